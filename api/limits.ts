@@ -1,0 +1,85 @@
+/**
+ * Every size, rate, count and lifetime of the wire, with its default; the `LIMITS` setting overrides
+ * parts of it. Sizes in bytes, times in milliseconds. Why each figure: docs/limits.md.
+ */
+
+/** A token bucket: `count` tokens every `seconds`, at most `burst` saved up; `"off"` never refuses. */
+export type RateLimit = { readonly count: number; readonly seconds: number; readonly burst: number } | "off";
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+export const defaultLimits = {
+  "rate.default": { count: 200, seconds: 1, burst: 400 } as RateLimit,
+  "rate.writes": { count: 100, seconds: 1, burst: 400 } as RateLimit,
+  "rate.connects": { count: 1000, seconds: 1, burst: 2000 } as RateLimit,
+  "rate.management": { count: 60, seconds: 60, burst: 120 } as RateLimit,
+  "rate.auth": { count: 10, seconds: 60, burst: 20 } as RateLimit,
+  "rate.public": { count: 300, seconds: 1, burst: 600 } as RateLimit,
+
+  "body.json": 1 * MiB,
+  "body.string": 256 * KiB,
+  "body.text": 5 * MiB,
+  "body.keys": 10_000,
+  "body.depth": 64,
+  "body.freeForm": 64 * KiB,
+  "body.freeFormDepth": 8,
+  "list.limitMax": 100,
+  "list.limitDefault": 50,
+  "list.scan": 2000,
+  "list.words": 32,
+
+  "article.file": 2 * MiB,
+  "document.bytes": 16 * MiB,
+  "document.clientIds": 10_000,
+  "update.clientIds": 6000,
+  "update.run": 2 ** 24,
+  "document.pending": 256 * KiB,
+  "document.keptMs": 24 * hour,
+  "document.keptBatches": 10_000,
+
+  "frame.bytes": 4 * MiB,
+  "frame.update": 1 * MiB,
+  "socket.frames": { count: 10_000, seconds: 1, burst: 300_000 } as RateLimit,
+  "socket.bytes": { count: 8 * MiB, seconds: 1, burst: 32 * MiB } as RateLimit,
+  "room.queue": 8 * MiB,
+  "socket.syncAnswers": { count: 50, seconds: 1, burst: 50 } as RateLimit,
+  "socket.syncBytes": { count: 8 * MiB, seconds: 1, burst: 32 * MiB } as RateLimit,
+  "socket.buffer": 1 * MiB,
+  "socket.authMs": 10 * second,
+  "sockets.article": 2000,
+  "sockets.credential": 2000,
+  "awareness.state": 4 * KiB,
+  "awareness.states": 100,
+  "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
+
+  "webhook.perWorkspace": 50,
+  "webhook.url": 2048,
+  "webhook.payload": 20 * KiB,
+  "webhook.totalMs": 15 * second,
+  "webhook.connectMs": 5 * second,
+  "webhook.response": 16 * KiB,
+  "webhook.responseKept": 1 * KiB,
+  "webhook.inFlight": 4,
+  "webhook.inFlightProcess": 200,
+  "webhook.retryAfter": 24 * hour,
+  "webhook.oldSecret": 24 * hour,
+
+  "keys.active": 50,
+  "keep.accessToken": 15 * minute,
+  "keep.refreshToken": 30 * day,
+  "keep.ticket": 1 * hour,
+  "keep.setupLink": 1 * hour,
+  "keep.idempotency": 24 * hour,
+  "keep.idempotencySecret": 10 * minute,
+  "keep.nextToken": 24 * hour,
+  "keep.deliveries": 30 * day,
+  "keep.trash": 30 * day,
+};
+
+export type Limits = { readonly [Field in keyof typeof defaultLimits]: (typeof defaultLimits)[Field] };
+export type LimitField = keyof Limits;

@@ -1,0 +1,32 @@
+/** The scopes of the specification (Authentication) and how one satisfies another. */
+import { z } from "zod";
+
+export const scopeNames = [
+  "articles:read",
+  "articles:write",
+  "reviews:read",
+  "reviews:write",
+  "workspaces:read",
+  "workspaces:write",
+  "folders:read",
+  "folders:write",
+  "templates:read",
+  "templates:write",
+  "publishing:read",
+  "publishing:write",
+  "conversions:execute",
+  "keys:manage",
+] as const;
+
+export const Scope = z.enum(scopeNames).meta({ id: "Scope" });
+export type Scope = z.infer<typeof Scope>;
+
+/** A write scope also satisfies the read scope of its resource. */
+export function satisfies(held: readonly Scope[], wanted: Scope): boolean {
+  return held.includes(wanted) || (wanted.endsWith(":read") && held.includes(wanted.replace(":read", ":write") as Scope));
+}
+
+/** The scopes of `wanted` that `held` lacks; `undefined` means full access and lacks none. */
+export function missingScopes(held: readonly Scope[] | undefined, wanted: readonly Scope[]): readonly Scope[] {
+  return held === undefined ? [] : wanted.filter((scope) => !satisfies(held, scope));
+}
