@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { operation } from "../operation.ts";
+import { pageQuery } from "../schema/common.ts";
+import { WebhookId, WorkspaceId } from "../schema/id.ts";
+import {
+  CreateWorkspaceWebhookRequest,
+  CreateWorkspaceWebhookResponse,
+  UpdateWorkspaceWebhookRequest,
+  UpdateWorkspaceWebhookResponse,
+  WorkspaceWebhook,
+} from "../schema/webhook.ts";
+
+const params = z.strictObject({ workspaceId: WorkspaceId });
+const webhookParams = z.strictObject({ workspaceId: WorkspaceId, webhookId: WebhookId });
+const resource = { kind: "workspace", in: "params", name: "workspaceId" } as const;
+const urlErrors = ["url_not_https", "url_not_public", "url_unresolvable"] as const;
+
+export const webhooks = {
+  create: operation({
+    method: "POST",
+    path: "/workspaces/{workspaceId}/webhooks",
+    params,
+    bodies: { "application/json": CreateWorkspaceWebhookRequest },
+    replies: { 201: CreateWorkspaceWebhookResponse },
+    credential: "any",
+    scopes: ["workspaces:write"],
+    resource,
+    role: "admin",
+    rate: "management",
+    secret: true,
+    errors: [...urlErrors, "limit_reached"],
+    summary: "Create a webhook; its secret is shown this once",
+  }),
+  list: operation({
+    method: "GET",
+    path: "/workspaces/{workspaceId}/webhooks",
+    params,
+    query: z.strictObject({ ...pageQuery }),
+    replies: { 200: z.strictObject({ webhooks: z.array(WorkspaceWebhook), nextToken: z.string().optional() }).meta({ id: "WebhookList" }) },
+    credential: "any",
+    scopes: ["workspaces:write"],
+    resource,
+    role: "admin",
+    summary: "List the webhooks of a workspace, without secrets",
+  }),
+  get: operation({
+    method: "GET",
+    path: "/workspaces/{workspaceId}/webhooks/{webhookId}",
+    params: webhookParams,
+    replies: { 200: WorkspaceWebhook },
+    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    credential: "any",
+    scopes: ["workspaces:write"],
+    resource,
+    role: "admin",
+    summary: "Get a webhook, without its secret",
+  }),
+  update: operation({
+    method: "PATCH",
+    path: "/workspaces/{workspaceId}/webhooks/{webhookId}",
+    params: webhookParams,
+    bodies: { "application/json": UpdateWorkspaceWebhookRequest },
+    replies: { 200: UpdateWorkspaceWebhookResponse },
+    credential: "any",
+    scopes: ["workspaces:write"],
+    resource,
+    role: "admin",
+    rate: "management",
+    ifMatch: true,
+    secret: true,
+    errors: urlErrors,
+    summary: "Change a webhook; rotateSecret answers with a new one-time secret",
+  }),
+  delete: operation({
+    method: "DELETE",
+    path: "/workspaces/{workspaceId}/webhooks/{webhookId}",
+    params: webhookParams,
+    replies: { 204: null },
+    credential: "any",
+    scopes: ["workspaces:write"],
+    resource,
+    role: "admin",
+    rate: "management",
+    ifMatch: true,
+    summary: "Delete a webhook; queued attempts are skipped",
+  }),
+} as const;

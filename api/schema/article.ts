@@ -1,0 +1,157 @@
+/** Articles, their content, edits and commits (api decisions: content shapes). All shapes are closed. */
+import { z } from "zod";
+import { Line, UnixSeconds } from "./common.ts";
+import { WorkspaceId } from "./id.ts";
+
+/** The three root texts of an article's Y.Doc. */
+export const articleFiles = ["content.md", "outline.md", "research.md"] as const;
+export const ArticleFile = z.enum(articleFiles).meta({ id: "ArticleFile" });
+export type ArticleFile = z.infer<typeof ArticleFile>;
+
+export const AuthorKind = z.enum(["user", "agent", "key"]).meta({ id: "AuthorKind" });
+export const Author = z.strictObject({ username: z.string(), kind: AuthorKind }).meta({ id: "Author" });
+export type Author = z.infer<typeof Author>;
+
+export const PublicLinkMode = z.enum(["live", "snapshot"]).meta({ id: "PublicLinkMode" });
+export type PublicLinkMode = z.infer<typeof PublicLinkMode>;
+export const PublicLinkState = z.enum(["live", "snapshot", "expired"]).meta({ id: "PublicLinkState" });
+export type PublicLinkState = z.infer<typeof PublicLinkState>;
+
+/** `contentHash`, `files`, `wordCount` and `updatedAt` are those of the last commit; `revision` is live. */
+export const Article = z
+  .strictObject({
+    articleId: z.string(),
+    workspaceId: z.string(),
+    folderId: z.string().nullable(),
+    title: z.string(),
+    slug: z.string(),
+    revision: z.int(),
+    contentHash: z.string(),
+    files: z.array(ArticleFile),
+    wordCount: z.int(),
+    createdBy: z.string(),
+    createdAt: UnixSeconds,
+    updatedBy: z.string(),
+    updatedAt: UnixSeconds,
+    topicId: z.string().optional(),
+    templateId: z.string().optional(),
+    deletedAt: UnixSeconds.optional(),
+    publicLink: z.strictObject({ mode: PublicLinkMode, url: z.string(), state: PublicLinkState }).optional(),
+  })
+  .meta({ id: "Article" });
+export type Article = z.infer<typeof Article>;
+
+const Slug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit");
+
+export const CreateArticleRequest = z
+  .strictObject({ workspaceId: WorkspaceId, title: Line(500), content: z.string().optional() })
+  .meta({ id: "CreateArticleRequest" });
+export type CreateArticleRequest = z.infer<typeof CreateArticleRequest>;
+
+export const UpdateArticleRequest = z
+  .strictObject({ title: Line(500).optional(), slug: Slug.optional() })
+  .meta({ id: "UpdateArticleRequest" });
+
+export const ContentFormat = z.enum(["markdown", "json"]).meta({ id: "ContentFormat" });
+
+/** `content` is the text itself; with format `json` it is the Markdown syntax tree (mdast) as JSON text. */
+export const ArticleContent = z
+  .strictObject({
+    articleId: z.string(),
+    file: ArticleFile,
+    format: ContentFormat,
+    content: z.string(),
+    revision: z.int(),
+    contentHash: z.string(),
+  })
+  .meta({ id: "ArticleContent" });
+export type ArticleContent = z.infer<typeof ArticleContent>;
+
+/** One exact replacement; `occurrence` chooses among several matches (default: the match must be the only one). */
+export const TextEdit = z
+  .strictObject({
+    find: z.string().min(1),
+    replace: z.string(),
+    prefix: z.string().optional(),
+    suffix: z.string().optional(),
+    occurrence: z.union([z.literal("first"), z.literal("all"), z.int().min(1)]).optional(),
+  })
+  .meta({ id: "TextEdit" });
+export type TextEdit = z.infer<typeof TextEdit>;
+
+/** `replace` overwrites a whole file and therefore needs `baseRevision`; all modes merge into the live text. */
+export const EditRequest = z
+  .strictObject({
+    mode: z.enum(["replace", "append", "prepend", "patch"]),
+    file: ArticleFile.optional(),
+    content: z.string().optional(),
+    edits: z.array(TextEdit).min(1).max(1000).optional(),
+    baseRevision: z.int().min(0).optional(),
+    onConflict: z.enum(["merge", "fail"]).optional(),
+    dryRun: z.boolean().optional(),
+    message: z.string().max(1000).optional(),
+  })
+  .refine(
+    (edit) =>
+      edit.mode === "patch"
+        ? edit.edits !== undefined && edit.content === undefined
+        : edit.content !== undefined && edit.edits === undefined,
+    {
+      error: "mode patch takes 'edits'; replace, append and prepend take 'content'",
+    },
+  )
+  .meta({ id: "EditRequest" });
+export type EditRequest = z.infer<typeof EditRequest>;
+
+/** The same as `EditRequest` with mode `replace`, for PUT. */
+export const ReplaceContentRequest = z
+  .strictObject({
+    file: ArticleFile.optional(),
+    content: z.string(),
+    baseRevision: z.int().min(0).optional(),
+    onConflict: z.enum(["merge", "fail"]).optional(),
+    dryRun: z.boolean().optional(),
+    message: z.string().max(1000).optional(),
+  })
+  .meta({ id: "ReplaceContentRequest" });
+
+export const EditResponse = z
+  .strictObject({
+    articleId: z.string(),
+    file: ArticleFile,
+    revision: z.int(),
+    contentHash: z.string(),
+    merged: z.boolean(),
+    applied: z.int(),
+    rejected: z.array(z.strictObject({ index: z.int(), code: z.string(), detail: z.string() })),
+    commitId: z.string().optional(),
+  })
+  .meta({ id: "EditResponse" });
+export type EditResponse = z.infer<typeof EditResponse>;
+
+export const CommitKind = z.enum(["commit", "checkpoint", "agent", "restore", "import"]).meta({ id: "CommitKind" });
+export type CommitKind = z.infer<typeof CommitKind>;
+
+/** `added` and `removed` count lines against the commit before. */
+export const Commit = z
+  .strictObject({
+    commitId: z.string(),
+    articleId: z.string(),
+    revision: z.int(),
+    parentRevision: z.int().nullable(),
+    kind: CommitKind,
+    message: z.string(),
+    name: z.string().optional(),
+    authors: z.array(Author),
+    files: z.array(z.strictObject({ file: ArticleFile, contentHash: z.string(), added: z.int(), removed: z.int() })),
+    createdAt: UnixSeconds,
+    runId: z.string().optional(),
+  })
+  .meta({ id: "Commit" });
+export type Commit = z.infer<typeof Commit>;
+
+export const CreateCommitRequest = z
+  .strictObject({ message: z.string().max(1000).optional(), name: Line(120).optional(), kind: z.enum(["commit", "checkpoint"]).optional() })
+  .meta({ id: "CreateCommitRequest" });
