@@ -37,7 +37,12 @@ export const FreeForm = z.record(z.string(), z.json()).meta({ id: "FreeForm" });
 
 /** Page size and the opaque continuation token of a list (`nextToken` of the page before). */
 export const pageQuery = {
-  limit: z.int().min(1).max(defaultLimits["list.limitMax"]).optional(),
+  /** The upper bound is the server's `list.limitMax`, which its limits may raise. */
+  limit: z
+    .int()
+    .min(1)
+    .meta({ description: `Items on a page; at most ${defaultLimits["list.limitMax"]} unless the server is set otherwise` })
+    .optional(),
   nextToken: z.string().max(2048).optional(),
 };
 
