@@ -1,0 +1,89 @@
+/**
+ * The ordered map that the memory and the LMDB adapter stand on, and where each kind of row lives in it.
+ *
+ * Keys are byte text (`orderedKey.ts`): a table letter, one character for the partition, then the row's
+ * own key. The logic of commits and queues is written once against this and runs on both.
+ */
+import { afterAll, fromByteText, toByteText } from "./orderedKey.ts";
+import { type Partition, partitionCount } from "./port.ts";
+
+export interface KeyRange {
+  readonly start: string;
+  /** Exclusive. */
+  readonly end: string;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+export interface KeyValueReader {
+  get(key: string): string | undefined;
+  keys(range: KeyRange): readonly string[];
+}
+
+/** Inside a write transaction; reads see what the transaction wrote. */
+export interface KeyValueWriter extends KeyValueReader {
+  put(key: string, value: string): void;
+  delete(key: string): void;
+}
+
+/** A key and its new value; null deletes. */
+export type Change = readonly [key: string, value: string | null];
+
+export function applyChanges(store: KeyValueWriter, changes: readonly Change[]): void {
+  for (const [key, value] of changes) {
+    if (value === null) store.delete(key);
+    else store.put(key, value);
+  }
+}
+
+/** Record keys, due ids and log names may be this long; with the rest of a row's key LMDB's 1,978 bytes hold. */
+export const maxNameBytes = 1024;
+
+function toName(text: string, what: string): string {
+  const bytes = toByteText(text);
+  if (bytes.length === 0 || bytes.length > maxNameBytes) {
+    throw new RangeError(`${what} takes ${bytes.length} bytes; 1 to ${maxNameBytes} are possible`);
+  }
+  return bytes;
+}
+
+function toTable(letter: string): (partition: Partition) => string {
+  const prefixes = Array.from({ length: partitionCount }, (_, partition) => letter + String.fromCharCode(0x30 + partition));
+  return (partition) => {
+    const prefix = prefixes[partition];
+    if (prefix === undefined) throw new RangeError(`there is no partition ${partition}`);
+    return prefix;
+  };
+}
+
+const recordTable = toTable("r");
+export const indexTable = toTable("i");
+const uniqueTable = toTable("u");
+const countTable = toTable("c");
+const blobTable = toTable("b");
+const dueTable = toTable("d");
+export const dueOrderTable = toTable("q");
+
+export const recordKey = {
+  of: (partition: Partition, type: string, key: string) => `${recordTable(partition)}${type}\x00${toName(key, `a key of ${type}`)}`,
+  range: (partition: Partition, type: string): KeyRange => {
+    const prefix = `${recordTable(partition)}${type}\x00`;
+    return { start: prefix, end: prefix + afterAll };
+  },
+};
+
+export const uniqueKey = (partition: Partition, encoded: string) => uniqueTable(partition) + encoded;
+export const countKey = (partition: Partition, encoded: string) => countTable(partition) + encoded;
+export const blobKey = (partition: Partition, sha256: string) => blobTable(partition) + sha256;
+export const dueKey = (partition: Partition, id: string) => dueTable(partition) + toName(id, "the id of a due row");
+export const logKey = (partition: Partition, log: string) => String.fromCharCode(0x30 + partition) + toName(log, "the name of a log");
+
+/** All rows of a table, over all partitions. */
+export const wholeTable = (letter: "d"): KeyRange => ({ start: letter, end: letter + afterAll });
+
+/** The byte 0x00 begins no index part, so rows of one key stand before every longer key. */
+export function indexRowKey(partition: Partition, encoded: string, target: string): string {
+  return `${indexTable(partition)}${encoded}\x00${toName(target, "the key of an indexed record")}`;
+}
+
+export const targetOfIndexRow = (row: string, end: number) => fromByteText(row.slice(end + 1));
