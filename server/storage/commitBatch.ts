@@ -9,7 +9,7 @@ import { type KeptRow, readDueRow, toDueChanges, toScheduled } from "./dueRows.t
 import { applyChanges, blobKey, type Change, countKey, indexRowKey, type KeyValueWriter, recordKey, uniqueKey } from "./keyValue.ts";
 import type { Batch, CommitResult, Conflict, DueWrite, IndexKey, LogName, Partition, RecordWrite } from "./port.ts";
 import { decodeRow, encodeRow, revisionOfRow } from "./recordRow.ts";
-import type { AnyRecordType } from "./recordType.ts";
+import type { AnyRecordType, RecordTypes } from "./recordType.ts";
 
 /** Writes to logs inside the transaction of a commit. */
 export interface LogWriter {
@@ -29,7 +29,7 @@ export interface CommitContext {
   readonly leaseFence: (partition: Partition, name: string) => number | undefined;
   readonly hasBlob: (partition: Partition, sha256: string) => boolean;
   /** When given, a record of any other type is refused as a bug. */
-  readonly recordTypes?: ReadonlyMap<string, AnyRecordType> | undefined;
+  readonly recordTypes?: RecordTypes | undefined;
 }
 
 class Refusal {

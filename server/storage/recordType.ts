@@ -6,8 +6,11 @@
  */
 import type { RecordType } from "./port.ts";
 
-/** Any record type; what it holds is known where it is used. */
+/** Any record type, as a list of them takes it. */
 export type AnyRecordType = RecordType<never>;
+
+/** Record types by name; each is given nothing but values of its own rows. */
+export type RecordTypes = ReadonlyMap<string, RecordType<unknown>>;
 
 /** Declares a record type; throws when a version has no upgrade from the one before. */
 export function defineRecord<Value>(type: RecordType<Value>): RecordType<Value> {
@@ -20,9 +23,9 @@ export function defineRecord<Value>(type: RecordType<Value>): RecordType<Value> 
 }
 
 /** All record types of a server by name; throws when two share a name. */
-export function createRecordTypes(types: readonly AnyRecordType[]): ReadonlyMap<string, AnyRecordType> {
-  const byName = new Map<string, AnyRecordType>();
-  for (const type of types) {
+export function createRecordTypes(types: readonly AnyRecordType[]): RecordTypes {
+  const byName = new Map<string, RecordType<unknown>>();
+  for (const type of types as readonly unknown[] as readonly RecordType<unknown>[]) {
     if (byName.has(type.name) && byName.get(type.name) !== type) throw new Error(`two record types are named ${type.name}`);
     byName.set(type.name, type);
   }
