@@ -7,13 +7,28 @@
  * truth, no machine uses `after` or `invoke`, and the time is an argument of the event.
  *
  * A machine asks for effects and timers with its named actions: an action whose name the kind lists under
- * `effects` becomes an effect row with the action's params; the action `timer` with params
+ * `effects` becomes an effect with the action's params; the action `timer` with params
  * `{ name, atMs, event }` becomes a row that sends `event` at that time if the actor has not moved since,
  * or, with `{ name, atMs, event, keep: true }`, whatever it did meanwhile (scheduled again under the same
- * name it replaces the earlier one; `{ name, atMs: null }` cancels it).
+ * name it replaces the earlier one; `{ name, atMs: null }` cancels it). See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, Json, Partition, RecordType, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Json, Partition, RecordType, Stored } from "../storage/port.ts";
+
+/** An effect that was asked for and has no result yet. */
+export interface PendingEffect {
+  /** `<actor id>:<step>:<index>`: the id of its due row while it has one, and its idempotency key. */
+  readonly id: string;
+  readonly effect: string;
+  readonly params: Json;
+}
+
+export interface ArmedTimer {
+  /** Id of its due row. */
+  readonly row: string;
+  /** Fires whatever the actor did since it was armed. */
+  readonly keep: boolean;
+}
 
 /** What is kept of an actor. `context` holds the domain's fields; it must be JSON. */
 export interface ActorRecord<Context> {
@@ -23,7 +38,13 @@ export interface ActorRecord<Context> {
   readonly context: Context;
   /** Version of the machine that wrote it; older ones are upgraded by the record type. */
   readonly machineVersion: number;
-  /** Id of the last result event taken in; a repeat of it is refused as already seen. */
+  /** Events taken in so far, the birth included. Writing the record without an event does not count. */
+  readonly step: number;
+  /** In the order they were asked for. Only the first has a due row: so they run one at a time, in order. */
+  readonly pending: readonly PendingEffect[];
+  /** By name. */
+  readonly timers: Readonly<Record<string, ArmedTimer>>;
+  /** Id of the last effect whose result was taken in; a repeat of it is refused as already seen. */
   readonly lastEffectId?: string;
 }
 
@@ -32,66 +53,100 @@ export interface ActorEvent extends EventObject {
   readonly nowMs: number;
 }
 
-/** Runs one effect. Resolves with the event that tells the actor the outcome, or undefined when there is none. */
+/** An event before the runtime puts the time on it; distributes over a union of events. */
+export type Timeless<Event> = Event extends unknown ? Omit<Event, "nowMs"> : never;
+
+/** Runs one effect. A thrown error is a failed attempt. */
 export type RunEffect<Context, Event extends ActorEvent> = (effect: {
   /** Stable over all attempts: the idempotency key towards the outside. */
   readonly id: string;
   readonly actorId: string;
   readonly params: Json;
+  /** From 1. An attempt that died with its process counts. */
   readonly attempt: number;
   readonly context: Context;
   /** Aborts when the lease is lost or the server drains. */
   readonly signal: AbortSignal;
-}) => Promise<EffectOutcome<Event>>;
+}) => Promise<EffectOutcome<Context, Event>>;
 
-export type EffectOutcome<Event extends ActorEvent> =
-  /** Committed together with the removal of the effect row (and `alongside`). */
-  | { readonly kind: "event"; readonly event: Omit<Event, "nowMs">; readonly alongside?: Alongside }
-  | { readonly kind: "done"; readonly alongside?: Alongside }
-  /** Try again at that time; the attempt counts. */
+export type EffectOutcome<Context, Event extends ActorEvent> =
+  /**
+   * Committed together with the removal of the effect (and `alongside`). When the machine does not take the
+   * event any more, it is dropped with its `alongside` and the effect is removed all the same.
+   */
+  | { readonly kind: "event"; readonly event: Timeless<Event>; readonly alongside?: Alongside | MakeAlongside<Context> }
+  | { readonly kind: "done"; readonly alongside?: Alongside | MakeAlongside<Context> }
+  /** Try again at that time, however often; the attempt counts. */
   | { readonly kind: "retry"; readonly atMs: number; readonly reason: string };
 
 /** What else changes in the commit of an event, beside the actor itself. */
-export type Alongside = Omit<Batch, "partition">;
+export interface Alongside extends Omit<Batch, "partition"> {
+  /** Called once the commit stands. */
+  readonly started?: () => void;
+}
+
+/** Made from the actor before and after the event, anew each time a conflict makes the runtime decide again. */
+export type MakeAlongside<Context> = (
+  next: ActorRecord<Context>,
+  previous: Stored<ActorRecord<Context>> | null,
+) => Alongside | Promise<Alongside>;
 
 export interface ActorKind<Context, Event extends ActorEvent> {
   readonly name: string;
+  /** Its input is what `create` is given plus `nowMs`. Entering a state with the tag `removed` deletes the record. */
   readonly machine: AnyStateMachine;
   readonly machineVersion: number;
   readonly record: RecordType<ActorRecord<Context>>;
   /** Effect name → who runs it. Effects of one actor run one at a time, in order. */
   readonly effects: Readonly<Record<string, RunEffect<Context, Event>>>;
-  /** Backoff of failed attempts (a thrown error counts as one) in milliseconds; its end sends `<effect>.exhausted`. */
+  /** Events that callers may send; only these are told in refusals. Their guards must bear an event without payload. */
+  readonly commands?: readonly Event["type"][];
+  /**
+   * Waits after failed attempts in milliseconds (default `defaultBackoffMs`). At the end the actor is sent
+   * `<effect>.exhausted` with `reason` and `attempts`; a machine that does not take it has the effect tried on.
+   */
   readonly backoffMs?: readonly number[];
   /** Effects of this kind that may run at once in this process. */
   readonly maxInFlight?: number;
+  /** A further cap for effects that share a name, such as all deliveries to one endpoint. Fixed when the effect is asked for. */
+  readonly lane?: (context: Context, effect: string) => Lane | undefined;
+}
+
+/** At most `max` of what names this lane runs at once in this process. */
+export interface Lane {
+  readonly name: string;
+  readonly max: number;
 }
 
 export interface SendOptions<Context> {
-  /** Further changes of the same commit, made from the actor before and after the event. */
-  readonly alongside?: (next: ActorRecord<Context>, previous: Stored<ActorRecord<Context>> | null) => Alongside | Promise<Alongside>;
-  /** Demand that the actor still has this revision. */
+  /** Further changes of the same commit. */
+  readonly alongside?: MakeAlongside<Context>;
+  /** Demand that the actor still has this record revision; else `precondition_failed`. */
   readonly atRevision?: number;
-  /** Replaces `storage.commit`, so that a call's idempotent answer joins the commit (`Call.commit`); `value` gets the new record. */
-  readonly commit?: (
-    batch: Batch,
-    next: ActorRecord<Context>,
-    revision: number,
-  ) => ReturnType<import("../storage/port.ts").Storage["commit"]>;
+  /** Replaces `storage.commit`, so that a call's idempotent answer joins the commit (`Call.commit`). */
+  readonly commit?: (batch: Batch, next: ActorRecord<Context>, revision: number) => Promise<CommitResult>;
 }
 
 /** What may happen to an actor now: the events its machine takes, as data for answers and pages. */
 export interface AllowedEvents {
+  /** Nested states are joined with dots. */
   readonly state: string;
   readonly allowed: readonly string[];
 }
 
+/** A change of an actor for somebody else's commit. `started` must be called once that commit stands. */
+export interface ActorChange<Context> {
+  readonly next: ActorRecord<Context>;
+  readonly batch: Omit<Batch, "partition">;
+  readonly started: () => void;
+}
+
 export interface ActorRuntime {
-  /** Makes an actor in its machine's initial state with `input`. Fails with `already_exists` when the id is taken. */
+  /** Makes an actor in its machine's initial state. Fails with `already_exists` when the id is taken. */
   create<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,
     id: string,
-    input: unknown,
+    input: object,
     options?: SendOptions<Context>,
   ): Promise<Stored<ActorRecord<Context>>>;
   /**
@@ -101,27 +156,32 @@ export interface ActorRuntime {
   send<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,
     id: string,
-    event: Omit<Event, "nowMs">,
+    event: Timeless<Event>,
     options?: SendOptions<Context>,
   ): Promise<Stored<ActorRecord<Context>>>;
-  /** The removal of an actor: its record and all its rows, in one commit. */
+  /**
+   * The removal of an actor: its record and all its rows, in one commit. False when it changed meanwhile. The id
+   * must never be used again.
+   */
   remove<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,
     id: string,
     replacing: Stored<ActorRecord<Context>>,
     alongside?: Alongside,
   ): Promise<boolean>;
-  /** Pure: the record, and rows to put into somebody else's batch, for an actor born in another commit. */
-  birth<Context, Event extends ActorEvent>(
+  /** Pure: an actor born in another commit. */
+  birth<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, id: string, input: object): ActorChange<Context>;
+  /** Pure: an event decided inside another commit; refuses like `send`. A conflict is the caller's to retry. */
+  move<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,
-    id: string,
-    input: unknown,
-  ): { readonly batch: Alongside; readonly started: () => void };
+    previous: Stored<ActorRecord<Context>>,
+    event: Timeless<Event>,
+  ): ActorChange<Context>;
   allowed<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, record: ActorRecord<Context>): AllowedEvents;
 }
 
-/** A worker for due rows that are not effects of an actor (checkpoints, expiry). Idempotent: a row may come twice. */
-export type DueWorker = (row: import("../storage/port.ts").ClaimedRow, signal: AbortSignal) => Promise<DueOutcome>;
+/** Does the work of a due row. Idempotent: a row may come twice. A thrown error is logged and tried again later. */
+export type DueWorker = (row: ClaimedRow, signal: AbortSignal) => Promise<DueOutcome>;
 
 export type DueOutcome =
   | { readonly kind: "done" }
@@ -129,11 +189,18 @@ export type DueOutcome =
   | { readonly kind: "settled" }
   | { readonly kind: "retry"; readonly atMs: number };
 
+export interface DueWorkerOptions {
+  /** A row waits until there is room in each of its lanes. */
+  readonly lanes?: (row: ClaimedRow) => readonly Lane[];
+}
+
 /** Claims what falls due in all partitions and hands it to the worker of its kind. */
 export interface DuePump {
-  register(kind: string, worker: DueWorker): void;
-  /** Look now: something was written that is due (or nearly). */
-  wake(partition: Partition, dueAtMs: number): void;
+  register(kind: string, worker: DueWorker, options?: DueWorkerOptions): void;
+  /** Runs at once a row that a commit of this node has just written, leased to itself. */
+  adopt(row: ClaimedRow): void;
+  /** Something was written that falls due then: look at that moment, do not wait for the next poll. */
+  wake(dueAtMs: number): void;
   start(): void;
   /** Stops claiming, waits for what is in hand until the signal aborts, then gives it back. */
   drain(signal: AbortSignal): Promise<void>;

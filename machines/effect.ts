@@ -1,0 +1,27 @@
+/**
+ * The two kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime
+ * runs after the commit and which may answer with an event, and a timer, which sends an event later.
+ *
+ * Neither does anything here: `transition()` gives them out as data, with their params, and whoever persists
+ * the actor turns that data into rows. A machine never sees a clock, a promise or a store.
+ */
+
+/** Params of the action `timer`. The event must be JSON; the time is put on it when it fires. */
+export type TimerParams =
+  | {
+      readonly name: string;
+      /** Unix milliseconds of store time. */
+      readonly atMs: number;
+      readonly event: { readonly type: string };
+      /** Fires whatever the actor did meanwhile; without it any event the actor takes cancels the timer. */
+      readonly keep?: boolean;
+    }
+  | { readonly name: string; readonly atMs: null };
+
+/** Declares an effect in `setup({ actions })`: its name and the params it is asked with. */
+export function effect<Params>(): (_: unknown, params: Params) => void {
+  return () => {};
+}
+
+/** The action `timer` of `setup({ actions })`. */
+export const timer = effect<TimerParams>();
