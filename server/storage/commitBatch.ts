@@ -6,19 +6,37 @@
  */
 import { collectKind, collectRowId, type DerivedChanges, derive, expireKind } from "./derive.ts";
 import { type KeptRow, readDueRow, toDueChanges, toScheduled } from "./dueRows.ts";
-import { applyChanges, blobKey, type Change, countKey, indexRowKey, type KeyValueWriter, recordKey, uniqueKey } from "./keyValue.ts";
-import type { Batch, CommitResult, Conflict, DueWrite, IndexKey, LogName, Partition, RecordWrite } from "./port.ts";
+import {
+  applyChanges,
+  blobKey,
+  type Change,
+  countKey,
+  indexRowKey,
+  type KeyValueWriter,
+  logKey,
+  recordKey,
+  uniqueKey,
+} from "./keyValue.ts";
+import type { Batch, CommitResult, Conflict, DueWrite, IndexKey, LogName, LogWrite, Partition, RecordWrite } from "./port.ts";
 import { decodeRow, encodeRow, revisionOfRow } from "./recordRow.ts";
 import type { AnyRecordType, RecordTypes } from "./recordType.ts";
 
 /** Writes to logs inside the transaction of a commit. */
 export interface LogWriter {
-  /** Throws for a name that no log can have; called before any write. */
-  check(partition: Partition, log: LogName): void;
+  /** Throws for what no log can take; called before any write. */
+  check(partition: Partition, write: LogWrite): void;
   /** The position of the last entry. */
   append(partition: Partition, log: LogName, entries: readonly Uint8Array[]): number;
   trim(partition: Partition, log: LogName, through: number): void;
   drop(partition: Partition, log: LogName): void;
+}
+
+export function checkLogWrite(partition: Partition, write: LogWrite): void {
+  logKey(partition, write.log);
+  if (write.op === "trim" && !Number.isSafeInteger(write.through))
+    throw new TypeError(`${write.log} cannot be trimmed to ${write.through}`);
+  if (write.op === "append" && !write.entries.every((entry) => entry instanceof Uint8Array))
+    throw new TypeError(`${write.log} takes bytes`);
 }
 
 export interface CommitContext {
@@ -68,7 +86,7 @@ class Commit {
       this.#planCounts();
       this.#planBlobs();
       this.#planDue();
-      for (const { log } of this.#batch.logs ?? []) this.#context.logs.check(this.#batch.partition, log);
+      for (const write of this.#batch.logs ?? []) this.#context.logs.check(this.#batch.partition, write);
     } catch (reason) {
       if (reason instanceof Refusal) return { ok: false, conflict: reason.conflict };
       throw reason;

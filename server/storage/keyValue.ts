@@ -63,6 +63,7 @@ const countTable = toTable("c");
 const blobTable = toTable("b");
 const dueTable = toTable("d");
 export const dueOrderTable = toTable("q");
+const logTable = toTable("L");
 
 export const recordKey = {
   of: (partition: Partition, type: string, key: string) => `${recordTable(partition)}${type}\x00${toName(key, `a key of ${type}`)}`,
@@ -76,7 +77,12 @@ export const uniqueKey = (partition: Partition, encoded: string) => uniqueTable(
 export const countKey = (partition: Partition, encoded: string) => countTable(partition) + encoded;
 export const blobKey = (partition: Partition, sha256: string) => blobTable(partition) + sha256;
 export const dueKey = (partition: Partition, id: string) => dueTable(partition) + toName(id, "the id of a due row");
-export const logKey = (partition: Partition, log: string) => String.fromCharCode(0x30 + partition) + toName(log, "the name of a log");
+
+/** A log's own key, without the byte that ends it in the keys of its chunks. */
+export function logKey(partition: Partition, log: string): string {
+  if (log.includes("\x00")) throw new RangeError("the name of a log cannot hold a NUL");
+  return logTable(partition).slice(1) + toName(log, "the name of a log");
+}
 
 /** All rows of a table, over all partitions. */
 export const wholeTable = (letter: "d"): KeyRange => ({ start: letter, end: letter + afterAll });

@@ -3,18 +3,18 @@
  * a sorted list. Nothing outlives the process, and `status().durable` says so.
  */
 import { createHash } from "node:crypto";
+import { createRecentPuts, scheduleCollect } from "./blobCollect.ts";
 import { createStoreClock } from "./clock.ts";
-import { type CommitContext, commitBatch, type LogWriter } from "./commitBatch.ts";
-import { collectKind, collectRowId } from "./derive.ts";
-import { claimDue, oldestDue, readDueRow, renewDue, toDueChanges, toScheduled } from "./dueRows.ts";
-import { applyChanges, blobKey, type KeyRange, type KeyValueWriter, logKey } from "./keyValue.ts";
+import { type CommitContext, checkLogWrite, commitBatch, type LogWriter } from "./commitBatch.ts";
+import { claimDue, oldestDue, readDueRow, renewDue } from "./dueRows.ts";
+import { blobKey, type KeyRange, type KeyValueWriter, logKey } from "./keyValue.ts";
 import { createLeases } from "./leases.ts";
 import { type Partition, partitionCount, type Storage } from "./port.ts";
 import { createProcessBus } from "./processBus.ts";
 import { createRates } from "./rates.ts";
 import { createReads } from "./reads.ts";
 import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
-import { blobGraceMs, storeVersion } from "./storeVersion.ts";
+import { storeVersion } from "./storeVersion.ts";
 
 /** A map that also keeps its keys in order. */
 class SortedMap implements KeyValueWriter {
@@ -70,7 +70,7 @@ function createLogs(): LogWriter & { readonly port: Storage["log"] } {
   };
   const tailOf = (log: MemoryLog | undefined) => (log === undefined ? 0 : log.before + log.entries.length);
   return {
-    check: logKey,
+    check: checkLogWrite,
     append(partition, name, entries) {
       const log = open(partition, name);
       for (const bytes of entries) log.entries.push(Uint8Array.from(bytes));
@@ -121,7 +121,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
   const leases = createLeases(clock.now);
   const takeRates = createRates(clock.now);
   const blobs = new Map<string, Uint8Array>();
-  const recentPuts = new Map<string, number>();
+  const recentPuts = createRecentPuts(clock.now);
   const recordTypes = options.recordTypes === undefined ? undefined : createRecordTypes(options.recordTypes);
   const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
   let failure: Error | undefined;
@@ -167,12 +167,9 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
       put: async (partition, bytes) =>
         write((nowMs) => {
           const sha256 = createHash("sha256").update(bytes).digest("hex");
-          const key = blobKey(partition, sha256);
-          blobs.set(key, Uint8Array.from(bytes));
-          recentPuts.set(key, nowMs);
-          const before = readDueRow(store, partition, collectRowId(sha256));
-          const row = { id: collectRowId(sha256), kind: collectKind, dueAtMs: nowMs + blobGraceMs, payload: { sha256 }, attempts: 0 };
-          applyChanges(store, toDueChanges(partition, before, toScheduled(before, row)));
+          blobs.set(blobKey(partition, sha256), Uint8Array.from(bytes));
+          recentPuts.add(partition, sha256);
+          scheduleCollect(store, partition, sha256, nowMs);
           return sha256;
         }),
       async get(partition, sha256) {
@@ -180,12 +177,8 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
         return bytes === undefined ? undefined : Uint8Array.from(bytes);
       },
       collect: async (partition, sha256) =>
-        write((nowMs) => {
-          const key = blobKey(partition, sha256);
-          const recent = (recentPuts.get(key) ?? Number.NEGATIVE_INFINITY) + blobGraceMs > nowMs;
-          if (recent || store.get(key) !== undefined) return;
-          blobs.delete(key);
-          recentPuts.delete(key);
+        write(() => {
+          if (recentPuts.mayRemove(store, partition, sha256)) blobs.delete(blobKey(partition, sha256));
         }),
     },
     bus: createProcessBus(),

@@ -1,7 +1,2 @@
-/** Facts of the store's layout that adapters share. */
-
-/** Rises when rows are laid out in a way that an older server cannot read. */
+/** Rises when rows are laid out in a way that an older server cannot read; a server refuses a newer store. */
 export const storeVersion = 1;
-
-/** How long a blob may wait, after its put, for the commit that names it. */
-export const blobGraceMs = 60 * 60 * 1000;

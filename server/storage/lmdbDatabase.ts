@@ -1,0 +1,77 @@
+/**
+ * LMDB as an ordered map of byte text: opening it so that what can be read is on disk, and the few calls
+ * the adapter makes.
+ *
+ * `overlappingSync` is off: a commit is synced before it is visible, so no reader sees what a power cut
+ * could take back. `eventTurnBatching` is off because the adapter groups by itself, and because with it a
+ * failed commit leaves a rejection that no caller can catch. `transaction()` is never used: it does not
+ * roll back.
+ */
+import { mkdirSync } from "node:fs";
+import { type Database, open, type RootDatabaseOptions } from "lmdb";
+import type { KeyRange, KeyValueWriter } from "./keyValue.ts";
+import { StorageDamagedError } from "./port.ts";
+
+/** The part of LMDB's database that is used; `getString` is missing in its own declarations. */
+export type LmdbDatabase = Pick<
+  Database<string | Uint8Array, string>,
+  "put" | "remove" | "getKeys" | "getKeysCount" | "getBinary" | "childTransaction" | "close"
+> & { getString(key: string): string | undefined };
+
+const maxKeyBytes = 1978;
+
+const keyEncoder = {
+  writeKey(key: string, target: Buffer, start: number): number {
+    // LMDB enlarges its buffer on a RangeError; a write that is cut off in silence would be another key.
+    if (start + key.length > target.length) throw new RangeError("the key does not fit the buffer");
+    return start + target.write(key, start, "latin1");
+  },
+  readKey(source: Buffer, start: number, end: number): string {
+    return source.toString("latin1", start, end);
+  },
+};
+
+/** Throws a StorageDamagedError when what lies there is not a store that can be read. */
+export function openLmdb(path: string): LmdbDatabase {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const options: RootDatabaseOptions = {
+    encoding: "binary",
+    keyEncoder,
+    overlappingSync: false,
+    eventTurnBatching: false,
+    maxDbs: 1,
+  };
+  try {
+    return open(path, options) as unknown as LmdbDatabase;
+  } catch (reason) {
+    throw new StorageDamagedError(`the store in ${path} cannot be opened: ${reason instanceof Error ? reason.message : reason}`, {
+      cause: reason,
+    });
+  }
+}
+
+export function createLmdbMap(db: LmdbDatabase): KeyValueWriter {
+  return {
+    get: (key) => db.getString(key),
+    keys({ start, end, reverse = false, limit }: KeyRange) {
+      const bounds = reverse ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse } : { start, end };
+      return Array.from(db.getKeys(limit === undefined ? bounds : { ...bounds, limit }));
+    },
+    put(key, value) {
+      if (key.length > maxKeyBytes) throw new RangeError(`a key of ${key.length} bytes does not fit`);
+      void db.put(key, value);
+    },
+    delete(key) {
+      void db.remove(key);
+    },
+  };
+}
+
+/**
+ * Whether an unhandled rejection comes from LMDB's writer. A failed commit can leave one that no caller
+ * can reach, although the adapter has already refused the writes in question: `main` drops it instead of
+ * ending the process.
+ */
+export function isLmdbWriteRejection(reason: unknown): boolean {
+  return reason instanceof Error && /[\\/]lmdb[\\/](?:write\.js|dist[\\/]index\.cjs)/.test(reason.stack ?? "");
+}
