@@ -12,25 +12,38 @@ export interface HttpRequest {
   readonly path: string;
   /** Raw query without `?`. */
   readonly query: string;
-  /** `name` in lower case; copied before the first await, so valid for as long as the request lives. */
+  /**
+   * `name` in lower case; copied before the first await, so valid for as long as the request lives. A header
+   * sent several times reads as its values joined with ", ", so a doubled credential is no credential.
+   */
   header(name: string): string | undefined;
-  /** The peer of the TCP connection. */
+  /** The peer of the TCP connection, as text. */
   readonly remoteAddress: string;
   /**
    * Reads the body whole. Must be called in the same turn as the handler. Resolves `"too_large"` as soon as
-   * more than `maxBytes` are declared or have come (the connection is then closed after the answer).
+   * more than `maxBytes` are declared or have come; what still comes is thrown away. Rejects with `ClientGone`
+   * when the client goes away first.
    */
   body(maxBytes: number): Promise<Uint8Array | "too_large">;
   /** Aborts when the client goes away before the answer is complete. */
   readonly signal: AbortSignal;
 }
 
+/** The client went away before its request was whole: there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
 export interface HttpReply {
   readonly status: number;
+  /** Printable ASCII values; framing (content-length, connection, transfer-encoding) is the adapter's. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Pieces of an iterable are flushed as they come; the adapter waits while the client's buffer is full. */
+  /**
+   * Pieces of an iterable are flushed as they come; the adapter waits while the client's buffer is full and
+   * calls the iterator's `return` when the client goes away. HEAD answers with the headers alone.
+   */
   readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
-  /** Close the connection after the answer (a body was left unread). */
+  /** Close the connection after the answer. */
   readonly close?: boolean;
 }
 
@@ -50,6 +63,7 @@ export interface SocketHandlers {
   message(bytes: Uint8Array): void;
   /** The buffer has room again. */
   drain(): void;
+  /** The last call; never made from inside `Socket.close`. */
   close(code: number): void;
 }
 
@@ -70,6 +84,8 @@ export interface HostOptions {
   readonly maxFrameBytes: number;
   /** Above this a `send` is `dropped`. */
   readonly maxBufferedBytes: number;
+  /** Told of what was thrown where nothing may be thrown: a bug. The caller got a 500 or close code 1011. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Host {

@@ -1,0 +1,114 @@
+/**
+ * Finds the route of a request by method and path template (`/p/{slug}`). A literal segment wins over a parameter.
+ *
+ * It compares raw segments and decodes parameters only; trailing slashes are significant. What to answer when
+ * nothing fits is the caller's.
+ */
+import type { HttpReply, HttpRequest } from "./port.ts";
+
+export type PathParams = Readonly<Record<string, string>>;
+
+/** Something served over HTTP that is no operation of the contract: a page, a probe, a document. */
+export interface Route {
+  /** Upper case; a GET route also answers HEAD. */
+  readonly method: string;
+  readonly path: `/${string}`;
+  /** Any page of any origin may read the answer (public pages); otherwise only the configured origins. */
+  readonly publicCors?: boolean;
+  handle(request: HttpRequest, params: PathParams): HttpReply | Promise<HttpReply>;
+}
+
+export type RouteMatch<R> =
+  | { readonly kind: "found"; readonly route: R; readonly params: PathParams }
+  /** The path exists; `allow` lists its methods. */
+  | { readonly kind: "method"; readonly allow: readonly string[] }
+  /** A parameter is not valid percent-encoded UTF-8. */
+  | { readonly kind: "malformed" }
+  | { readonly kind: "none" };
+
+export interface Router<R> {
+  match(method: string, path: string): RouteMatch<R>;
+}
+
+interface Node<R> {
+  readonly literal: Map<string, Node<R>>;
+  parameter?: Node<R>;
+  readonly methods: Map<string, { readonly route: R; readonly names: readonly string[] }>;
+}
+
+const noParams: PathParams = Object.freeze({});
+
+/** Throws when two routes have the same method and the same shape of path. */
+export function createRouter<R extends { readonly method: string; readonly path: string }>(routes: readonly R[]): Router<R> {
+  const root = emptyNode<R>();
+  const fixed = new Map<string, Node<R>>();
+  for (const route of routes) {
+    let node = root;
+    const names: string[] = [];
+    for (const segment of route.path.split("/").slice(1)) {
+      if (segment.startsWith("{") && segment.endsWith("}")) {
+        names.push(segment.slice(1, -1));
+        node.parameter ??= emptyNode();
+        node = node.parameter;
+      } else {
+        const next = node.literal.get(segment) ?? emptyNode<R>();
+        node.literal.set(segment, next);
+        node = next;
+      }
+    }
+    if (node.methods.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
+    node.methods.set(route.method, { route, names });
+    if (names.length === 0) fixed.set(route.path, node);
+  }
+
+  return {
+    match(method, path) {
+      const values: string[] = [];
+      const node = fixed.get(path) ?? find(root, path.split("/"), 1, values);
+      if (node === undefined) return { kind: "none" };
+      const served = node.methods.get(method) ?? (method === "HEAD" ? node.methods.get("GET") : undefined);
+      if (served === undefined) return { kind: "method", allow: allowed(node) };
+      const { route, names } = served;
+      if (names.length === 0) return { kind: "found", route, params: noParams };
+      const params: Record<string, string> = {};
+      for (const [at, name] of names.entries()) {
+        const value = decode(values[at] ?? "");
+        if (value === undefined) return { kind: "malformed" };
+        params[name] = value;
+      }
+      return { kind: "found", route, params };
+    },
+  };
+}
+
+function emptyNode<R>(): Node<R> {
+  return { literal: new Map(), methods: new Map() };
+}
+
+function find<R>(node: Node<R>, segments: readonly string[], at: number, values: string[]): Node<R> | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.methods.size > 0 ? node : undefined;
+  const literal = node.literal.get(segment);
+  const found = literal === undefined ? undefined : find(literal, segments, at + 1, values);
+  if (found !== undefined || node.parameter === undefined || segment === "") return found;
+  const mark = values.length;
+  values.push(segment);
+  const below = find(node.parameter, segments, at + 1, values);
+  if (below === undefined) values.length = mark;
+  return below;
+}
+
+function allowed<R>(node: Node<R>): readonly string[] {
+  const methods = [...node.methods.keys()];
+  if (methods.includes("GET")) methods.push("HEAD");
+  return [...methods, "OPTIONS"].sort();
+}
+
+function decode(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

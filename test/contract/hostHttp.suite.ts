@@ -1,0 +1,364 @@
+/** What every host promises of HTTP, seen over real sockets. Run by host.test.ts on each adapter. */
+import { once } from "node:events";
+import { describe, expect, it, vi } from "vitest";
+import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/host/port.ts";
+import { hostFixture, ok } from "./hostFixture.ts";
+
+export function hostHttpSuite(name: string, start: StartHost): void {
+  describe(`${name}: HTTP`, () => {
+    const on = hostFixture(start);
+
+    describe("requests", () => {
+      it("[HO4] gives method, raw path and raw query as they came", async () => {
+        on.handle = ({ method, path, query }) => ok(JSON.stringify([method, path, query]));
+        const seen = async (target: string) => JSON.parse((await on.request(`PATCH ${target} HTTP/1.1`)).body.toString());
+        expect(await seen("/a%2Fb/%zz/%C3%A9?x=%ff&y=&&x=1?2")).toEqual(["PATCH", "/a%2Fb/%zz/%C3%A9", "x=%ff&y=&&x=1?2"]);
+        expect(await seen("/plain")).toEqual(["PATCH", "/plain", ""]);
+        expect(await seen("/?")).toEqual(["PATCH", "/", ""]);
+      });
+
+      it("[HO4] bytes that are no ASCII in path or query do not end the process", async () => {
+        on.handle = () => ok("still here");
+        const client = await on.connection();
+        client.write(Buffer.from("GET /\xff\xfe?\xe9 HTTP/1.1\r\nhost: test\r\nx-bytes: \xff\r\n\r\n", "latin1"));
+        await client.response().catch(() => undefined);
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("still here");
+        expect(on.errors).toEqual([]);
+      });
+
+      it("[HO5] headers are found in lower case whatever was sent, and a doubled one is joined", async () => {
+        on.handle = (request) => ok(JSON.stringify(["x-mixed", "x-absent", "authorization"].map((name) => request.header(name) ?? null)));
+        const response = await on.request("GET / HTTP/1.1\r\nX-MiXeD: One\r\nAUTHORIZATION: Bearer a\r\nauthorization: Bearer b");
+        expect(JSON.parse(response.body.toString())).toEqual(["One", null, "Bearer a, Bearer b"]);
+      });
+
+      it("[HO5] headers and body stay readable after an await", async () => {
+        on.handle = async (request) => {
+          const body = request.body(1000);
+          await new Promise((resolve) => setImmediate(resolve));
+          return ok(`${request.header("x-late")} ${request.path} ${request.query} ${Buffer.from((await body) as Uint8Array).toString()}`);
+        };
+        expect((await on.request("POST /late?q=1 HTTP/1.1\r\nx-late: yes", "text")).body.toString()).toBe("yes /late q=1 text");
+      });
+
+      it("[HO5] a long URL and a long header are taken", async () => {
+        on.handle = (request) => ok(`${request.query.length} ${request.header("x-long")?.length}`);
+        const response = await on.request(`GET /?${"q".repeat(20_000)} HTTP/1.1\r\nx-long: ${"h".repeat(10_000)}`);
+        expect(response.body.toString()).toBe("20000 10000");
+      });
+
+      it("[HO5] a content-length sent twice is refused", async () => {
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc");
+        expect((await client.response()).status).toBe(400);
+      });
+
+      it("[HO4] names the peer's address as text", async () => {
+        on.handle = async (request) => ok(request.remoteAddress);
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("127.0.0.1");
+      });
+
+      it("[HO6] a connection serves one request after the other", async () => {
+        on.handle = async ({ path }) => ok(path);
+        const client = await on.connection();
+        for (const path of ["/1", "/2", "/3"]) {
+          client.write(`GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`);
+          expect((await client.response()).body.toString()).toBe(path);
+        }
+      });
+
+      it("[HO6] pipelined requests are answered in order", async () => {
+        on.handle = ({ path }) => ok(path);
+        const client = await on.connection();
+        client.write(["/1", "/2", "/3"].map((path) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`).join(""));
+        for (const path of ["/1", "/2", "/3"]) expect((await client.response()).body.toString()).toBe(path);
+      });
+
+      it("[HO6] behind an answer that is still awaited, pipelined requests never overtake it", async () => {
+        let release: () => void = () => undefined;
+        const first = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        on.handle = async ({ path }) => {
+          if (path === "/1") await first;
+          return ok(path);
+        };
+        const client = await on.connection();
+        client.write("GET /1 HTTP/1.1\r\nhost: test\r\n\r\nGET /2 HTTP/1.1\r\nhost: test\r\n\r\n");
+        await on.request("GET /3 HTTP/1.1");
+        release();
+        const bodies: string[] = [];
+        for (let at = 0; at < 2; at += 1) {
+          const body = await client.response().then(
+            (response) => response.body.toString(),
+            () => "closed",
+          );
+          bodies.push(body);
+        }
+        expect([
+          ["/1", "/2"],
+          ["closed", "closed"],
+        ]).toContainEqual(bodies);
+      });
+    });
+
+    describe("bodies", () => {
+      it("[HO7] a large body arrives whole", async () => {
+        const sent = Buffer.alloc(5_000_000, "0123456789abcdef-");
+        on.handle = async (request) => ok(String(Buffer.from((await request.body(6_000_000)) as Uint8Array).equals(sent)));
+        expect((await on.request("POST / HTTP/1.1", sent)).body.toString()).toBe("true");
+      });
+
+      it("[HO7] a chunked body arrives whole, a missing one is empty", async () => {
+        on.handle = async (request) => ok(`<${Buffer.from((await request.body(100)) as Uint8Array).toString()}>`);
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
+        client.write("2\r\nde\r\n0\r\n\r\n");
+        expect((await client.response()).body.toString()).toBe("<abcde>");
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("<>");
+      });
+
+      it("[HO7] a client that expects 100-continue is told to go on", async () => {
+        on.handle = async (request) => ok(Buffer.from((await request.body(100)) as Uint8Array).toString());
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
+        await once(client.socket, "data");
+        client.write("hi");
+        expect((await client.response()).body.toString()).toBe("hi");
+      });
+
+      const limited = async (request: HttpRequest): Promise<HttpReply> => {
+        const body = await request.body(1000);
+        return body === "too_large" ? { status: 413, headers: {}, body: "too large" } : ok(String(body.length));
+      };
+
+      it("[HO8] a body declared too large is refused before it is sent", async () => {
+        on.handle = limited;
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 1001\r\n\r\n");
+        expect((await client.response()).status).toBe(413);
+      });
+
+      it("[HO8] a chunked body is refused as soon as it is too large", async () => {
+        on.handle = limited;
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n");
+        client.write(`3e8\r\n${"x".repeat(1000)}\r\n`);
+        client.write("1\r\nx\r\n");
+        expect((await client.response()).status).toBe(413);
+      });
+
+      it("[HO8] the refusal reaches a client that sends everything first, and the connection goes on", async () => {
+        on.handle = limited;
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 20000000\r\n\r\n");
+        client.write(Buffer.alloc(20_000_000));
+        expect((await client.response()).status).toBe(413);
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 3\r\n\r\nabc");
+        expect((await client.response()).body.toString()).toBe("3");
+      });
+
+      it("[HO9] a truncated body rejects with ClientGone and is no error of the server", async () => {
+        const outcome = new Promise<unknown>((resolve) => {
+          on.handle = async (request) => {
+            await request.body(1000).then(resolve, resolve);
+            throw new ClientGone();
+          };
+        });
+        const client = await on.connection();
+        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 50\r\n\r\nonly this");
+        client.socket.end();
+        expect(await outcome).toBeInstanceOf(ClientGone);
+        on.handle = () => ok("next");
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("next");
+        expect(on.errors).toEqual([]);
+      });
+    });
+
+    describe("answers", () => {
+      it("[HO10] HEAD answers with the headers of GET alone", async () => {
+        on.handle = () => ok("twelve bytes");
+        const client = await on.connection();
+        client.write("HEAD / HTTP/1.1\r\nhost: test\r\n\r\n");
+        const response = await client.response({ head: true });
+        expect(response.headers.get("content-length")).toBe("12");
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        expect((await client.response()).body.toString()).toBe("twelve bytes");
+      });
+
+      it("[HO10] 204 and 304 have no body", async () => {
+        for (const status of [204, 304]) {
+          on.handle = () => ({ status, headers: { etag: '"r1"' } });
+          const response = await on.request("GET / HTTP/1.1");
+          expect([response.status, response.headers.get("etag"), response.headers.has("transfer-encoding")]).toEqual([
+            status,
+            '"r1"',
+            false,
+          ]);
+        }
+      });
+
+      it("[HO10] bytes go out unchanged", async () => {
+        const sent = Uint8Array.from({ length: 256 }, (_, at) => at);
+        on.handle = async () => ({ status: 200, headers: {}, body: sent });
+        expect(new Uint8Array((await on.request("GET / HTTP/1.1")).body)).toEqual(sent);
+      });
+
+      it("[HO10] a reply that asks for it closes the connection", async () => {
+        on.handle = () => ({ ...ok("bye"), close: true });
+        const client = await on.connection();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        expect((await client.response()).headers.get("connection")?.toLowerCase()).toBe("close");
+        expect((await client.ended()).length).toBe(0);
+      });
+
+      it("[HO11] what a handler throws is a 500 and never ends the process", async () => {
+        for (const broken of [
+          () => {
+            throw new Error("in turn");
+          },
+          async () => {
+            await Promise.resolve();
+            throw new Error("later");
+          },
+          () => ({ status: 200, headers: { location: "/x\r\nset-cookie: a=b" } }),
+        ]) {
+          on.handle = broken;
+          const response = await on.request("GET / HTTP/1.1");
+          expect(response.headers.has("set-cookie")).toBe(false);
+          expect(response.status).toBe(500);
+        }
+        expect(on.errors).toHaveLength(3);
+        on.handle = () => ok("alive");
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
+      });
+
+      it("[HO12] the signal aborts when the client goes away, and the late answer does no harm", async () => {
+        const aborted = new Promise<void>((resolve) => {
+          on.handle = async ({ signal }) => {
+            await new Promise((seen) => signal.addEventListener("abort", seen));
+            resolve();
+            return ok("too late");
+          };
+        });
+        const client = await on.connection();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        client.socket.end();
+        client.destroy();
+        await aborted;
+        on.handle = () => ok("alive");
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
+        expect(on.errors).toEqual([]);
+      });
+    });
+
+    describe("streams", () => {
+      it("[HO13] pieces are flushed as they come", async () => {
+        let go: () => void = () => undefined;
+        const gate = new Promise<void>((resolve) => {
+          go = resolve;
+        });
+        async function* pieces() {
+          yield "first";
+          await gate;
+          yield "";
+          yield new TextEncoder().encode(" second");
+        }
+        on.handle = () => ({ status: 200, headers: { "content-type": "text/event-stream" }, body: pieces() });
+        const client = await on.connection();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        let text = "";
+        client.socket.on("data", (chunk) => {
+          text += chunk;
+        });
+        await vi.waitFor(() => expect(text).toContain("first"), { timeout: 10_000 });
+        go();
+        expect((await client.response()).body.toString()).toBe("first second");
+      });
+
+      it("[HO13] a slow reader slows the producer, and gets everything in order", async () => {
+        const piece = 64 * 1024;
+        const total = 1000;
+        let produced = 0;
+        async function* pieces() {
+          for (; produced < total; produced += 1) yield Buffer.alloc(piece, produced % 251);
+        }
+        on.handle = () => ({ status: 200, headers: {}, body: pieces() });
+        const client = await on.connection();
+        client.socket.pause();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        let before = -1;
+        // The producer stands still once the kernel's and the host's buffers are full.
+        await vi.waitFor(
+          () => {
+            const now = produced;
+            const still = now === before && now > 0;
+            before = now;
+            expect(still).toBe(true);
+          },
+          { timeout: 20_000, interval: 200 },
+        );
+        expect(produced).toBeLessThan(total / 2);
+        client.socket.resume();
+        const { body } = await client.response();
+        expect(body.length).toBe(piece * total);
+        for (let at = 0; at < total; at += 1) expect(body[at * piece + (at % piece)]).toBe(at % 251);
+      });
+
+      it("[HO14] the iterator is told when the client leaves", async () => {
+        const returned = new Promise<void>((resolve) => {
+          on.handle = () => ({
+            status: 200,
+            headers: {},
+            body: {
+              [Symbol.asyncIterator]: () => {
+                let stop: (end: { done: true; value: undefined }) => void = () => undefined;
+                let given = 0;
+                return {
+                  next: () => {
+                    given += 1;
+                    if (given === 1) return Promise.resolve({ done: false, value: "x" });
+                    return new Promise<{ done: true; value: undefined }>((ended) => {
+                      stop = ended;
+                    });
+                  },
+                  return: async () => {
+                    stop({ done: true, value: undefined });
+                    resolve();
+                    return { done: true, value: undefined };
+                  },
+                };
+              },
+            },
+          });
+        });
+        const client = await on.connection();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        await once(client.socket, "data");
+        client.destroy();
+        await returned;
+        expect(on.errors).toEqual([]);
+      });
+
+      it("[HO14] a stream that fails is cut, so that it cannot be taken for whole", async () => {
+        async function* pieces() {
+          yield "part";
+          await Promise.resolve();
+          throw new Error("broken source");
+        }
+        on.handle = () => ({ status: 200, headers: {}, body: pieces() });
+        const client = await on.connection();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        await expect(client.response()).rejects.toThrow("the connection ended");
+        expect(on.errors).toHaveLength(1);
+      });
+
+      it("[HO10] HEAD of a stream answers without reading it", async () => {
+        const next = vi.fn(async () => ({ done: false as const, value: "x" }));
+        on.handle = () => ({ status: 200, headers: { "x-kind": "stream" }, body: { [Symbol.asyncIterator]: () => ({ next }) } });
+        expect((await on.request("HEAD / HTTP/1.1")).headers.get("x-kind")).toBe("stream");
+        expect(next).not.toHaveBeenCalled();
+      });
+    });
+  });
+}

@@ -1,0 +1,174 @@
+/** What every host promises of WebSockets and of its own life. Run by host.test.ts on each adapter. */
+import { once } from "node:events";
+import { describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
+import type { HostApp, StartHost } from "../../server/host/port.ts";
+import { hostFixture, maxBufferedBytes, maxFrameBytes, ok } from "./hostFixture.ts";
+import { rawConnection } from "./rawHttp.ts";
+
+export function hostSocketsSuite(name: string, start: StartHost): void {
+  describe(`${name}: sockets`, () => {
+    const on = hostFixture(start);
+
+    describe("sockets", () => {
+      it("[HO15] an upgrade sees path, query and headers, may wait, and is accepted", async () => {
+        const opened: string[] = [];
+        on.upgrade = async (request) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          opened.push(`${request.method} ${request.path} ${request.query} ${request.header("host")} ${request.remoteAddress}`);
+          return { accept: { open: () => undefined, message: () => undefined, drain: () => undefined, close: () => undefined } };
+        };
+        await on.socket("/collab/art_1?ticket=t");
+        expect(opened).toEqual([`GET /collab/art_1 ticket=t 127.0.0.1:${on.host.port} 127.0.0.1`]);
+      });
+
+      it("[HO15] a refused upgrade gets an ordinary answer", async () => {
+        on.upgrade = async () => ({ refuse: { status: 401, headers: { "x-why": "no credential" }, body: "refused" } });
+        const client = new WebSocket(`ws://127.0.0.1:${on.host.port}/`);
+        const [, response] = await once(client, "unexpected-response");
+        let body = "";
+        for await (const chunk of response) body += chunk;
+        expect([response.statusCode, response.headers["x-why"], body]).toEqual([401, "no credential", "refused"]);
+      });
+
+      it("[HO15] what an upgrade throws is a 500", async () => {
+        on.upgrade = async () => {
+          throw new Error("upgrade bug");
+        };
+        const client = new WebSocket(`ws://127.0.0.1:${on.host.port}/`);
+        const [, response] = await once(client, "unexpected-response");
+        response.resume();
+        expect(response.statusCode).toBe(500);
+        expect(on.errors).toHaveLength(1);
+      });
+
+      it("[HO16] messages arrive whole and in order; their bytes are the receiver's to keep", async () => {
+        const messages: Uint8Array[] = [];
+        on.acceptAll({ message: (bytes) => messages.push(bytes) });
+        const client = await on.socket();
+        client.send(Buffer.from([1, 2, 3]));
+        client.send("frag", { fin: false });
+        client.send("mènts", { fin: true });
+        client.send(Buffer.alloc(maxFrameBytes, 7));
+        client.send(Buffer.alloc(0));
+        await vi.waitFor(() => expect(messages).toHaveLength(4), { timeout: 10_000 });
+        expect(messages[0]).toEqual(new Uint8Array([1, 2, 3]));
+        expect(Buffer.from(messages[1] as Uint8Array).toString()).toBe("fragmènts");
+        expect(messages[2]).toEqual(new Uint8Array(maxFrameBytes).fill(7));
+        expect(messages[3]).toEqual(new Uint8Array(0));
+      });
+
+      it("[HO16] bytes given to send may be reused at once", async () => {
+        const { made } = on.acceptAll();
+        const client = await on.socket();
+        const received: Buffer[] = [];
+        client.on("message", (data: Buffer) => received.push(data));
+        const server = await made;
+        const bytes = new Uint8Array(1000);
+        for (let at = 0; at < 50; at += 1) server.send(bytes.fill(at));
+        await vi.waitFor(() => expect(received).toHaveLength(50), { timeout: 10_000 });
+        for (const [at, data] of received.entries()) expect(data.every((byte) => byte === at)).toBe(true);
+      });
+
+      it("[HO17] a message that is too large closes with 1009, whole or in fragments", async () => {
+        for (const fragments of [1, 2]) {
+          const message = vi.fn();
+          const closed = new Promise<number>((resolve) => on.acceptAll({ message, close: resolve }));
+          const client = await on.socket();
+          const half = Buffer.alloc((maxFrameBytes + 2) / fragments);
+          for (let at = 1; at <= fragments; at += 1) client.send(half, { fin: at === fragments });
+          const [code] = await once(client, "close");
+          expect(code).toBe(1009);
+          await closed;
+          expect(message).not.toHaveBeenCalled();
+        }
+      });
+
+      it("[HO18] above the buffer limit a send is dropped and says so; drain tells when there is room", async () => {
+        const drained = vi.fn();
+        const { made } = on.acceptAll({ drain: drained });
+        const client = await on.socket();
+        const server = await made;
+        client.pause();
+        const bytes = new Uint8Array(32 * 1024);
+        const outcomes: string[] = [];
+        while (outcomes.at(-1) !== "dropped" && outcomes.length < 10_000) outcomes.push(server.send(bytes));
+        expect(outcomes.at(-1)).toBe("dropped");
+        expect(outcomes).toContain("buffered");
+        expect(server.bufferedBytes).toBeGreaterThan(maxBufferedBytes);
+        let received = 0;
+        client.on("message", () => {
+          received += 1;
+        });
+        client.resume();
+        await vi.waitFor(() => expect(received).toBe(outcomes.length - 1), { timeout: 20_000 });
+        await vi.waitFor(() => expect(drained).toHaveBeenCalled(), { timeout: 10_000 });
+        expect(server.bufferedBytes).toBe(0);
+        expect(server.send(bytes)).not.toBe("dropped");
+      });
+
+      it("[HO19] the server's close code and reason reach the client; close is told once, from outside", async () => {
+        let inside = false;
+        const closes: [number, boolean][] = [];
+        const { made } = on.acceptAll({ close: (code) => closes.push([code, inside]) });
+        const client = await on.socket();
+        const server = await made;
+        inside = true;
+        server.close(4401, "token expired");
+        inside = false;
+        const [code, reason] = await once(client, "close");
+        expect([code, String(reason)]).toEqual([4401, "token expired"]);
+        await vi.waitFor(() => expect(closes).toEqual([[4401, false]]), { timeout: 10_000 });
+        expect(server.send(new Uint8Array(1))).toBe("dropped");
+        expect(server.bufferedBytes).toBe(0);
+        server.close(1000, "again");
+        expect(closes).toHaveLength(1);
+      });
+
+      it("[HO19] a client that vanishes is told as closed", async () => {
+        const closed = new Promise<number>((resolve) => on.acceptAll({ close: resolve }));
+        const client = await on.socket();
+        client.terminate();
+        expect(await closed).toBe(1006);
+      });
+
+      it("[HO11] what a socket's handler throws closes that socket with 1011 only", async () => {
+        on.acceptAll({
+          message: () => {
+            throw new Error("message bug");
+          },
+        });
+        const [client, other] = [await on.socket(), await on.socket()];
+        client.send("x");
+        const [code] = await once(client, "close");
+        expect(code).toBe(1011);
+        expect(on.errors).toHaveLength(1);
+        expect(other.readyState).toBe(WebSocket.OPEN);
+      });
+    });
+
+    describe("lifetime", () => {
+      it("[HO20] a taken port fails the start with a clear message", async () => {
+        const app: HostApp = { handle: on.handle, upgrade: on.upgrade };
+        const options = { host: "127.0.0.1", port: on.host.port, maxFrameBytes, maxBufferedBytes, onError: () => undefined };
+        await expect(start(app, options)).rejects.toThrow(`cannot listen on 127.0.0.1:${on.host.port}`);
+      });
+
+      it("[HO21] after stopListening nobody new comes in, what is open goes on, and close ends it", async () => {
+        on.handle = async ({ path }) => ok(path);
+        on.acceptAll();
+        const client = await on.connection();
+        client.write("GET /before HTTP/1.1\r\nhost: test\r\n\r\n");
+        await client.response();
+        const live = await on.socket();
+        on.host.stopListening();
+        await expect(rawConnection(on.host.port)).rejects.toThrow("ECONNREFUSED");
+        expect(live.readyState).toBe(WebSocket.OPEN);
+        const closed = once(live, "close");
+        await on.host.close();
+        await closed;
+        await client.ended();
+      });
+    });
+  });
+}
