@@ -13,7 +13,7 @@
  * name it replaces the earlier one; `{ name, atMs: null }` cancels it). See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Json, Partition, RecordType, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Conflict, Json, RecordType, Stored } from "../storage/port.ts";
 
 /** An effect that was asked for and has no result yet. */
 export interface PendingEffect {
@@ -108,7 +108,7 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   readonly backoffMs?: readonly number[];
   /** Effects of this kind that may run at once in this process. */
   readonly maxInFlight?: number;
-  /** A further cap for effects that share a name, such as all deliveries to one endpoint. Fixed when the effect is asked for. */
+  /** A further cap for effects that share a name, such as all deliveries to one endpoint. Fixed when the row of the effect is written. */
   readonly lane?: (context: Context, effect: string) => Lane | undefined;
 }
 
@@ -134,6 +134,16 @@ export interface AllowedEvents {
   readonly allowed: readonly string[];
 }
 
+/** A commit was refused for a reason that deciding again cannot mend: a unique rule, a lease or a row of `alongside`. */
+export class CommitConflict extends Error {
+  override readonly name = "CommitConflict";
+  readonly conflict: Conflict;
+  constructor(conflict: Conflict) {
+    super(`the commit met a conflict: ${JSON.stringify(conflict)}`);
+    this.conflict = conflict;
+  }
+}
+
 /** A change of an actor for somebody else's commit. `started` must be called once that commit stands. */
 export interface ActorChange<Context> {
   readonly next: ActorRecord<Context>;
@@ -142,6 +152,9 @@ export interface ActorChange<Context> {
 }
 
 export interface ActorRuntime {
+  /** Makes kinds known, so that effects and timers of their actors can be taken over. Call before the pump starts. */
+  // biome-ignore lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events; each is used with its own only
+  register(kinds: readonly ActorKind<any, any>[]): void;
   /** Makes an actor in its machine's initial state. Fails with `already_exists` when the id is taken. */
   create<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,
@@ -151,7 +164,8 @@ export interface ActorRuntime {
   ): Promise<Stored<ActorRecord<Context>>>;
   /**
    * Decides one event. Refuses with `invalid_transition` (`currentState`, `allowed`) when the machine does not
-   * take it, `not_found` when there is no such actor. Conflicts reload and decide again.
+   * take it, `not_found` when there is no such actor. Conflicts of records reload and decide again; others are
+   * thrown as `CommitConflict`.
    */
   send<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,

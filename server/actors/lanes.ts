@@ -1,0 +1,108 @@
+/**
+ * Room for work that shares a cap: a lane lets so many through at once, the rest waits in line.
+ *
+ * Work may need several lanes (its kind's and its endpoint's). Lines are kept for each set of lanes and served
+ * in turn, so a long line for one endpoint does not hold up the others.
+ */
+import type { Lane } from "./port.ts";
+
+interface Waiting {
+  readonly start: () => void;
+}
+
+interface Line {
+  readonly lanes: readonly Lane[];
+  readonly waiting: Set<Waiting>;
+}
+
+export interface Lanes {
+  /** Starts now and returns `"started"`, or puts the work in line; `"full"` when `maxWaiting` are before it. */
+  enter(lanes: readonly Lane[], maxWaiting: number, start: () => void): "started" | "full" | { leaveLine(): void };
+  /** What was started is over. */
+  leave(lanes: readonly Lane[]): void;
+}
+
+export function createLanes(): Lanes {
+  const busy = new Map<string, number>();
+  const lines = new Map<string, Line>();
+  /** Lane → keys of the lines that need it, in the order they are served. */
+  const linesOfLane = new Map<string, Set<string>>();
+
+  const toKey = (lanes: readonly Lane[]) => JSON.stringify(lanes.map((lane) => lane.name));
+  const hasRoom = (lanes: readonly Lane[]) => lanes.every((lane) => (busy.get(lane.name) ?? 0) < lane.max);
+
+  function occupy(lanes: readonly Lane[]): void {
+    for (const { name } of lanes) busy.set(name, (busy.get(name) ?? 0) + 1);
+  }
+
+  function openLine(key: string, lanes: readonly Lane[]): Line {
+    const line = { lanes, waiting: new Set<Waiting>() };
+    lines.set(key, line);
+    for (const { name } of lanes) linesOfLane.set(name, (linesOfLane.get(name) ?? new Set()).add(key));
+    return line;
+  }
+
+  function closeIfEmpty(key: string, line: Line): void {
+    if (line.waiting.size > 0) return;
+    lines.delete(key);
+    for (const { name } of line.lanes) {
+      const keys = linesOfLane.get(name);
+      keys?.delete(key);
+      if (keys?.size === 0) linesOfLane.delete(name);
+    }
+  }
+
+  /** One from each line that has room, round and round, until nothing more fits. */
+  function serve(lane: Lane): void {
+    let served = true;
+    while (served && (busy.get(lane.name) ?? 0) < lane.max) {
+      served = false;
+      for (const key of [...(linesOfLane.get(lane.name) ?? [])]) {
+        const line = lines.get(key);
+        if (line === undefined || !hasRoom(line.lanes)) continue;
+        const [next] = line.waiting;
+        if (next === undefined) continue;
+        line.waiting.delete(next);
+        const turns = linesOfLane.get(lane.name);
+        turns?.delete(key);
+        turns?.add(key);
+        closeIfEmpty(key, line);
+        occupy(line.lanes);
+        served = true;
+        next.start();
+      }
+    }
+  }
+
+  return {
+    enter(lanes, maxWaiting, start) {
+      const key = toKey(lanes);
+      const line = lines.get(key);
+      if (line === undefined && hasRoom(lanes)) {
+        occupy(lanes);
+        start();
+        return "started";
+      }
+      const joined = line ?? openLine(key, lanes);
+      if (joined.waiting.size >= maxWaiting) {
+        closeIfEmpty(key, joined);
+        return "full";
+      }
+      const waiting = { start };
+      joined.waiting.add(waiting);
+      return {
+        leaveLine() {
+          if (joined.waiting.delete(waiting)) closeIfEmpty(key, joined);
+        },
+      };
+    },
+    leave(lanes) {
+      for (const { name } of lanes) {
+        const left = (busy.get(name) ?? 0) - 1;
+        if (left > 0) busy.set(name, left);
+        else busy.delete(name);
+      }
+      for (const lane of lanes) serve(lane);
+    },
+  };
+}
