@@ -72,6 +72,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   const rowName = ({ partition, id }: ClaimedRow) => `${partition}/${id}`;
 
   function lost(held: Held): void {
+    if (held.over) return;
     held.over = true;
     held.stopRenewal();
     held.abort.abort();
@@ -79,28 +80,34 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     waiting.delete(held);
   }
 
-  /** True while the row is ours; a store that does not answer leaves it ours until the lease ends. */
+  /** True while the row is ours; a store that fails leaves it ours until the lease ends. */
   async function renew(held: Held): Promise<boolean> {
     const ms = held.parked ? leaseMs * parkedLeases : leaseMs;
     const untilMs = storage.now() + ms;
     try {
       if (await storage.due.renew(held.row, ms)) held.leasedUntilMs = untilMs;
-      else if (!held.over) lost(held);
+      else lost(held);
     } catch (err) {
       log.warn({ err, row: held.row.id }, "a lease could not be renewed");
-      if (!held.over && storage.now() >= held.leasedUntilMs) lost(held);
     }
     return !held.over;
   }
 
+  /** A third of the lease at a time; a store that does not answer at all ends the lease like one that refuses. */
   function keepRenewing(held: Held): void {
     held.stopRenewal();
-    const ms = (held.parked ? leaseMs * parkedLeases : leaseMs) / 3;
-    held.stopRenewal = after(ms, () => {
-      void renew(held).then((ours) => {
-        if (ours) keepRenewing(held);
+    const everyMs = (held.parked ? leaseMs * parkedLeases : leaseMs) / 3;
+    let asking = false;
+    const tick = () => {
+      if (storage.now() >= held.leasedUntilMs) return lost(held);
+      held.stopRenewal = after(everyMs, tick);
+      if (asking) return;
+      asking = true;
+      void renew(held).finally(() => {
+        asking = false;
       });
-    });
+    };
+    held.stopRenewal = after(everyMs, tick);
   }
 
   async function postpone({ partition, id, fence }: ClaimedRow, dueAtMs: number, attempts: number): Promise<void> {
@@ -174,7 +181,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       over: false,
       stopRenewal: () => {},
     };
-    if (before !== undefined && !before.over) lost(before);
+    if (before !== undefined) lost(before);
     const entered = lanes.enter(held.lanes, maxWaiting, () => begin(held));
     if (entered === "started") return;
     if (entered === "full") return void postpone(row, storage.now() + leaseMs * parkedLeases, row.attempts);

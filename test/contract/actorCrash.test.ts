@@ -1,0 +1,68 @@
+/** The runtime dies at every write of a small story, on every storage; a fresh one finishes the story. */
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../api/schema/error.ts";
+import type { ActorRuntime } from "../../server/actors/port.ts";
+import { createIds } from "../../server/ids.ts";
+import { createActorNode } from "../support/actorNode.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import { createDyingStorage } from "../support/dyingStorage.ts";
+import { createManualTime } from "../support/manualTime.ts";
+import { createParcelKind, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
+
+/** What a client does that repeats itself until it is answered. */
+async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Promise<void> {
+  const unless = (code: string) => (reason: unknown) => {
+    if (!(reason instanceof AppError && reason.code === code)) throw reason;
+  };
+  await actors.create(kind, id, {}).catch(unless("already_exists"));
+  await actors.send(kind, id, { type: "parcel.send", parts: ["first", "second"] }).catch(unless("invalid_transition"));
+}
+
+describe.each(actorStorages)("%s", (_name, open) => {
+  test("[AC1][AC2][AC3] killed before or after any write: effects at least once, results once, the timer once", async () => {
+    const time = createManualTime();
+    const { storage, close } = await open(time);
+    const ids = createIds(time);
+    let deaths = 0;
+    for (const when of ["before", "after"] as const) {
+      for (let dieAt = 1; ; dieAt += 1) {
+        const id = ids.next("art", dieAt % 64);
+        const carried: string[] = [];
+        const kind = createParcelKind(async (effect) => {
+          const { part } = effect.params as { part: string };
+          carried.push(`${part} ${effect.id}`);
+          return { kind: "event", event: { type: "part.sent", part } };
+        });
+        const dying = createDyingStorage(storage, dieAt, when);
+        const first = createActorNode(dying, time, [kind]);
+        const told = tellStory(first.actors, kind, id);
+        const record = () => storage.records.get(parcelRecord, id);
+        const isOver = async () => (await record())?.value.context.rang === 1 && (await record())?.value.state === "sent";
+        await time.until(async () => dying.dead || (await isOver()), { stepMs: 500, withinMs: 60_000 });
+        if (!dying.dead) {
+          await told;
+          await first.pump.drain(AbortSignal.abort());
+          break;
+        }
+        deaths += 1;
+        const second = createActorNode(storage, time, [kind]);
+        await tellStory(second.actors, kind, id);
+        await time.until(isOver, { stepMs: 500, withinMs: 120_000 });
+        await time.advance(60_000);
+        const { value } = (await record()) ?? {};
+        expect(value?.context.results, `died ${when} write ${dieAt}`).toEqual({ first: 1, second: 1 });
+        expect(value?.context.order).toEqual(["first", "second"]);
+        expect(value?.context.rang).toBe(1);
+        expect(value?.pending).toEqual([]);
+        expect(value?.timers).toEqual({});
+        // The key towards the outside is the same on every attempt, so the outside can tell a repeat.
+        expect(new Set(carried)).toEqual(new Set([`first ${id}:2:0`, `second ${id}:2:1`]));
+        expect((await storage.due.stats()).rows).toBe(0);
+        await second.pump.drain(AbortSignal.abort());
+      }
+    }
+    // Born, sent, two results, the timer's claim and its event.
+    expect(deaths).toBeGreaterThanOrEqual(12);
+    await close();
+  });
+});

@@ -1,0 +1,363 @@
+/** What the actor runtime promises, on every storage and on a held clock. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../api/schema/error.ts";
+import type { EffectOutcome } from "../../server/actors/port.ts";
+import { CommitConflict } from "../../server/actors/port.ts";
+import { createIds } from "../../server/ids.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { StorageFullError } from "../../server/storage/port.ts";
+import { createActorNode, testLeaseMs } from "../support/actorNode.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import { createDyingStorage } from "../support/dyingStorage.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createParcelKind, type ParcelContext, type ParcelEvent, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
+
+type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
+const partSent = (params: unknown): Outcome => ({ kind: "event", event: { type: "part.sent", part: (params as { part: string }).part } });
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (reason: unknown) => (reason instanceof AppError ? reason : undefined),
+  );
+
+/** An effect that a test ends by hand. */
+function createGate() {
+  const open: { part: string; attempt: number; signal: AbortSignal; end(outcome?: Outcome): void; fail(reason: Error): void }[] = [];
+  const kind = (options: Parameters<typeof createParcelKind>[1] = {}) =>
+    createParcelKind(
+      ({ params, attempt, signal }) =>
+        new Promise((resolve, reject) => {
+          const { part } = params as { part: string };
+          open.push({ part, attempt, signal, end: (outcome = partSent(params)) => resolve(outcome), fail: reject });
+        }),
+      options,
+    );
+  return { open, kind };
+}
+
+describe.each(actorStorages)("%s", (_name, openStorage) => {
+  let time: ManualTime;
+  let storage: Storage;
+  let close: () => Promise<void>;
+  const newId = () => createIds(time).next("art", 7);
+  const read = async (id: string) => (await storage.records.get(parcelRecord, id))?.value;
+
+  beforeEach(async () => {
+    time = createManualTime();
+    ({ storage, close } = await openStorage(time));
+  });
+  afterEach(() => close());
+
+  const instant = () => createParcelKind(async ({ params }) => partSent(params));
+
+  test("[AC4] a refused event changes nothing and says the state and what would be allowed", async () => {
+    const kind = createGate().kind();
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    const made = await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: [] });
+    const before = await storage.records.get(parcelRecord, id);
+    const refused = await refusal(actors.send(kind, id, { type: "parcel.send", parts: [] }));
+    expect(refused?.code).toBe("invalid_transition");
+    expect(refused?.facts).toEqual({ currentState: "sending", allowed: ["parcel.note", "parcel.discard"] });
+    expect(refused?.message).toContain("sending");
+    expect(await storage.records.get(parcelRecord, id)).toEqual(before);
+    expect(actors.allowed(kind, made.value)).toEqual({
+      state: "packed",
+      allowed: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
+    });
+    expect((await refusal(actors.send(kind, newId(), { type: "parcel.note" })))?.code).toBe("not_found");
+    expect((await refusal(actors.create(kind, id, {})))?.code).toBe("already_exists");
+    const stale = actors.send(kind, id, { type: "parcel.note" }, { atRevision: made.revision });
+    expect((await refusal(stale))?.code).toBe("precondition_failed");
+  });
+
+  test("[AC5] effects of one actor run one at a time and in order; actors run side by side up to the caps", async () => {
+    const gate = createGate();
+    const kind = gate.kind({ maxInFlight: 3, lane: ({ lane }) => (lane === undefined ? undefined : { name: lane, max: 1 }) });
+    const { actors } = createActorNode(storage, time, [kind]);
+    const narrow = [newId(), newId()];
+    const wide = [newId(), newId(), newId()];
+    for (const id of narrow) await actors.create(kind, id, { lane: "narrow" });
+    for (const id of wide) await actors.create(kind, id, {});
+    for (const id of [...narrow, ...wide]) await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(0);
+    // One of the narrow lane, two of the others: three in all, and no second effect of anybody.
+    expect(gate.open.map(({ part }) => part)).toEqual(["a", "a", "a"]);
+    gate.open[0]?.end();
+    await time.advance(0);
+    expect(gate.open).toHaveLength(4);
+    for (let at = 1; at < 10; at += 1) {
+      await time.until(() => gate.open.length > at);
+      gate.open[at]?.end();
+    }
+    for (const id of [...narrow, ...wide]) {
+      await time.until(async () => (await read(id))?.state === "sent");
+      expect((await read(id))?.context.order).toEqual(["a", "b"]);
+    }
+    expect(gate.open).toHaveLength(10);
+  });
+
+  test("[AC6] a run that lost its lease is told so, and what it brings later is refused", async () => {
+    const first = createGate();
+    const second = createGate();
+    const firstKind = first.kind();
+    const secondKind = second.kind();
+    let stopped = false;
+    const never = new Promise<never>(() => {});
+    const stoppable: Storage = {
+      ...storage,
+      due: {
+        ...storage.due,
+        renew: (row, leaseMs) => (stopped ? never : storage.due.renew(row, leaseMs)),
+        claim: (options) => (stopped ? never : storage.due.claim(options)),
+      },
+    };
+    const one = createActorNode(stoppable, time, [firstKind]);
+    createActorNode(storage, time, [secondKind]);
+    const id = newId();
+    await one.actors.create(firstKind, id, {});
+    await one.actors.send(firstKind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(4 * testLeaseMs);
+    expect(first.open).toHaveLength(1);
+    expect(first.open[0]?.signal.aborted).toBe(false);
+    expect(second.open).toHaveLength(0);
+    stopped = true;
+    await time.advance(testLeaseMs + 1000);
+    expect(first.open[0]?.signal.aborted).toBe(true);
+    expect(second.open).toHaveLength(1);
+    expect(second.open[0]).toMatchObject({ part: "a", attempt: 2 });
+    first.open[0]?.end();
+    await time.advance(0);
+    expect((await read(id))?.context.order).toEqual([]);
+    second.open[0]?.end();
+    await time.until(() => second.open.length === 2);
+    expect((await read(id))?.context.results).toEqual({ a: 1 });
+  });
+
+  test("[AC7] the effects of a node that died are taken over when their lease ends, not before", async () => {
+    const dying = createDyingStorage(storage, 3, "before");
+    const dead = createGate();
+    const deadKind = dead.kind();
+    const one = createActorNode(dying, time, [deadKind]);
+    const kind = instant();
+    const two = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await one.actors.create(deadKind, id, {});
+    await one.actors.send(deadKind, id, { type: "parcel.send", parts: ["a", "b"] });
+    dead.open[0]?.end();
+    await time.advance(testLeaseMs - 1);
+    expect((await read(id))?.context.order).toEqual([]);
+    await time.until(async () => (await read(id))?.state === "sent", { withinMs: 1000 });
+    await time.advance(20_000);
+    expect((await read(id))?.context).toMatchObject({ results: { a: 1, b: 1 }, rang: 1 });
+    await two.pump.drain(AbortSignal.abort());
+  });
+
+  test("[AC8] failed attempts wait as their kind says, and at the end the actor is told", async () => {
+    const attempts: number[] = [];
+    const kind = createParcelKind(
+      async ({ attempt }) => {
+        attempts.push(attempt);
+        throw new Error("the road is closed");
+      },
+      { backoffMs: [2000, 7000] },
+    );
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: [] });
+    await time.advance(1999);
+    expect(attempts).toEqual([1]);
+    await time.advance(1);
+    expect(attempts).toEqual([1, 2]);
+    await time.advance(6999);
+    expect(attempts).toEqual([1, 2]);
+    await time.advance(1);
+    // The third was the last; the effect behind it has its own attempts.
+    expect(attempts).toEqual([1, 2, 3, 1]);
+    expect(await read(id)).toMatchObject({ state: "lost", context: { reason: "the road is closed" } });
+  });
+
+  test("[AC8] an effect that asks to be tried again is run at the time it names", async () => {
+    const attempts: number[] = [];
+    const kind = createParcelKind(async ({ attempt, params }) => {
+      attempts.push(attempt);
+      return attempt < 4 ? { kind: "retry", atMs: time.now() + 60_000, reason: "not yet" } : partSent(params);
+    });
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: [] });
+    await time.until(async () => (await read(id))?.state === "sent");
+    expect(attempts).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+  });
+
+  test("[AC9] two nodes that move one actor at once lose no event", async () => {
+    const kinds = [instant(), instant()] as const;
+    const nodes = kinds.map((kind) => createActorNode(storage, time, [kind]));
+    const id = newId();
+    await nodes[0]?.actors.create(kinds[0], id, {});
+    const notes = Array.from({ length: 40 }, (_, at) =>
+      nodes[at % 2]?.actors.send(kinds[at % 2] as ParcelKind, id, { type: "parcel.note" }),
+    );
+    const revisions = (await Promise.all(notes)).map((stored) => stored?.revision);
+    expect((await read(id))?.context.notes).toBe(40);
+    expect(new Set(revisions).size).toBe(40);
+  });
+
+  test("[AC10] a drained node waits for what it runs, then gives the rest back at once and untouched", async () => {
+    const gate = createGate();
+    const kind = gate.kind({ maxInFlight: 1 });
+    const one = createActorNode(storage, time, [kind]);
+    const ids = [newId(), newId()];
+    for (const id of ids) {
+      await one.actors.create(kind, id, {});
+      await one.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    }
+    expect(gate.open).toHaveLength(1);
+    const deadline = new AbortController();
+    const drained = one.pump.drain(deadline.signal);
+    gate.open[0]?.end();
+    await drained;
+    expect((await read(ids[0] as string))?.context.order).toEqual(["a"]);
+    expect(gate.open).toHaveLength(1);
+    const other = createGate();
+    createActorNode(storage, time, [other.kind()]);
+    await time.advance(0);
+    expect(other.open.map(({ part, attempt }) => `${part} ${attempt}`).sort()).toEqual(["a 1", "b 1"]);
+  });
+
+  test("[AC10] what does not end before the deadline is called off and taken up by another node at once", async () => {
+    const gate = createGate();
+    const kind = gate.kind();
+    const one = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await one.actors.create(kind, id, {});
+    await one.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await one.pump.drain(AbortSignal.abort());
+    expect(gate.open[0]?.signal.aborted).toBe(true);
+    const other = createGate();
+    createActorNode(storage, time, [other.kind()]);
+    await time.advance(0);
+    expect(other.open).toMatchObject([{ part: "a", attempt: 1 }]);
+    gate.open[0]?.end();
+    await time.advance(0);
+    expect((await read(id))?.context.order).toEqual([]);
+  });
+
+  test("[AC3] a timer means nothing once the actor has moved, unless it was armed to be kept", async () => {
+    const kind = instant();
+    const { actors } = createActorNode(storage, time, [kind]);
+    const [moved, stayed] = [newId(), newId()];
+    for (const id of [moved, stayed]) {
+      await actors.create(kind, id, {});
+      await actors.send(kind, id, { type: "parcel.wait", untilMs: time.now() + 30_000 });
+    }
+    await actors.send(kind, moved, { type: "parcel.note" });
+    expect((await read(moved))?.timers).toEqual({});
+    await time.advance(29_999);
+    expect((await read(stayed))?.context.idled).toBe(0);
+    await time.advance(1);
+    expect((await read(stayed))?.context.idled).toBe(1);
+    expect((await read(moved))?.context.idled).toBe(0);
+    expect((await storage.due.stats()).rows).toBe(0);
+  });
+
+  test("[AC11] what goes along with an event is in its commit or nowhere, and is made again when the event is decided again", async () => {
+    const kind = instant();
+    const { actors } = createActorNode(storage, time, [kind]);
+    const [id, other] = [newId(), newId()];
+    await actors.create(kind, id, {});
+    const born = actors.birth(kind, other, { lane: "x" });
+    let made = 0;
+    const row = { id: "beside", kind: "test", dueAtMs: time.now() + 1_000_000, payload: null, attempts: 0 };
+    const sent = actors.send(
+      kind,
+      id,
+      { type: "parcel.note" },
+      {
+        async alongside(next, previous) {
+          made += 1;
+          expect(next.context.notes).toBe((previous?.value.context.notes ?? 0) + 1);
+          if (made === 1) {
+            const current = await storage.records.get(parcelRecord, id);
+            if (current === undefined) throw new Error("gone");
+            const value = { ...current.value, context: { ...current.value.context, notes: 10 } };
+            await storage.commit({ partition: 7, records: [{ op: "put", type: parcelRecord, value, replacing: current }] });
+          }
+          return { ...born.batch, due: [{ op: "schedule", row }] };
+        },
+      },
+    );
+    expect((await sent).value.context.notes).toBe(11);
+    expect(made).toBe(2);
+    expect(await read(other)).toMatchObject({ state: "packed", context: { lane: "x" } });
+    expect((await storage.due.get(7, "beside"))?.id).toBe("beside");
+    const beside = { due: [{ op: "acknowledge", id: "beside", fence: 99 }] } as const;
+    const refused = actors.send(kind, id, { type: "parcel.note" }, { alongside: () => beside });
+    await expect(refused).rejects.toBeInstanceOf(CommitConflict);
+    expect((await read(id))?.context.notes).toBe(11);
+  });
+
+  test("[AC12] the removal of an actor takes its effects and timers with it", async () => {
+    const gate = createGate();
+    const kind = gate.kind();
+    const { actors } = createActorNode(storage, time, [kind]);
+    const [byEvent, byHand] = [newId(), newId()];
+    for (const id of [byEvent, byHand]) {
+      await actors.create(kind, id, {});
+      await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    }
+    expect((await storage.due.stats()).rows).toBe(4);
+    await actors.send(kind, byEvent, { type: "parcel.discard" });
+    const stored = await storage.records.get(parcelRecord, byHand);
+    if (stored === undefined) throw new Error("gone");
+    expect(await actors.remove(kind, byHand, { ...stored, revision: 1 })).toBe(false);
+    expect(await actors.remove(kind, byHand, stored)).toBe(true);
+    for (const { end } of gate.open) end();
+    await time.advance(60_000);
+    expect(await read(byEvent)).toBeUndefined();
+    expect(await read(byHand)).toBeUndefined();
+    expect((await storage.due.stats()).rows).toBe(0);
+    expect(gate.open).toHaveLength(2);
+  });
+
+  test("[AC13] a record of another machine version is not run on: its record type must upgrade it", async () => {
+    const kind = instant();
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    const { value } = await actors.create(kind, id, {});
+    const replacing = await storage.records.get(parcelRecord, id);
+    const older = { ...value, machineVersion: 0 };
+    await storage.commit({ partition: 7, records: [{ op: "put", type: parcelRecord, value: older, replacing: replacing ?? null }] });
+    await expect(actors.send(kind, id, { type: "parcel.note" })).rejects.toThrow("must upgrade it");
+    expect((await read(id))?.context.notes).toBe(0);
+  });
+
+  test("[AC2] while the store refuses writes a finished effect is not run again: its result waits", async () => {
+    let refuse = false;
+    const full: Storage = {
+      ...storage,
+      commit: async (batch) => {
+        if (refuse) throw new StorageFullError("full");
+        return storage.commit(batch);
+      },
+    };
+    const gate = createGate();
+    const kind = gate.kind();
+    const { actors } = createActorNode(full, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    refuse = true;
+    gate.open[0]?.end();
+    await expect(actors.send(kind, id, { type: "parcel.note" })).rejects.toBeInstanceOf(StorageFullError);
+    await time.advance(60_000);
+    expect(gate.open).toHaveLength(1);
+    refuse = false;
+    await time.until(() => gate.open.length === 2);
+    expect(gate.open[1]?.part).toBe("b");
+    expect((await read(id))?.context.results).toEqual({ a: 1 });
+  });
+});

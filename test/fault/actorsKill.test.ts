@@ -1,0 +1,60 @@
+/** A real process with a real store, killed again and again in the middle of its effects. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const child = fileURLToPath(new URL("./actorChild.ts", import.meta.url));
+const count = 120;
+const kills = 5;
+
+function start(directory: string): { process: ChildProcess; lines: AsyncIterable<string> } {
+  const args = ["--import", "tsx", child, directory, join(directory, "journal"), String(count)];
+  const started = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  return { process: started, lines: createInterface({ input: started.stdout }) };
+}
+
+test("[AC1][AC2][AC3] kill -9 at any moment: nothing acknowledged is lost, nothing is taken in twice", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "actors-kill-"));
+  try {
+    const acked = new Set<string>();
+    for (let kill = 0; kill < kills; kill += 1) {
+      const run = start(directory);
+      const ended = once(run.process, "exit");
+      // Killed after a number of acknowledgements that differs each time, in the middle of what follows them.
+      let left = 7 + kill * 11;
+      for await (const line of run.lines) {
+        const [word, id = ""] = line.split(" ");
+        if (word === "acked") acked.add(id);
+        left -= 1;
+        if (left === 0) run.process.kill("SIGKILL");
+      }
+      await ended;
+      expect(run.process.signalCode).toBe("SIGKILL");
+    }
+    const last = start(directory);
+    const contexts: { results: object; order: string[]; rang: number }[] = [];
+    let rows = "";
+    const ended = once(last.process, "exit");
+    for await (const line of last.lines) {
+      if (line.startsWith("end ")) contexts.push(JSON.parse(line.slice(4)));
+      if (line.startsWith("rows ")) rows = line;
+    }
+    await ended;
+    expect(last.process.exitCode).toBe(0);
+    expect(acked.size).toBeGreaterThan(40);
+    expect(contexts).toHaveLength(count);
+    for (const context of contexts) expect(context).toMatchObject({ results: { a: 1, b: 1 }, order: ["a", "b"], rang: 1 });
+    expect(rows).toBe("rows 0");
+    const runs = (await readFile(join(directory, "journal"), "utf8")).trim().split("\n");
+    expect(new Set(runs).size).toBe(2 * count);
+    // Only what was in flight at a kill may have run again.
+    expect(runs.length - 2 * count).toBeLessThan(kills * 20);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,28 @@
+/** One "node" of a test: a runtime and its pump on a storage that others may share, on a held clock. */
+import pino from "pino";
+import { createDuePump } from "../../server/actors/due.ts";
+import type { ActorKind, ActorRuntime, DuePump } from "../../server/actors/port.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import type { ManualTime } from "./manualTime.ts";
+
+export const testLeaseMs = 5000;
+
+export interface ActorNode {
+  readonly actors: ActorRuntime;
+  readonly pump: DuePump;
+}
+
+export function createActorNode(
+  storage: Storage,
+  time: ManualTime,
+  // biome-ignore lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events
+  kinds: readonly ActorKind<any, any>[],
+): ActorNode {
+  const log = pino({ level: "silent" });
+  const pump = createDuePump({ storage, log, leaseMs: testLeaseMs, after: time.after });
+  const actors = createActorRuntime({ storage, pump, log, leaseMs: testLeaseMs, after: time.after });
+  actors.register(kinds);
+  pump.start();
+  return { actors, pump };
+}

@@ -1,0 +1,55 @@
+/**
+ * A storage whose process dies at its n-th write, just before it or just after it: that write never answers,
+ * and neither does anything asked later. What was written before stays in the storage beneath.
+ */
+import type { Storage } from "../../server/storage/port.ts";
+
+export interface DyingStorage extends Storage {
+  /** Writes begun so far. */
+  readonly writes: number;
+  readonly dead: boolean;
+}
+
+export function createDyingStorage(beneath: Storage, dieAt: number, when: "before" | "after"): DyingStorage {
+  let writes = 0;
+  let dead = false;
+  const never = new Promise<never>(() => {});
+
+  async function write<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (dead) return never;
+    writes += 1;
+    if (writes !== dieAt) return run();
+    dead = true;
+    if (when === "after") await run();
+    return never;
+  }
+  const read = <Result>(run: () => Promise<Result>): Promise<Result> => (dead ? never : run());
+
+  return {
+    ...beneath,
+    records: {
+      ...beneath.records,
+      get: (type, key) => read(() => beneath.records.get(type, key)),
+      getMany: (type, keys) => read(() => beneath.records.getMany(type, keys)),
+    },
+    due: {
+      ...beneath.due,
+      // Looking for what is due is not a write until something is found.
+      claim: async (options) => {
+        if (dead) return never;
+        const { oldestDueAtMs } = await beneath.due.stats();
+        if (oldestDueAtMs === undefined || oldestDueAtMs > beneath.now()) return [];
+        return write(() => beneath.due.claim(options));
+      },
+      renew: (row, leaseMs) => write(() => beneath.due.renew(row, leaseMs)),
+    },
+    blobs: { ...beneath.blobs, put: (partition, bytes) => write(() => beneath.blobs.put(partition, bytes)) },
+    commit: (batch) => write(() => beneath.commit(batch)),
+    get writes() {
+      return writes;
+    },
+    get dead() {
+      return dead;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** A clock that stands still until a test moves it, with the timers that hang on it. */
+import type { After } from "../../server/actors/after.ts";
+import type { Storage } from "../../server/storage/port.ts";
+
+export interface ManualTime {
+  now(): number;
+  readonly after: After;
+  /** The same storage; the clock does not move while it is at work. */
+  watch(storage: Storage): Storage;
+  /** Moves on, running what falls due on the way, and lets pending work come to rest after each step. */
+  advance(ms: number): Promise<void>;
+  /** Moves on in small steps until the condition holds; fails after `withinMs` of the held clock. */
+  until(condition: () => boolean | Promise<boolean>, options?: { stepMs?: number; withinMs?: number }): Promise<void>;
+}
+
+const restTurns = 8;
+
+export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
+  let nowMs = startMs;
+  const timers = new Set<{ atMs: number; run: () => void }>();
+  let atWork = 0;
+
+  /** Promises come to rest in a few turns; a store on a disk is waited for. */
+  async function rest(): Promise<void> {
+    for (let quiet = 0; quiet < restTurns; quiet = atWork > 0 ? 0 : quiet + 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async function counted<Result>(run: () => Promise<Result>): Promise<Result> {
+    atWork += 1;
+    try {
+      return await run();
+    } finally {
+      atWork -= 1;
+    }
+  }
+
+  function next(untilMs: number) {
+    let found: { atMs: number; run: () => void } | undefined;
+    for (const timer of timers) if (timer.atMs <= untilMs && (found === undefined || timer.atMs < found.atMs)) found = timer;
+    return found;
+  }
+
+  async function advance(ms: number): Promise<void> {
+    const untilMs = nowMs + ms;
+    for (let timer = next(untilMs); timer !== undefined; timer = next(untilMs)) {
+      timers.delete(timer);
+      nowMs = Math.max(nowMs, timer.atMs);
+      timer.run();
+      await rest();
+    }
+    nowMs = untilMs;
+    await rest();
+  }
+
+  return {
+    now: () => nowMs,
+    after(delayMs, run) {
+      const timer = { atMs: nowMs + delayMs, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance,
+    watch: (storage) => ({
+      ...storage,
+      records: {
+        ...storage.records,
+        get: (type, key) => counted(() => storage.records.get(type, key)),
+        getMany: (type, keys) => counted(() => storage.records.getMany(type, keys)),
+      },
+      due: {
+        ...storage.due,
+        claim: (options) => counted(() => storage.due.claim(options)),
+        renew: (row, leaseMs) => counted(() => storage.due.renew(row, leaseMs)),
+      },
+      blobs: { ...storage.blobs, put: (partition, bytes) => counted(() => storage.blobs.put(partition, bytes)) },
+      commit: (batch) => counted(() => storage.commit(batch)),
+    }),
+    async until(condition, { stepMs = 100, withinMs = 3_600_000 } = {}) {
+      const endMs = nowMs + withinMs;
+      await rest();
+      while (!(await condition())) {
+        if (nowMs >= endMs) throw new Error("the condition did not come true in time");
+        await advance(stepMs);
+      }
+    },
+  };
+}

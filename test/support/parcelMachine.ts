@@ -1,0 +1,130 @@
+/** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, an end. */
+import { assign, setup } from "xstate";
+import { effect, timer } from "../../machines/effect.ts";
+import type { ActorKind, ActorRecord, RunEffect } from "../../server/actors/port.ts";
+import { partitionOfId } from "../../server/ids.ts";
+import { defineRecord } from "../../server/storage/recordType.ts";
+
+export interface ParcelContext {
+  readonly lane?: string;
+  readonly results: Readonly<Record<string, number>>;
+  readonly order: readonly string[];
+  readonly rang: number;
+  readonly idled: number;
+  readonly notes: number;
+  readonly reason?: string;
+  readonly bornAtMs: number;
+}
+
+export type ParcelEvent =
+  | { type: "parcel.send"; parts: readonly string[]; ringAtMs?: number; nowMs: number }
+  | { type: "parcel.note"; nowMs: number }
+  | { type: "parcel.wait"; untilMs: number; nowMs: number }
+  | { type: "parcel.discard"; nowMs: number }
+  | { type: "part.sent"; part: string; nowMs: number }
+  | { type: "carry.exhausted"; reason: string; attempts: number; nowMs: number }
+  | { type: "bell.rang"; nowMs: number }
+  | { type: "wait.over"; nowMs: number };
+
+export const parcelMachine = setup({
+  types: {
+    context: {} as ParcelContext,
+    events: {} as ParcelEvent,
+    input: {} as { nowMs: number; lane?: string },
+    tags: {} as "removed",
+  },
+  actions: { carry: effect<{ part: string }>(), timer },
+}).createMachine({
+  id: "parcel",
+  context: ({ input }) => ({
+    ...(input.lane === undefined ? {} : { lane: input.lane }),
+    results: {},
+    order: [],
+    rang: 0,
+    idled: 0,
+    notes: 0,
+    bornAtMs: input.nowMs,
+  }),
+  initial: "packed",
+  on: {
+    "bell.rang": { actions: assign({ rang: ({ context }) => context.rang + 1 }) },
+    "parcel.note": { actions: assign({ notes: ({ context }) => context.notes + 1 }) },
+  },
+  states: {
+    packed: {
+      on: {
+        "parcel.send": {
+          target: "sending",
+          actions: [
+            { type: "carry", params: ({ event }) => ({ part: event.parts[0] ?? "whole" }) },
+            { type: "carry", params: ({ event }) => ({ part: event.parts[1] ?? "rest" }) },
+            {
+              type: "timer",
+              params: ({ event }) => ({
+                name: "bell",
+                atMs: event.ringAtMs ?? event.nowMs + 10_000,
+                event: { type: "bell.rang" },
+                keep: true,
+              }),
+            },
+          ],
+        },
+        "parcel.wait": {
+          actions: { type: "timer", params: ({ event }) => ({ name: "wait", atMs: event.untilMs, event: { type: "wait.over" } }) },
+        },
+        "wait.over": { actions: assign({ idled: ({ context }) => context.idled + 1 }) },
+        "parcel.discard": "discarded",
+      },
+    },
+    sending: {
+      on: {
+        "part.sent": [
+          {
+            guard: ({ context }) => context.order.length === 1,
+            target: "sent",
+            actions: assign({
+              results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
+              order: ({ context, event }) => [...context.order, event.part],
+            }),
+          },
+          {
+            actions: assign({
+              results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
+              order: ({ context, event }) => [...context.order, event.part],
+            }),
+          },
+        ],
+        "carry.exhausted": { target: "lost", actions: assign({ reason: ({ event }) => event.reason }) },
+        "parcel.discard": "discarded",
+      },
+    },
+    sent: {},
+    lost: {},
+    discarded: { tags: "removed" },
+  },
+});
+
+export const parcelRecord = defineRecord<ActorRecord<ParcelContext>>({
+  name: "parcel",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (value) => value.id,
+  indexes: ({ id, state }) => [["parcel.state", String(state), id]],
+});
+
+export type ParcelKind = ActorKind<ParcelContext, ParcelEvent>;
+
+export function createParcelKind(
+  carry: RunEffect<ParcelContext, ParcelEvent>,
+  options: Pick<ParcelKind, "backoffMs" | "maxInFlight" | "lane"> = {},
+): ParcelKind {
+  return {
+    name: "parcel",
+    machine: parcelMachine,
+    machineVersion: 1,
+    record: parcelRecord,
+    effects: { carry },
+    commands: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
+    ...options,
+  };
+}
