@@ -100,7 +100,8 @@ export interface RawBody<MediaType extends string = string> {
 export type InputOf<Spec extends OperationSpec> =
   JsonBody<Spec> extends infer BodySchema
     ? unknown extends SchemaInput<Spec["params"]> & SchemaInput<Spec["query"]> & SchemaInput<BodySchema>
-      ? void
+      ? // biome-ignore lint/suspicious/noConfusingVoidType: void lets a client call a procedure without an argument
+        void
       : Simplify<SchemaInput<Spec["params"]> & SchemaInput<Spec["query"]> & SchemaInput<BodySchema>>
     : never;
 

@@ -1,0 +1,32 @@
+/**
+ * `npm run check:types`: the whole repository type-checks, within a bound: below 15 s, and with less than twice
+ * the type instantiations that were stored. `--store` writes the count of today.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const maxSeconds = 15;
+const budgetFile = join(import.meta.dirname, "typeBudget.json");
+
+const tsc = join(process.cwd(), "node_modules", "typescript", "bin", "tsc");
+const run = spawnSync(process.execPath, [tsc, "-p", ".", "--noEmit", "--extendedDiagnostics", "--pretty", "false"], { encoding: "utf8" });
+const figure = (name: string): number => Number(new RegExp(`^${name}:\\s+([\\d.]+)`, "m").exec(run.stdout)?.[1] ?? Number.NaN);
+const files = figure("Files");
+const instantiations = figure("Instantiations");
+const seconds = figure("Total time");
+
+if (run.status !== 0) {
+  console.error(run.stdout.replace(/^Files:[\s\S]*/m, "") + run.stderr);
+  process.exitCode = 1;
+} else if (process.argv.includes("--store")) {
+  writeFileSync(budgetFile, `${JSON.stringify({ instantiations })}\n`);
+  console.log(`${instantiations} instantiations stored`);
+} else {
+  const stored = (JSON.parse(readFileSync(budgetFile, "utf8")) as { instantiations: number }).instantiations;
+  console.log(`${files} files, ${instantiations} instantiations (stored: ${stored}), ${seconds} s`);
+  // Written so that a figure that could not be read fails too.
+  if (!(seconds <= maxSeconds)) console.error(`  the type check took ${seconds} s; the bound is ${maxSeconds} s`);
+  if (!(instantiations < 2 * stored)) console.error(`  the instantiations doubled: ${instantiations} against ${stored} stored`);
+  if (!(seconds <= maxSeconds) || !(instantiations < 2 * stored)) process.exitCode = 1;
+}
