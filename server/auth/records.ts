@@ -9,8 +9,7 @@ import { defineRecord } from "../storage/recordType.ts";
 
 /**
  * Context of the key's machine, which reads and writes `expiresAtMs` and `revokedAtMs` only; the rest is
- * carried. States: active, revoked, expired. Name and description are rewritten without an event, which
- * counts as a revision of the actor: the timer of `expiresAtMs` must be armed with `keep`.
+ * carried. States: active, revoked, expired. Name and description are rewritten without an event.
  */
 export interface ApiKeyContext {
   readonly keyId: string;

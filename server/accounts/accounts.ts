@@ -1,0 +1,148 @@
+/**
+ * Accounts, as an operator manages them. Being an operator opens this and no content. An account is never
+ * deleted, only disabled, so its username is never free again.
+ */
+import type { Logger } from "pino";
+import type { z } from "zod";
+import type { Account, CreateAccountRequest, CreatedAccount, UpdateAccountRequest } from "../../api/schema/account.ts";
+import { AppError, notFound } from "../../api/schema/error.ts";
+import { accessFactWrite } from "../auth/accessFacts.ts";
+import type { Passwords } from "../auth/passwords.ts";
+import { sessionOf, toActor } from "../auth/principal.ts";
+import type { Call } from "../calls/call.ts";
+import type { Pager } from "../calls/paging.ts";
+import { partitionCount, type Storage } from "../storage/port.ts";
+import type { AccountRegistry } from "./accountRegistry.ts";
+import { type AccountRecord, accountRecord, toAccount } from "./records.ts";
+import { createAccountLink } from "./setupLinks.ts";
+
+export interface AccountQuery {
+  readonly q?: string | undefined;
+  readonly disabled?: boolean | undefined;
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface AccountPage {
+  readonly accounts: readonly Account[];
+  readonly nextToken?: string;
+}
+
+export interface Accounts {
+  create(call: Call, request: z.output<typeof CreateAccountRequest>): Promise<CreatedAccount>;
+  /** Newest first; every word of `q` must begin a word of the username, the name or the e-mail address. */
+  list(query: AccountQuery): Promise<AccountPage>;
+  update(call: Call, username: string, request: z.output<typeof UpdateAccountRequest>): Promise<Account>;
+  /** A new one-time link for an account, by which a password is set anew: for the administration of the server. */
+  createSetupLink(username: string, lifetimeMs: number): Promise<string>;
+}
+
+export interface AccountsOptions {
+  readonly storage: Pick<Storage, "records" | "commit" | "now">;
+  readonly registry: AccountRegistry;
+  readonly passwords: Pick<Passwords, "hash">;
+  readonly pager: Pager;
+  readonly baseUrl: string;
+  readonly log: Logger;
+}
+
+const everyPartition = Array.from({ length: partitionCount }, (_, partition) => partition);
+
+function toWords(text: string): readonly string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
+
+function matches(record: AccountRecord, wanted: readonly string[]): boolean {
+  const words = toWords([record.username, record.displayName, record.email].filter((text) => text !== undefined).join(" "));
+  return wanted.every((start) => words.some((word) => word.startsWith(start)));
+}
+
+export function createAccounts({ storage, registry, passwords, pager, baseUrl, log }: AccountsOptions): Accounts {
+  const audit = log.child({ stream: "audit" });
+
+  return {
+    async create(call, { username, displayName, email, operator = false, password }) {
+      const actor = toActor(sessionOf(call));
+      // Drawn from the call's ids, so that a repeat of the call goes to the same partition.
+      const partition = (call.ids.bytes(1)[0] ?? 0) % partitionCount;
+      const accountId = call.ids.next("usr", partition);
+      const workspaceId = call.ids.next("ws", partition);
+      const link =
+        password === undefined
+          ? createAccountLink(baseUrl, { accountId, username }, storage.now() + call.limits["keep.setupLink"])
+          : undefined;
+      const passwordHash = password === undefined ? undefined : await passwords.hash(password);
+      const toCreated = (record: AccountRecord): CreatedAccount => ({
+        ...toAccount(record),
+        ...(link === undefined ? {} : { setupUrl: link.url }),
+      });
+      const made = await registry.create(
+        { accountId, workspaceId, username, displayName, email, operator, passwordHash, setup: link?.kept, nowMs: call.nowMs },
+        (batch, record) => call.commit(batch, toCreated(record)),
+      );
+      audit.info({ event: "account.created", username, operator, by: actor }, "account created");
+      return toCreated(made);
+    },
+
+    async list({ q, disabled, limit, nextToken }) {
+      const words = toWords(q ?? "");
+      const { items, ...rest } = await pager.page<AccountRecord>({
+        scope: `accounts?${new URLSearchParams({ q: words.join(" "), disabled: String(disabled) })}`,
+        partition: everyPartition,
+        prefix: ["account.created"],
+        reverse: true,
+        limit,
+        nextToken,
+        load: async (keys) => (await storage.records.getMany(accountRecord, keys)).map((stored) => stored?.value),
+        keep: (record) => (disabled === undefined || record.disabled === disabled) && matches(record, words),
+      });
+      return { accounts: items.map(toAccount), ...rest };
+    },
+
+    async update(call, username, { displayName, email, operator, disabled }) {
+      const session = sessionOf(call);
+      const account = await registry.find(username);
+      if (account === undefined) throw notFound();
+      if (account.accountId === session.accountId && (operator === false || disabled === true)) {
+        // So that there is always an operator left: the one who acts.
+        throw new AppError("insufficient_permission", "An operator cannot disable or demote itself; another operator can.");
+      }
+      const updated = await registry.change(
+        account.accountId,
+        (before) => {
+          const next: AccountRecord = {
+            ...before,
+            ...(displayName === undefined ? {} : { displayName }),
+            ...(email === undefined ? {} : { email }),
+            ...(operator === undefined ? {} : { operator }),
+            ...(disabled === undefined ? {} : { disabled }),
+          };
+          if (!next.disabled || before.disabled) return JSON.stringify(next) === JSON.stringify(before) ? undefined : { next };
+          return {
+            next: { ...next, sessionEpoch: before.sessionEpoch + 1 },
+            alongside: { logs: [accessFactWrite({ kind: "account.disabled", accountId: before.accountId })] },
+          };
+        },
+        (batch, record) => call.commit(batch, toAccount(record)),
+      );
+      audit.info({ event: "account.updated", username, operator, disabled, by: toActor(session) }, "account updated");
+      return toAccount(updated);
+    },
+
+    async createSetupLink(username, lifetimeMs) {
+      const account = await registry.find(username);
+      if (account === undefined) throw notFound();
+      const { url, kept } = createAccountLink(baseUrl, account, storage.now() + lifetimeMs);
+      await registry.change(
+        account.accountId,
+        (before) => ({ next: { ...before, setup: kept } }),
+        (batch) => storage.commit(batch),
+      );
+      audit.info({ event: "account.link", username }, "setup link made");
+      return url;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** A key as it is answered: never its hash, its state by store time. */
+import type { ApiKey } from "../../api/schema/apiKey.ts";
+import { keyStateAt } from "./credentials.ts";
+import type { ApiKeyRecord } from "./records.ts";
+
+function toIso(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+export function toApiKey(record: ApiKeyRecord, lastUsedAtMs: number | undefined, nowMs: number): ApiKey {
+  const { keyId, name, description, prefix, scopes, workspaceIds, createdAtMs, createdBy, expiresAtMs, revokedAtMs } = record.context;
+  return {
+    keyId,
+    name,
+    ...(description === undefined ? {} : { description }),
+    prefix,
+    state: keyStateAt(record, nowMs),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+    ...(workspaceIds === undefined ? {} : { workspaceIds: [...workspaceIds] }),
+    createdAt: toIso(createdAtMs),
+    createdBy,
+    ...(lastUsedAtMs === undefined ? {} : { lastUsedAt: toIso(lastUsedAtMs) }),
+    ...(expiresAtMs === undefined ? {} : { expiresAt: toIso(expiresAtMs) }),
+    ...(revokedAtMs === undefined ? {} : { revokedAt: toIso(revokedAtMs) }),
+  };
+}

@@ -1,0 +1,28 @@
+/** What the service says of itself under /.well-known: the keys that check its tokens (RFC 7517), and how it is to be called (RFC 9728). */
+import { scopeNames } from "../../api/scopes.ts";
+import type { HttpReply } from "../host/port.ts";
+import type { Route } from "../host/router.ts";
+import type { AccessTokens } from "./accessTokens.ts";
+
+function toReply(document: object): HttpReply {
+  return {
+    status: 200,
+    headers: { "content-type": "application/json; charset=utf-8", "cache-control": "public, max-age=300" },
+    body: JSON.stringify(document),
+  };
+}
+
+export function createWellKnownRoutes({ tokens, baseUrl }: { tokens: Pick<AccessTokens, "jwks">; baseUrl: string }): readonly Route[] {
+  const jwks = toReply(tokens.jwks);
+  const resource = toReply({
+    resource: baseUrl,
+    resource_name: "Content Workspace Service",
+    resource_documentation: `${baseUrl}/openapi.json`,
+    bearer_methods_supported: ["header"],
+    scopes_supported: scopeNames,
+  });
+  return [
+    { method: "GET", path: "/.well-known/jwks.json", publicCors: true, handle: () => jwks },
+    { method: "GET", path: "/.well-known/oauth-protected-resource", publicCors: true, handle: () => resource },
+  ];
+}

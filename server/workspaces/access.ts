@@ -1,0 +1,73 @@
+/**
+ * Who may do what in a workspace, by its record. What cannot be seen and what does not exist are both
+ * `undefined`. An article leads to its workspace through a function it is given; it knows nothing of articles.
+ */
+import type { Role } from "../../api/operation.ts";
+import { AppError, notFound } from "../../api/schema/error.ts";
+import { idPattern } from "../../api/schema/id.ts";
+import type { MemberRole } from "../../api/schema/workspace.ts";
+import { principalOf } from "../auth/principal.ts";
+import type { Access, Call, Principal } from "../calls/call.ts";
+import type { AccessResolver } from "../calls/ports.ts";
+import { partitionOfId } from "../ids.ts";
+import type { Storage } from "../storage/port.ts";
+import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
+
+/** Where an article belongs; `deleted` also finds it in the trash. */
+export type LocateArticle = (
+  articleId: string,
+  options: { readonly deleted: boolean },
+) => Promise<{ readonly workspaceId: string } | undefined>;
+
+const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
+const workspaceIdPattern = idPattern("ws");
+const articleIdPattern = idPattern("art");
+
+/** The account's role in the workspace; `undefined` for who is not in it. */
+export function roleIn(workspace: WorkspaceRecord, accountId: string): Role | undefined {
+  const member = workspace.members.find((row) => row.accountId === accountId);
+  return member === undefined ? undefined : roles[member.role];
+}
+
+const ranks: Readonly<Record<Role, number>> = { read: 1, write: 2, admin: 3, owner: 4 };
+
+/**
+ * Refuses unless the caller has the role in this very record: the one that is about to be changed, or shown.
+ * The wrapper asked before, but a role may be lost between its look and a commit.
+ */
+export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceRecord, wanted: Role): void {
+  const principal = principalOf(call);
+  const role = roleIn(workspace, principal.accountId);
+  if (role === undefined || !reaches(principal, workspace.workspaceId)) throw notFound();
+  if (ranks[role] < ranks[wanted]) {
+    throw new AppError("insufficient_role", `This needs the role ${wanted} in the workspace; the caller has ${role}.`);
+  }
+}
+
+/** A key may be narrowed to some of its account's workspaces. */
+export function reaches(principal: Principal, workspaceId: string): boolean {
+  return principal.kind === "session" || principal.workspaceIds === undefined || principal.workspaceIds.includes(workspaceId);
+}
+
+export interface AccessResolverOptions {
+  readonly storage: Pick<Storage, "records">;
+  readonly locateArticle: LocateArticle;
+}
+
+export function createAccessResolver({ storage, locateArticle }: AccessResolverOptions): AccessResolver {
+  async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
+    if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
+    const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
+    const role = workspace === undefined ? undefined : roleIn(workspace, principal.accountId);
+    return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
+  }
+
+  return {
+    async resolve(principal, kind, id, options) {
+      if (kind === "workspace") return resolveWorkspace(principal, id);
+      if (kind !== "article" || !articleIdPattern.test(id)) return undefined;
+      const article = await locateArticle(id, options);
+      return article === undefined ? undefined : resolveWorkspace(principal, article.workspaceId);
+    },
+  };
+}
