@@ -249,7 +249,8 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       workers.set(kind, { work, lanes: workerOptions.lanes });
     },
     adopt: (row) => take(row, true),
-    wake,
+    // All partitions are looked at in one claim.
+    wake: (_partition, dueAtMs) => wake(dueAtMs),
     start() {
       if (started) return;
       started = true;

@@ -13,7 +13,7 @@
  * name it replaces the earlier one; `{ name, atMs: null }` cancels it). See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Conflict, Json, RecordType, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Stored } from "../storage/port.ts";
 
 /** An effect that was asked for and has no result yet. */
 export interface PendingEffect {
@@ -214,7 +214,7 @@ export interface DuePump {
   /** Runs at once a row that a commit of this node has just written, leased to itself. */
   adopt(row: ClaimedRow): void;
   /** Something was written that falls due then: look at that moment, do not wait for the next poll. */
-  wake(dueAtMs: number): void;
+  wake(partition: Partition, dueAtMs: number): void;
   start(): void;
   /** Stops claiming, waits for what is in hand until the signal aborts, then gives it back. */
   drain(signal: AbortSignal): Promise<void>;

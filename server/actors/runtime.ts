@@ -62,6 +62,11 @@ export interface ActorRuntimeOptions {
 }
 
 type AnyRecord = ActorRecord<unknown>;
+/** What of a decision is needed once it is committed. */
+interface Acting extends Pick<Decided<never>, "timerTimesMs"> {
+  readonly next: { readonly id: string };
+  readonly born?: ClaimedRow | undefined;
+}
 // biome-ignore lint/suspicious/noExplicitAny: what an effect of any kind resolves with
 type AnyOutcome = EffectOutcome<any, ActorEvent>;
 
@@ -82,8 +87,8 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     return kind;
   }
 
-  function act(decided: Pick<Decided<never>, "born" | "timerTimesMs">): void {
-    for (const atMs of decided.timerTimesMs) pump.wake(atMs);
+  function act(kind: AnyActorKind, decided: Acting): void {
+    for (const atMs of decided.timerTimesMs) pump.wake(kind.record.partitionOf(decided.next.id), atMs);
     if (decided.born !== undefined) pump.adopt(decided.born);
   }
 
@@ -106,7 +111,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     const revision = (previous?.revision ?? 0) + 1;
     const result = await (options.commit === undefined ? storage.commit(batch) : options.commit(batch, decided.next, revision));
     if (result.ok) {
-      act(decided);
+      act(kind, decided);
       more?.started?.();
       return { value: decided.next, revision };
     }
@@ -245,8 +250,8 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   });
   pump.register(timerRowKind, fireTimer);
 
-  function toChange<Context>(decided: Decided<Context>): ActorChange<Context> {
-    return { next: decided.next, batch: { records: [decided.record], due: decided.due }, started: () => act(decided) };
+  function toChange<Context>(kind: AnyActorKind, decided: Decided<Context>): ActorChange<Context> {
+    return { next: decided.next, batch: { records: [decided.record], due: decided.due }, started: () => act(kind, decided) };
   }
 
   return {
@@ -303,13 +308,13 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     },
     birth(kind, id, input) {
       known(kind);
-      return toChange(decideBirth(kind, id, input, turn()));
+      return toChange(kind, decideBirth(kind, id, input, turn()));
     },
     move(kind, previous, event) {
       known(kind);
       const decided = decideEvent(kind, previous, event, undefined, turn());
       if (decided === undefined) throw toRefusal(kind, previous.value, event.type, storage.now());
-      return toChange(decided);
+      return toChange(kind, decided);
     },
     allowed: (kind, record) => toAllowed(kind, record, storage.now()),
   };

@@ -1,0 +1,92 @@
+/**
+ * How a webhook's endpoint fares: facts for its health, gathered from the attempts made to it.
+ *
+ * Whether the webhook is active is its owner's decision and stands in the webhook's own record. Only where the
+ * operator has set so does a long failure, or the answer 410, disable it from here. Outcomes that say nothing new
+ * are not taken, so a healthy endpoint costs no write.
+ */
+import { assign, setup } from "xstate";
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Failing for so long without a success counts as given up, for the policy `5d`. */
+const longFailureMs = 5 * dayMs;
+
+/** `WEBHOOK_AUTO_DISABLE`; none of them is the default. */
+export type AutoDisable = "410" | "5d";
+
+export interface EndpointContext {
+  readonly webhookId: string;
+  /** While failing, and once disabled for it. */
+  readonly firstFailureAtMs?: number;
+  /** Answer of the latest failed attempt; absent when there was none. */
+  readonly lastStatusCode?: number;
+  readonly disabledReason?: "patch" | AutoDisable;
+}
+
+export type EndpointEvent =
+  | { readonly type: "attempt.delivered"; readonly nowMs: number }
+  | { readonly type: "attempt.failed"; readonly statusCode?: number; readonly nowMs: number }
+  /** The owner's decision. */
+  | { readonly type: "webhook.disabled"; readonly nowMs: number }
+  | { readonly type: "webhook.enabled"; readonly nowMs: number };
+
+function policyFor(autoDisable: readonly AutoDisable[], context: EndpointContext, event: EndpointEvent): AutoDisable | undefined {
+  if (event.type !== "attempt.failed") return undefined;
+  if (autoDisable.includes("410") && event.statusCode === 410) return "410";
+  const sinceMs = event.nowMs - (context.firstFailureAtMs ?? event.nowMs);
+  return autoDisable.includes("5d") && sinceMs >= longFailureMs ? "5d" : undefined;
+}
+
+export function createEndpointMachine(autoDisable: readonly AutoDisable[] = []) {
+  return setup({
+    types: {
+      context: {} as EndpointContext,
+      events: {} as EndpointEvent,
+      input: {} as { readonly webhookId: string; readonly nowMs: number },
+    },
+    actions: {
+      keepFailure: assign(({ context: { webhookId, firstFailureAtMs }, event }) => ({
+        webhookId,
+        firstFailureAtMs: firstFailureAtMs ?? event.nowMs,
+        lastStatusCode: event.type === "attempt.failed" ? event.statusCode : undefined,
+      })),
+      keepPolicy: assign(({ context, event }) => ({ disabledReason: policyFor(autoDisable, context, event) })),
+      keepDecision: assign({ disabledReason: "patch" as const }),
+      forget: assign({ firstFailureAtMs: undefined, lastStatusCode: undefined, disabledReason: undefined }),
+    },
+    guards: {
+      policyDisables: ({ context, event }) => policyFor(autoDisable, context, event) !== undefined,
+      saysMore: ({ context, event }) => event.type === "attempt.failed" && event.statusCode !== context.lastStatusCode,
+    },
+  }).createMachine({
+    id: "endpoint",
+    context: ({ input }) => ({ webhookId: input.webhookId }),
+    initial: "healthy",
+    states: {
+      healthy: {
+        on: {
+          "attempt.failed": [
+            { guard: "policyDisables", target: "disabled", actions: ["keepFailure", "keepPolicy"] },
+            { target: "failing", actions: "keepFailure" },
+          ],
+          "webhook.disabled": { target: "disabled", actions: "keepDecision" },
+        },
+      },
+      failing: {
+        description: "The latest attempt failed.",
+        on: {
+          "attempt.delivered": { target: "healthy", actions: "forget" },
+          "attempt.failed": [
+            { guard: "policyDisables", target: "disabled", actions: ["keepFailure", "keepPolicy"] },
+            { guard: "saysMore", actions: "keepFailure" },
+          ],
+          "webhook.disabled": { target: "disabled", actions: "keepDecision" },
+        },
+      },
+      disabled: {
+        description: "The webhook is not active; nothing is sent.",
+        on: { "webhook.enabled": { target: "healthy", actions: "forget" } },
+      },
+    },
+  });
+}
