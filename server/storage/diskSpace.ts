@@ -30,6 +30,17 @@ export interface DiskSpaceOptions {
   readonly probe: () => void;
   /** A write failed though there is space: the disk is broken and the process should end. */
   readonly onDiskError: (error: Error) => void;
+  readonly readSpace?: (directory: string) => Space;
+}
+
+export interface Space {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+function readFileSystem(directory: string): Space {
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
 const codesOfFull = new Set<unknown>(["ENOSPC", "EDQUOT", 28, 122]);
@@ -40,16 +51,17 @@ function saysFull(reason: unknown): boolean {
   return saysFull(reason.cause);
 }
 
-export function createDiskSpace({ directory, reserveMiB = defaultReserveMiB, probe, onDiskError }: DiskSpaceOptions): DiskSpace {
+export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
+  const { directory, reserveMiB = defaultReserveMiB, probe, onDiskError, readSpace = readFileSystem } = options;
   let freeBytes = 0;
   let reserveBytes = 0;
   let lastFailed = false;
   let broken: Error | undefined;
 
   function look(): void {
-    const { bavail, blocks, bsize } = statfsSync(directory);
-    freeBytes = bavail * bsize;
-    reserveBytes = Math.min(reserveMiB * MiB, (blocks * bsize) / 10);
+    const space = readSpace(directory);
+    freeBytes = space.freeBytes;
+    reserveBytes = Math.min(reserveMiB * MiB, space.totalBytes / 10);
   }
   const short = () => freeBytes < reserveBytes;
   look();

@@ -7,7 +7,8 @@
  * failed commit leaves a rejection that no caller can catch. `transaction()` is never used: it does not
  * roll back.
  */
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { type Database, open, type RootDatabaseOptions } from "lmdb";
 import type { KeyRange, KeyValueWriter } from "./keyValue.ts";
 import { StorageDamagedError } from "./port.ts";
@@ -31,9 +32,38 @@ const keyEncoder = {
   },
 };
 
+const magic = 0xbeefc0de;
+const magicOffset = 24;
+const pageSizeOffset = 48;
+
+/** LMDB ends the process, without a word, on a file that is not its own. */
+function checkHeader(path: string): void {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw reason;
+  }
+  try {
+    const head = Buffer.alloc(pageSizeOffset + 4);
+    const length = readSync(file, head, 0, head.length, 0);
+    if (length === 0) return;
+    const pageSize = head.readUInt32LE(pageSizeOffset);
+    const next = Buffer.alloc(magicOffset + 4);
+    const nextLength = length === head.length && pageSize > 0 ? readSync(file, next, 0, next.length, pageSize) : 0;
+    if (nextLength < next.length || head.readUInt32LE(magicOffset) !== magic || next.readUInt32LE(magicOffset) !== magic) {
+      throw new StorageDamagedError(`${path} is not a store, or only the beginning of one`);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Throws a StorageDamagedError when what lies there is not a store that can be read. */
 export function openLmdb(path: string): LmdbDatabase {
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  checkHeader(join(path, "data.mdb"));
   const options: RootDatabaseOptions = {
     encoding: "binary",
     keyEncoder,

@@ -3,11 +3,12 @@
  * process listens on a socket of its own there, and looks for others that answer. A killed process stops
  * answering at once; process ids, which repeat in containers, decide nothing.
  *
- * Each listens before it looks, so of two that start together at least one sees the other.
+ * Each listens before it looks, so of two that start together at least one sees the other; the one whose
+ * socket has the smaller name stays, the others withdraw and look again.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, realpathSync, rmSync } from "node:fs";
-import { createConnection, createServer, type Server } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,7 +16,9 @@ import { StorageDamagedError } from "./port.ts";
 
 /** What `sun_path` holds on every system we run on. */
 const maxSocketPathBytes = 100;
-const attempts = 4;
+const nameCharacters = 12;
+const lookAgainMs = 20;
+const giveUpAfterMs = 5000;
 
 interface Place {
   readonly folder: string;
@@ -25,65 +28,93 @@ interface Place {
 /** A directory whose path is too long for a socket has its sockets in the temporary folder, named after it. */
 function toPlace(directory: string): Place {
   const prefix = "in-use-";
-  if (Buffer.byteLength(join(directory, prefix)) + 36 <= maxSocketPathBytes) return { folder: directory, prefix };
+  if (Buffer.byteLength(join(directory, prefix)) + nameCharacters <= maxSocketPathBytes) return { folder: directory, prefix };
   const name = createHash("sha256").update(realpathSync(directory)).digest("hex").slice(0, 16);
   return { folder: tmpdir(), prefix: `svc-${name}-` };
 }
 
-function listen(path: string): Promise<Server> {
+type Phase = "starting" | "open";
+
+interface Own {
+  readonly name: string;
+  phase: Phase;
+  close(): Promise<void>;
+}
+
+function listen({ folder, prefix }: Place): Promise<Own> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.end(String(process.pid)));
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.end(`${own.phase} ${process.pid}`);
+    });
+    const name = prefix + randomUUID().replaceAll("-", "").slice(0, nameCharacters);
+    const own: Own = { name, phase: "starting", close: () => new Promise((closed) => server.close(() => closed())) };
     server.once("error", reject);
-    server.listen({ path, readableAll: false }, () => resolve(server.unref()));
+    server.listen(join(folder, name), () => {
+      server.unref();
+      resolve(own);
+    });
   });
 }
 
-/** What the process behind a socket says; undefined when there is none. */
-function ask(path: string): Promise<string | undefined> {
+interface Other {
+  readonly name: string;
+  readonly phase: Phase;
+  readonly pid: string;
+}
+
+/** What the process behind a socket says; undefined when there is none. One that does not answer counts as open. */
+function ask(folder: string, name: string): Promise<Other | undefined> {
   return new Promise((resolve) => {
     let said = "";
-    const socket = createConnection(path);
+    const socket = createConnection(join(folder, name));
     socket.setTimeout(2000, () => socket.destroy());
     socket.on("data", (bytes) => {
       said += bytes.toString();
     });
-    socket.on("error", (reason: NodeJS.ErrnoException) =>
-      resolve(reason.code === "ECONNREFUSED" || reason.code === "ENOENT" ? undefined : said),
-    );
-    socket.on("close", () => resolve(said));
+    const answer = () => {
+      const [phase, pid = "unknown"] = said.split(" ");
+      resolve({ name, phase: phase === "starting" ? phase : "open", pid });
+    };
+    socket.on("error", (reason: NodeJS.ErrnoException) => {
+      if (reason.code === "ECONNREFUSED" || reason.code === "ENOENT") resolve(undefined);
+      else answer();
+    });
+    socket.on("close", answer);
   });
 }
 
-async function findOther({ folder, prefix }: Place, own: string): Promise<string | undefined> {
+async function findOthers({ folder, prefix }: Place, own: string): Promise<readonly Other[]> {
+  const found: Other[] = [];
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(prefix) || name === own) continue;
-    const path = join(folder, name);
-    const said = await ask(path);
-    if (said !== undefined) return said;
+    const other = await ask(folder, name);
+    if (other !== undefined) found.push(other);
     // Nobody will ever listen under this name again.
-    rmSync(path, { force: true });
+    else rmSync(join(folder, name), { force: true });
   }
-  return undefined;
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
+  return found;
 }
 
 /** Returns the function that lets the directory go. Throws a StorageDamagedError when another process has it. */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const place = toPlace(directory);
-  let other: string | undefined;
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const own = place.prefix + randomUUID().slice(0, 8);
-    const server = await listen(join(place.folder, own));
-    other = await findOther(place, own);
-    if (other === undefined) return () => close(server);
-    await close(server);
-    // Two that started together both withdraw; the one that waits less then finds the place free.
-    if (attempt + 1 < attempts) await delay(20 + Math.random() * 180);
+  const giveUpAt = performance.now() + giveUpAfterMs;
+  let own = await listen(place);
+  for (;;) {
+    const others = await findOthers(place, own.name);
+    if (others.length === 0) {
+      own.phase = "open";
+      return own.close;
+    }
+    const { name } = own;
+    const holder = others.find((other) => other.phase === "open") ?? (performance.now() > giveUpAt ? others[0] : undefined);
+    const first = others.every((other) => name < other.name);
+    if (holder !== undefined || !first) await own.close();
+    if (holder !== undefined) {
+      throw new StorageDamagedError(`${directory} is held by another process (pid ${holder.pid}); stop it, or use another data directory`);
+    }
+    await delay(lookAgainMs);
+    if (!first) own = await listen(place);
   }
-  throw new StorageDamagedError(
-    `${directory} is held by another process${other === "" ? "" : ` (pid ${other})`}; stop it, or use another data directory`,
-  );
 }

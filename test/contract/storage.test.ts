@@ -1,0 +1,28 @@
+/** The storage suite on every adapter; the embedded one also with a regroup after each write. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLmdbStorage, type LmdbStorageOptions } from "../../server/storage/lmdb.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { storageSuite, type WithStorage } from "./storage.suite.ts";
+
+function withLmdb(settings: Partial<LmdbStorageOptions>): WithStorage {
+  return async (test, options = {}) => {
+    const directory = await mkdtemp(join(tmpdir(), "storage-"));
+    const storage = await createLmdbStorage({ directory, ...settings, ...options });
+    try {
+      await test(storage);
+    } finally {
+      await storage.close();
+      await rm(directory, { recursive: true });
+    }
+  };
+}
+
+storageSuite("memory", async (test, options = {}) => {
+  const storage = createMemoryStorage(options);
+  await test(storage);
+  await storage.close();
+});
+storageSuite("embedded", withLmdb({}));
+storageSuite("embedded, always regrouping", withLmdb({ regroupBytes: 1 }));

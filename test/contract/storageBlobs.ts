@@ -1,0 +1,122 @@
+/** Blobs: addressed by content, counted by the records that name them, removed by due rows. */
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { createHousekeeping } from "../../server/storage/housekeeping.ts";
+import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/storage/port.ts";
+import { createRecordTypes } from "../../server/storage/recordType.ts";
+import type { WithStorage } from "./storage.suite.ts";
+import { batch, bytes, type Item, itemType, put, remove } from "./storageTypes.ts";
+
+const partition = 50;
+const hourMs = 3_600_000;
+const partitions = Array.from({ length: partitionCount }, (_, at) => at);
+
+function createClock() {
+  let nowMs = 1_900_000_000_000;
+  return { now: () => nowMs, advance: (ms: number) => (nowMs += ms) };
+}
+
+/** Claims and performs all that is due; returns how much it was. */
+async function keepHouse(storage: Storage): Promise<number> {
+  const house = createHousekeeping(storage, createRecordTypes([itemType]));
+  const rows = await storage.due.claim({ partitions, limit: 100, leaseMs: 1000 });
+  for (const row of rows) await house(row);
+  return rows.length;
+}
+
+const current = async (storage: Storage, id: string) => (await storage.records.get(itemType, id)) as Stored<Item>;
+
+export function blobTests(withStorage: WithStorage): void {
+  describe("blobs", () => {
+    test("[ST16] a blob is found by the SHA-256 of its bytes, in its partition alone", () =>
+      withStorage(async (storage) => {
+        for (const content of [bytes("hello"), new Uint8Array(0), Uint8Array.from({ length: 1_500_000 }, (_, at) => at % 256)]) {
+          const sha256 = await storage.blobs.put(partition, content);
+          expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
+          expect(await storage.blobs.put(partition, content)).toBe(sha256);
+          const found = await storage.blobs.get(partition, sha256);
+          expect(found !== undefined && Buffer.compare(found, content)).toBe(0);
+          expect(await storage.blobs.get(partition + 1, sha256)).toBeUndefined();
+        }
+        expect(await storage.blobs.get(partition, "0".repeat(64))).toBeUndefined();
+      }));
+
+    test("[ST16] a commit that names a blob which is not there fails", () =>
+      withStorage(async (storage) => {
+        await expect(storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: ["0".repeat(64)] })] }))).rejects.toThrow(
+          /not put/,
+        );
+        expect(await storage.records.get(itemType, "50/a")).toBeUndefined();
+      }));
+
+    test("[ST16] a blob stays while any record refers to it and goes after the last", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const sha256 = await storage.blobs.put(partition, bytes("shared"));
+        const there = async () => (await storage.blobs.get(partition, sha256)) !== undefined;
+        await storage.commit(
+          batch(partition, { records: [put({ id: "50/a", blobs: [sha256, sha256] }), put({ id: "50/b", blobs: [sha256] })] }),
+        );
+        clock.advance(hourMs);
+        expect(await keepHouse(storage)).toBe(1);
+        expect(await there()).toBe(true);
+        await storage.commit(batch(partition, { records: [remove(await current(storage, "50/a"))] }));
+        expect(await keepHouse(storage)).toBe(0);
+        await storage.commit(
+          batch(partition, { records: [put({ id: "50/b", text: "still", blobs: [sha256] }, await current(storage, "50/b"))] }),
+        );
+        expect(await keepHouse(storage)).toBe(0);
+        expect(await there()).toBe(true);
+        await storage.commit(batch(partition, { records: [put({ id: "50/b" }, await current(storage, "50/b"))] }));
+        expect(await keepHouse(storage)).toBe(1);
+        expect(await there()).toBe(false);
+        expect(await storage.due.stats()).toEqual({ rows: 0 });
+      }, clock);
+    });
+
+    test("[ST16] a reference that moves from one record to another in a batch keeps the blob", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const sha256 = await storage.blobs.put(partition, bytes("moved"));
+        await storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: [sha256] })] }));
+        clock.advance(hourMs);
+        await keepHouse(storage);
+        await storage.commit(batch(partition, { records: [remove(await current(storage, "50/a")), put({ id: "50/b", blobs: [sha256] })] }));
+        expect(await keepHouse(storage)).toBe(0);
+        expect(await storage.blobs.get(partition, sha256)).toBeDefined();
+      }, clock);
+    });
+
+    test("[ST16] a blob that no commit ever named goes an hour after its put", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const sha256 = await storage.blobs.put(partition, bytes("orphan"));
+        clock.advance(hourMs - 1);
+        expect(await keepHouse(storage)).toBe(0);
+        await storage.blobs.collect(partition, sha256);
+        expect(await storage.blobs.get(partition, sha256)).toBeDefined();
+        clock.advance(1);
+        expect(await keepHouse(storage)).toBe(1);
+        expect(await storage.blobs.get(partition, sha256)).toBeUndefined();
+        expect(await storage.due.stats()).toEqual({ rows: 0 });
+      }, clock);
+    });
+
+    test("[ST16] a put while the blob is being collected keeps it for the commit that follows", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const house = createHousekeeping(storage, createRecordTypes([itemType]));
+        const sha256 = await storage.blobs.put(partition, bytes("again"));
+        clock.advance(hourMs);
+        const [row] = (await storage.due.claim({ partitions, limit: 1, leaseMs: 1000 })) as [ClaimedRow];
+        await storage.blobs.put(partition, bytes("again"));
+        await house(row);
+        expect((await storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: [sha256] })] }))).ok).toBe(true);
+        expect(await storage.blobs.get(partition, sha256)).toEqual(bytes("again"));
+        clock.advance(hourMs);
+        expect(await keepHouse(storage)).toBe(1);
+        expect(await storage.blobs.get(partition, sha256)).toBeDefined();
+      }, clock);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+/** Logs: positions, reading by position, gaps after trimming, dropping, tailing while others append. */
+import { describe, expect, test } from "vitest";
+import type { LogRead, Storage } from "../../server/storage/port.ts";
+import type { WithStorage } from "./storage.suite.ts";
+import { append, batch, bytes, text } from "./storageTypes.ts";
+
+const partition = 30;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+const toTexts = (read: LogRead) => (read.gap ? read : read.entries.map((entry) => `${entry.position}:${text(entry.bytes)}`));
+
+function readLog(storage: Storage, log: string, after = 0, limit = 1000, maxBytes?: number): Promise<LogRead> {
+  return storage.log.read({ partition, log, after, limit, ...(maxBytes === undefined ? {} : { maxBytes }) });
+}
+
+export function logTests(withStorage: WithStorage): void {
+  describe("logs", () => {
+    test("[ST13] positions are gap-free from 1 in each log, however many append at once", () =>
+      withStorage(async (storage) => {
+        const writes = Array.from({ length: 200 }, (_, at) => ({
+          log: `log ${at % 7}`,
+          entries: [`${at}`, `${at}'`].slice(0, 1 + (at % 2)),
+        }));
+        const results = await Promise.all(
+          writes.map(({ log, entries }) => storage.commit(batch(partition, { logs: [append(log, ...entries)] }))),
+        );
+        const expected = new Map<string, string[]>();
+        for (const [at, { log, entries }] of writes.entries()) {
+          const all = expected.get(log) ?? [];
+          expected.set(log, all);
+          for (const entry of entries) all.push(`${all.length + 1}:${entry}`);
+          expect(results[at]).toMatchObject({ ok: true, positions: [all.length] });
+        }
+        for (const [log, entries] of expected) {
+          expect(toTexts(await readLog(storage, log))).toEqual(entries);
+          expect(await storage.log.tail(partition, log)).toBe(entries.length);
+        }
+      }));
+
+    test("[ST13] logs of one name in two partitions, and names that begin alike, are apart", () =>
+      withStorage(async (storage) => {
+        await storage.commit(batch(partition, { logs: [append("a", "1"), append("ab", "2"), append("a/b", "3"), append("ä😀", "4")] }));
+        await storage.commit(batch(31, { logs: [append("a", "5", "6")] }));
+        expect(toTexts(await readLog(storage, "a"))).toEqual(["1:1"]);
+        expect(toTexts(await readLog(storage, "ab"))).toEqual(["1:2"]);
+        expect(toTexts(await readLog(storage, "ä😀"))).toEqual(["1:4"]);
+        expect(await storage.log.tail(31, "a")).toBe(2);
+        expect(await storage.log.tail(partition, "b")).toBe(0);
+        expect(await readLog(storage, "b")).toEqual({ gap: false, entries: [], tail: 0 });
+      }));
+
+    test("[ST13] entries come back byte for byte, and the caller's buffers are its own again", () =>
+      withStorage(async (storage) => {
+        const entry = Uint8Array.from({ length: 70_000 }, (_, at) => at % 251);
+        const kept = Uint8Array.from(entry);
+        const committed = storage.commit(batch(partition, { logs: [{ op: "append", log: "l", entries: [entry, new Uint8Array(0)] }] }));
+        await committed;
+        entry.fill(9);
+        const read = await readLog(storage, "l");
+        expect(read).toEqual({
+          gap: false,
+          entries: [
+            { position: 1, bytes: kept },
+            { position: 2, bytes: new Uint8Array(0) },
+          ],
+          tail: 2,
+        });
+      }));
+
+    test("[ST13] a read takes at most `limit` entries and about `maxBytes`, and always gets on", () =>
+      withStorage(async (storage) => {
+        for (let at = 0; at < 10; at += 1)
+          await storage.commit(batch(partition, { logs: [append("l", "x".repeat(100), "y".repeat(100))] }));
+        expect(toTexts(await readLog(storage, "l", 3, 2))).toEqual([`4:${"y".repeat(100)}`, `5:${"x".repeat(100)}`]);
+        const some = await readLog(storage, "l", 0, 1000, 250);
+        expect(some.gap ? [] : some.entries.map((entry) => entry.position)).toEqual([1, 2, 3]);
+        expect(await readLog(storage, "l", 5, 1000, 1)).toMatchObject({ gap: false, entries: [{ position: 6 }], tail: 20 });
+        expect(await readLog(storage, "l", 20)).toEqual({ gap: false, entries: [], tail: 20 });
+        expect(await readLog(storage, "l", 99)).toEqual({ gap: false, entries: [], tail: 20 });
+        expect(await readLog(storage, "l", 0, 0)).toEqual({ gap: false, entries: [], tail: 20 });
+      }));
+
+    test("[ST14] a reader behind what was trimmed is told of the gap, and positions go on", () =>
+      withStorage(async (storage) => {
+        const trim = (through: number) => storage.commit(batch(partition, { logs: [{ op: "trim", log: "l", through }] }));
+        await storage.commit(batch(partition, { logs: [append("l", "1", "2", "3", "4", "5")] }));
+        await trim(3);
+        expect(await readLog(storage, "l", 2)).toEqual({ gap: true, firstKept: 4, tail: 5 });
+        expect(toTexts(await readLog(storage, "l", 3))).toEqual(["4:4", "5:5"]);
+        await trim(1);
+        expect(await readLog(storage, "l", 0)).toEqual({ gap: true, firstKept: 4, tail: 5 });
+        await trim(99);
+        expect(await readLog(storage, "l", 4)).toEqual({ gap: true, firstKept: 6, tail: 5 });
+        expect(await readLog(storage, "l", 5)).toEqual({ gap: false, entries: [], tail: 5 });
+        expect(await storage.commit(batch(partition, { logs: [append("l", "6")] }))).toMatchObject({ positions: [6] });
+        expect(toTexts(await readLog(storage, "l", 5))).toEqual(["6:6"]);
+        const both = batch(partition, { logs: [append("l", "7"), { op: "trim", log: "l", through: 6 }, append("l", "8")] });
+        expect(await storage.commit(both)).toMatchObject({ positions: [7, 8] });
+        expect(toTexts(await readLog(storage, "l", 6))).toEqual(["7:7", "8:8"]);
+      }));
+
+    test("[ST14] a dropped log is empty, and begins again at 1", () =>
+      withStorage(async (storage) => {
+        const drop = { op: "drop", log: "l" } as const;
+        await storage.commit(batch(partition, { logs: [append("l", "1", "2"), { op: "trim", log: "l", through: 1 }] }));
+        await storage.commit(batch(partition, { logs: [drop] }));
+        expect(await readLog(storage, "l")).toEqual({ gap: false, entries: [], tail: 0 });
+        await storage.commit(batch(partition, { logs: [append("l", "new")] }));
+        expect(toTexts(await readLog(storage, "l"))).toEqual(["1:new"]);
+        await storage.commit(batch(partition, { logs: [append("l", "more"), drop, append("l", "newest")] }));
+        expect(toTexts(await readLog(storage, "l"))).toEqual(["1:newest"]);
+        expect((await storage.commit(batch(partition, { logs: [{ op: "drop", log: "never" }] }))).ok).toBe(true);
+      }));
+
+    test("[ST15] readers that tail while writers append get every entry once, in order", () =>
+      withStorage(async (storage) => {
+        const writers = 8;
+        const each = 60;
+        const seen = Array.from({ length: 3 }, () => [] as string[]);
+        const read = async (into: string[]) => {
+          while (into.length < writers * each) {
+            const page = await readLog(storage, "l", into.length, 17);
+            if (page.gap) throw new Error("a gap, though nothing was trimmed");
+            for (const entry of page.entries) {
+              expect(entry.position).toBe(into.length + 1);
+              into.push(text(entry.bytes));
+            }
+            await turn();
+          }
+        };
+        const write = async (writer: number) => {
+          for (let at = 0; at < each; at += 1) await storage.commit(batch(partition, { logs: [append("l", `${writer}/${at}`)] }));
+        };
+        await Promise.all([...seen.map(read), ...Array.from({ length: writers }, (_, writer) => write(writer))]);
+        for (const entries of seen) {
+          expect(entries).toEqual(seen[0]);
+          for (let writer = 0; writer < writers; writer += 1) {
+            const own = entries.filter((entry) => entry.startsWith(`${writer}/`));
+            expect(own).toEqual(Array.from({ length: each }, (_, at) => `${writer}/${at}`));
+          }
+        }
+      }));
+
+    test("[ST14] trimming while others append and read leaves the kept entries whole", () =>
+      withStorage(async (storage) => {
+        const total = 300;
+        let trimmedTo = 0;
+        for (let at = 1; at <= total; at += 1) {
+          const trim = at % 10 === 0 ? [{ op: "trim", log: "l", through: at - 5 } as const] : [];
+          if (trim.length > 0) trimmedTo = at - 5;
+          await storage.commit(batch(partition, { logs: [{ op: "append", log: "l", entries: [bytes(String(at))] }, ...trim] }));
+          const kept = await readLog(storage, "l", trimmedTo);
+          expect(toTexts(kept)).toEqual(
+            Array.from({ length: at - trimmedTo }, (_, index) => `${trimmedTo + index + 1}:${trimmedTo + index + 1}`),
+          );
+          if (trimmedTo > 0) expect(await readLog(storage, "l", trimmedTo - 1)).toEqual({ gap: true, firstKept: trimmedTo + 1, tail: at });
+        }
+      }));
+  });
+}

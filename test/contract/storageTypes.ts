@@ -1,0 +1,63 @@
+/** Record types that the storage suites write, and short ways to build batches of them. */
+import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/storage/port.ts";
+import { defineRecord } from "../../server/storage/recordType.ts";
+
+export interface Item {
+  readonly id: string;
+  /** Index keys `["item", ...key, id]`. */
+  readonly keys?: readonly (readonly (string | number)[])[];
+  readonly name?: string;
+  readonly groups?: readonly string[];
+  readonly blobs?: readonly string[];
+  readonly expiresAtMs?: number;
+  readonly text?: string;
+}
+
+/** Ids begin with their partition: `07/anything`. */
+export const partitionOfItem = (id: string): Partition => Number(id.slice(0, 2));
+
+const base: Omit<RecordType<Item>, "name" | "version"> = {
+  partitionOf: partitionOfItem,
+  keyOf: (item) => item.id,
+  indexes: (item) => (item.keys ?? []).map((key): IndexKey => ["item", ...key, item.id]),
+  unique: (item) => (item.name === undefined ? [] : [["name", item.name]]),
+  counts: (item) => (item.groups ?? []).map((group): IndexKey => ["group", group]),
+  blobs: (item) => item.blobs ?? [],
+  expiresAtMs: (item) => item.expiresAtMs,
+};
+
+export const itemType = defineRecord<Item>({ ...base, name: "item", version: 1 });
+/** The same rows, read by a later version of the server, which puts `text` in capitals. */
+export const itemTypeLater = defineRecord<Item>({
+  ...base,
+  name: "item",
+  version: 3,
+  upgrades: {
+    1: (older) => ({ ...(older as Item), text: `${(older as Item).text ?? ""}!` }),
+    2: (older) => ({ ...(older as Item), text: (older as Item).text?.toUpperCase() }),
+  },
+});
+export const otherType = defineRecord<Item>({
+  ...base,
+  name: "other",
+  version: 1,
+  indexes: () => [],
+  unique: () => [],
+  counts: base.counts ?? (() => []),
+});
+
+export const put = (value: Item, replacing: Stored<Item> | null = null, type = itemType): RecordWrite<Item> => ({
+  op: "put",
+  type,
+  value,
+  replacing,
+});
+
+export const remove = (replacing: Stored<Item>, type = itemType): RecordWrite<Item> => ({ op: "delete", type, replacing });
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const text = (value: Uint8Array): string => new TextDecoder().decode(value);
+
+export const append = (log: string, ...entries: string[]) => ({ op: "append", log, entries: entries.map(bytes) }) as const;
+
+export const batch = (partition: Partition, rest: Omit<Batch, "partition">): Batch => ({ partition, ...rest });

@@ -1,0 +1,149 @@
+/** The embedded store is killed while it is written to, again and again, and must hold what it acknowledged. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { itemType, text } from "../contract/storageTypes.ts";
+import {
+  type Acknowledged,
+  afterSteps,
+  blobOf,
+  dueId,
+  hasBlob,
+  partitionOf,
+  partitions,
+  type Report,
+  recordId,
+  toSha256,
+} from "./storageHammer.ts";
+
+const rounds = 8;
+let directory = "";
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "crash-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** What has been acknowledged in all rounds so far. */
+const acknowledged = { commits: [] as Acknowledged[], chains: new Map<number, number>(), steps: undefined as number | undefined };
+
+function take(report: Report): void {
+  if ("commit" in report) acknowledged.commits.push(report.commit);
+  else if ("chain" in report) acknowledged.chains.set(report.chain, report.revision);
+  else acknowledged.steps = report.steps;
+}
+
+/** Runs a writer until it has reported so many lines, kills it, and takes in all it said. */
+async function writeUntilKilled(firstSerial: number, reports: number): Promise<void> {
+  const child = fork(join(import.meta.dirname, "storageChild.ts"), ["hammer", directory, String(firstSerial)], {
+    execArgv: ["--import", "tsx"],
+    silent: true,
+  });
+  let errors = "";
+  child.stderr?.on("data", (bytes) => {
+    errors += bytes;
+  });
+  const exit = once(child, "exit");
+  let lines = 0;
+  if (child.stdout === null) throw new Error("the writer has no stdout");
+  for await (const line of createInterface({ input: child.stdout })) {
+    // The last line may be cut off by the kill.
+    if (line.endsWith("}")) take(JSON.parse(line) as Report);
+    if (++lines === reports) child.kill("SIGKILL");
+  }
+  expect([await exit, errors]).toEqual([[null, "SIGKILL"], ""]);
+}
+
+/** Entries of a log by position, and where they begin; fails when a position is missing. */
+async function readLog(
+  storage: Storage,
+  partition: number,
+  log: string,
+): Promise<{ readonly trimmedTo: number; readonly entries: readonly string[] }> {
+  const first = await storage.log.read({ partition, log, after: 0, limit: 1 });
+  const trimmedTo = first.gap ? first.firstKept - 1 : 0;
+  const entries: string[] = [];
+  for (;;) {
+    const page = await storage.log.read({ partition, log, after: trimmedTo + entries.length, limit: 500 });
+    if (page.gap) throw new Error("a gap after the first kept position");
+    for (const { position, bytes } of page.entries) {
+      expect(position).toBe(trimmedTo + entries.length + 1);
+      entries.push(text(bytes));
+    }
+    if (page.entries.length === 0) {
+      expect(page.tail).toBe(trimmedTo + entries.length);
+      return { trimmedTo, entries };
+    }
+  }
+}
+
+/** Every commit that shows anywhere shows everywhere. */
+async function checkWhole(storage: Storage, partition: number): Promise<ReadonlyMap<number, number>> {
+  const { entries: serials, trimmedTo: none } = await readLog(storage, partition, "b");
+  expect(none).toBe(0);
+  const positions = new Map(serials.map((serial, at) => [Number(serial), at + 1]));
+  expect(positions.size).toBe(serials.length);
+  const pairs = await readLog(storage, partition, "a");
+  expect(pairs.trimmedTo + pairs.entries.length).toBe(2 * serials.length);
+  expect(pairs.entries).toEqual(serials.flatMap((serial) => [serial, `${serial}+`]).slice(pairs.trimmedTo));
+
+  const records = await storage.records.getMany(itemType, [...positions.keys()].map(recordId));
+  expect(records.map((record) => record?.value.text)).toEqual(serials.map((serial) => `text ${serial}`));
+  let stored = 0;
+  for await (const { value } of storage.records.scan(itemType, partition)) if (value.groups?.[0] === "g") stored += 1;
+  expect(stored).toBe(serials.length);
+  expect(
+    await storage.counts.get(partition, [
+      ["group", "g"],
+      ["group", "chain"],
+    ]),
+  ).toEqual([serials.length, 1]);
+  const rows = await storage.index.scan({ partition, prefix: ["item", "s"], limit: serials.length + 1 });
+  expect(rows.map((row) => row.key[2])).toEqual([...positions.keys()].sort((one, other) => one - other));
+  for (const serial of positions.keys())
+    expect(await storage.due.get(partition, dueId(serial))).toMatchObject({ payload: serial, fence: 1 });
+  return positions;
+}
+
+async function checkStore(storage: Storage): Promise<void> {
+  const found = new Map<number, ReadonlyMap<number, number>>();
+  for (const partition of partitions) found.set(partition, await checkWhole(storage, partition));
+  for (const { serial, a, b, trimmedTo } of acknowledged.commits) {
+    const partition = partitionOf(serial);
+    expect([serial, found.get(partition)?.get(serial), 2 * b]).toEqual([serial, b, a]);
+    if (trimmedTo !== undefined)
+      expect(await storage.log.read({ partition, log: "a", after: trimmedTo - 1, limit: 1 })).toMatchObject({ gap: true });
+    if (hasBlob(serial)) {
+      const blob = await storage.blobs.get(partition, toSha256(blobOf(serial)));
+      expect(blob !== undefined && blobOf(serial).equals(blob)).toBe(true);
+    }
+  }
+  for (const [partition, revision] of acknowledged.chains) {
+    const chain = await storage.records.get(itemType, `${partition}/chain`);
+    expect(chain?.value.text).toBe(String(chain?.revision));
+    expect([revision, revision + 1]).toContain(chain?.revision);
+  }
+  if (acknowledged.steps !== undefined) {
+    const { entries } = await readLog(storage, 20, "t");
+    expect([afterSteps(acknowledged.steps), afterSteps(acknowledged.steps + 1)]).toContainEqual(entries);
+  }
+}
+
+describe("the embedded store, killed", () => {
+  test("[ST18] kill -9 at random moments loses nothing acknowledged and leaves nothing torn", { timeout: 120_000 }, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const before = acknowledged.commits.length;
+      await writeUntilKilled(1 + round * 1_000_000, 1 + Math.floor(Math.random() * 2000));
+      const storage = await createLmdbStorage({ directory });
+      await checkStore(storage);
+      await storage.close();
+      expect(acknowledged.commits.length).toBeGreaterThanOrEqual(before);
+    }
+    expect(acknowledged.commits.length).toBeGreaterThan(rounds);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * Writes to a store without pause, and says what was acknowledged. Each commit leaves its serial number in
+ * a record, two logs, an index, a count and the due queue, so that a torn one shows.
+ */
+import { createHash } from "node:crypto";
+import type { Storage, Stored } from "../../server/storage/port.ts";
+import { append, type Item, itemType, put } from "../contract/storageTypes.ts";
+
+export const partitions = [20, 21, 22];
+const inFlight = 24;
+const keptEntries = 600;
+
+export interface Acknowledged {
+  readonly serial: number;
+  /** Positions of the last entries in the logs `a` and `b`. */
+  readonly a: number;
+  readonly b: number;
+  readonly trimmedTo?: number;
+}
+
+/** What one line on stdout says. */
+export type Report =
+  | { readonly commit: Acknowledged }
+  /** Revision that the chain record of a partition has reached. */
+  | { readonly chain: number; readonly revision: number }
+  /** Steps done on the log that is dropped again and again. */
+  | { readonly steps: number };
+
+export const partitionOf = (serial: number) => 20 + (serial % 3);
+export const recordId = (serial: number) => `${partitionOf(serial)}/r${serial}`;
+export const dueId = (serial: number) => `due ${serial}`;
+export const blobOf = (serial: number) => Buffer.from(`blob ${serial} `.repeat(50));
+export const toSha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+export const hasBlob = (serial: number) => serial % 16 === 0;
+
+/** The log `t` after a number of steps: five appends of one entry, then a drop. */
+export function afterSteps(steps: number): readonly string[] {
+  return Array.from({ length: steps % 6 }, (_, at) => `t${steps - (steps % 6) + at + 1}`);
+}
+
+export async function hammer(storage: Storage, firstSerial: number): Promise<never> {
+  const report = (line: Report) => process.stdout.write(`${JSON.stringify(line)}\n`);
+  let next = firstSerial;
+
+  async function commitOne(): Promise<void> {
+    const serial = next++;
+    const partition = partitionOf(serial);
+    const blobs = hasBlob(serial) ? [await storage.blobs.put(partition, blobOf(serial))] : [];
+    const item = { id: recordId(serial), text: `text ${serial}`, keys: [["s", serial]], groups: ["g"], name: `n${serial}`, blobs };
+    const through = (await storage.log.tail(partition, "a")) - keptEntries;
+    const trims = serial % 7 === 0 && through > 0;
+    const result = await storage.commit({
+      partition,
+      records: [put(item)],
+      logs: [
+        append("a", `${serial}`, `${serial}+`),
+        append("b", `${serial}`),
+        ...(trims ? [{ op: "trim", log: "a", through } as const] : []),
+      ],
+      due: [{ op: "schedule", row: { id: dueId(serial), kind: "k", dueAtMs: 9e12 + serial, payload: serial, attempts: 0 } }],
+    });
+    if (!result.ok) throw new Error(`serial ${serial} met a conflict`);
+    const [a = 0, b = 0] = result.positions;
+    report({ commit: { serial, a, b, ...(trims ? { trimmedTo: through } : {}) } });
+  }
+
+  async function chain(partition: number): Promise<never> {
+    const id = `${partition}/chain`;
+    for (;;) {
+      const current: Stored<Item> | undefined = await storage.records.get(itemType, id);
+      const text = String((current?.revision ?? 0) + 1);
+      const result = await storage.commit({ partition, records: [put({ id, text, groups: ["chain"] }, current ?? null)] });
+      if (!result.ok) throw new Error("a chain met a conflict");
+      report({ chain: partition, revision: result.revisions[0] ?? 0 });
+    }
+  }
+
+  async function dropAgain(): Promise<never> {
+    const tail = await storage.log.tail(20, "t");
+    const read = await storage.log.read({ partition: 20, log: "t", after: 0, limit: 9 });
+    const last = read.gap || tail === 0 ? undefined : read.entries.at(-1);
+    // Goes on where an earlier process was killed; an empty log begins a new six.
+    for (let steps = last === undefined ? firstSerial * 6 : Number(Buffer.from(last.bytes).toString().slice(1)); ; ) {
+      steps += 1;
+      const step = steps % 6 === 0 ? ({ op: "drop", log: "t" } as const) : append("t", `t${steps}`);
+      await storage.commit({ partition: 20, logs: [step] });
+      report({ steps });
+    }
+  }
+
+  const writer = async (): Promise<never> => {
+    for (;;) await commitOne();
+  };
+  return Promise.race([...Array.from({ length: inFlight }, writer), ...partitions.map(chain), dropAgain()]);
+}
