@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { defaultLimits } from "../api/limits.ts";
+import { type Config, formatProblems, readConfig } from "./config.ts";
+
+function read(environment: Record<string, string>): Config {
+  const result = readConfig(environment);
+  if (!result.ok) throw new Error(formatProblems(result.problems));
+  return result.config;
+}
+
+function problemsOf(environment: Record<string, string>): string {
+  const result = readConfig(environment);
+  if (result.ok) throw new Error("the settings were taken");
+  return formatProblems(result.problems);
+}
+
+describe("defaults", () => {
+  test("[OP2] an empty environment starts with the documented defaults and no deviation", () => {
+    const config = read({});
+    expect(config).toMatchObject({ host: "127.0.0.1", port: 8787, proxyHops: 0, corsOrigins: [], outboundAllowCidrs: [], deviations: [] });
+    expect(config).toMatchObject({
+      checkpointQuietMs: 30_000,
+      checkpointMaxMs: 300_000,
+      diskReserveMiB: 256,
+      shutdownMs: 10_000,
+      leaseMs: 5000,
+    });
+    expect(config.limits).toEqual(defaultLimits);
+    expect(config.baseUrl).toBeUndefined();
+    expect(config.webhookRetryScheduleMs.reduce((sum, pause) => sum + pause, 0)).toBe((75 * 60 + 35) * 60_000 + 5000);
+    expect(config.webhookAutoDisable).toEqual({ onGone: false });
+  });
+
+  test("[OP2] an empty value counts as absent", () => {
+    expect(read({ PORT: "", BASE_URL: " ", LIMITS: "", SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "" })).toEqual(read({}));
+  });
+});
+
+describe("errors", () => {
+  test("[OP3] every wrong setting is in one list with what was read, what is allowed and how to mend it", () => {
+    const wrong: Record<string, string> = {
+      PORT: "80a",
+      HOST: "not a host",
+      BASE_URL: "http://write.example.com",
+      CORS_ORIGINS: "https://a.example,b.example",
+      TRUST_PROXY: "-1",
+      LIMITS: `{"rate.foo":1}`,
+      OUTBOUND_ALLOW_CIDRS: "10.0.0.0/40",
+      WEBHOOK_RETRY_SCHEDULE: "0,x",
+      WEBHOOK_AUTO_DISABLE: "on",
+      CHECKPOINT_QUIET_MS: "0",
+      CHECKPOINT_MAX_MS: "1e3",
+      DISK_RESERVE_MIB: "1.5",
+      SHUTDOWN_MS: "soon",
+      LEASE_MS: "1",
+      LOG_LEVEL: "loud",
+      SVC_ADMIN_USERNAME: ".alex",
+    };
+    const text = problemsOf(wrong);
+    expect(text).toContain(`${Object.keys(wrong).length + 1} settings are wrong; nothing was started.`);
+    for (const [name, value] of Object.entries(wrong)) {
+      expect(text).toContain(`  ${name}\n    read     ${JSON.stringify(value)}\n    allowed  `);
+      expect(text).toContain(`    mend     ${name}=`);
+    }
+    expect(text).toContain("SVC_ADMIN_PASSWORD\n    read     nothing, but SVC_ADMIN_USERNAME is set");
+  });
+
+  test("[OP3] the example of every error is itself allowed", () => {
+    const wrong = readConfig(
+      Object.fromEntries(
+        ["PORT", "HOST", "BASE_URL", "CORS_ORIGINS", "LIMITS", "WEBHOOK_RETRY_SCHEDULE", "LEASE_MS"].map((name) => [name, "?"]),
+      ),
+    );
+    if (wrong.ok) throw new Error("the settings were taken");
+    expect(wrong.problems).toHaveLength(7);
+    read(Object.fromEntries(wrong.problems.map(({ name, example }) => [name, example])));
+  });
+
+  test("[OP4] the value of a secret is never repeated", () => {
+    const secrets = { SVC_SECRET_KEY: "abc123secret", OPERATOR_TOKEN: "short secret", SVC_ADMIN_PASSWORD: "secretpw" };
+    const text = problemsOf({
+      ...secrets,
+      SVC_ADMIN_USERNAME: "alex",
+      REDIS_URL: "redis://:secret@host",
+      BASE_URL: "https://me:secret@a.example",
+    });
+    expect(text).not.toMatch(/secretpw|abc123|short secret|:secret/);
+    expect(text).toContain("5 settings are wrong");
+  });
+
+  test("[OP3] REDIS_URL is refused in plain words while there is only the embedded store", () => {
+    expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("this version has the embedded store only");
+  });
+
+  test("[OP3] a checkpoint cannot be due before its quiet time", () => {
+    expect(problemsOf({ CHECKPOINT_QUIET_MS: "5000", CHECKPOINT_MAX_MS: "1000" })).toContain("at least CHECKPOINT_QUIET_MS, which is 5000");
+  });
+
+  test("unknown SVC_ names are warned of, names of the clients are not", () => {
+    const result = readConfig({ SVC_ADMIN_USER: "x", SVC_API_KEY: "x", SVC_BASE_URL: "x", OTHER: "x" });
+    expect(result.warnings).toEqual(["SVC_ADMIN_USER is no setting of this server and was ignored"]);
+    expect(result.ok).toBe(true);
+  });
+});
+
+describe("values", () => {
+  test("a base URL is an origin; http only on this machine", () => {
+    expect(read({ BASE_URL: "https://Write.Example.com/" }).baseUrl).toBe("https://write.example.com");
+    expect(read({ BASE_URL: "http://localhost:9000" }).baseUrl).toBe("http://localhost:9000");
+    expect(read({ BASE_URL: "http://[::1]:9000" }).baseUrl).toBe("http://[::1]:9000");
+    for (const wrong of ["https://a.example/path", "ftp://a.example", "https://a.example?x=1", "write.example.com"]) {
+      expect(problemsOf({ BASE_URL: wrong })).toContain("BASE_URL");
+    }
+  });
+
+  test("secret keys come as hex or base64, several with commas", () => {
+    const bytes = Buffer.alloc(32, 7);
+    const text = [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")].join(", ");
+    expect(read({ SVC_SECRET_KEY: text }).secretKeys).toEqual([bytes, bytes, bytes].map((key) => new Uint8Array(key)));
+    expect(problemsOf({ SVC_SECRET_KEY: `${bytes.toString("hex")}00` })).toContain("SVC_SECRET_KEY");
+  });
+
+  test("a password is taken as it is, spaces included", () => {
+    expect(read({ SVC_ADMIN_USERNAME: "Alex", SVC_ADMIN_PASSWORD: " ten letters " }).firstAccount).toEqual({
+      username: "alex",
+      password: " ten letters ",
+    });
+  });
+
+  test("retry pauses are seconds, webhooks may be disabled by answer or by age", () => {
+    expect(read({ WEBHOOK_RETRY_SCHEDULE: "0, 0.25 ,3" }).webhookRetryScheduleMs).toEqual([0, 250, 3000]);
+    expect(read({ WEBHOOK_AUTO_DISABLE: "410,5d" }).webhookAutoDisable).toEqual({ onGone: true, afterFailingMs: 432_000_000 });
+  });
+});
+
+describe("limits", () => {
+  test("[OP5] fields are overridden one by one and every change is a deviation", () => {
+    const config = read({
+      LIMITS: `{"rate.writes":"off","keys.active":3}`,
+      OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8",
+      WEBHOOK_AUTO_DISABLE: "410",
+    });
+    expect(config.limits).toEqual({ ...defaultLimits, "rate.writes": "off", "keys.active": 3 });
+    expect(config.deviations).toEqual([
+      { name: "OUTBOUND_ALLOW_CIDRS", value: "10.0.0.0/8" },
+      { name: "LIMITS.rate.writes", value: `"off"` },
+      { name: "LIMITS.keys.active", value: "3" },
+      { name: "WEBHOOK_AUTO_DISABLE", value: "410" },
+    ]);
+  });
+
+  test("[OP5] off lifts every rate and count, and no size, lifetime or rule of validity", () => {
+    const { limits } = read({ LIMITS: "off" });
+    for (const [field, value] of Object.entries(limits)) {
+      const before = defaultLimits[field as keyof typeof defaultLimits];
+      if (typeof before !== "number") expect(value).toBe("off");
+    }
+    expect(limits["keys.active"]).toBe(Number.MAX_SAFE_INTEGER);
+    expect(limits["body.json"]).toBe(defaultLimits["body.json"]);
+    expect(limits["keep.ticket"]).toBe(defaultLimits["keep.ticket"]);
+    expect(limits["list.limitMax"]).toBe(defaultLimits["list.limitMax"]);
+  });
+
+  test("[OP5] an unknown field, a wrong kind or a contradiction stops the start and says so", () => {
+    expect(problemsOf({ LIMITS: `{"rate.write":"off"}` })).toContain(`"rate.write" is no limit; there are rate.default, rate.writes`);
+    expect(problemsOf({ LIMITS: `{"body.json":"off"}` })).toContain("body.json: must be a whole number");
+    expect(problemsOf({ LIMITS: `{"rate.auth":5}` })).toContain(`rate.auth: must be "off" or {"count"`);
+    expect(problemsOf({ LIMITS: `{"list.limitDefault":500}` })).toContain("list.limitDefault (500) may not be above list.limitMax (100)");
+    expect(problemsOf({ LIMITS: "{" })).toContain("not JSON");
+    expect(problemsOf({ LIMITS: "[]" })).toContain("LIMITS");
+  });
+});

@@ -1,0 +1,129 @@
+/**
+ * The settings as data: for each what is allowed, an example that works, and whether its value is a secret.
+ * It reads no environment; how errors are gathered and shown is `config.ts`'s.
+ */
+import { resolve } from "node:path";
+import { z } from "zod";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import { Password, Username } from "../../api/schema/common.ts";
+import { parseLimits } from "./parseLimits.ts";
+import { toAutoDisable, toBaseUrl, toCidr, toHost, toKey, toOrigin, toScheduleMs } from "./values.ts";
+
+export interface Setting<Value> {
+  /** Text to value; its messages complete the sentence that `allowed` starts. */
+  readonly schema: z.ZodType<Value, string>;
+  readonly fallback: Value;
+  readonly allowed: string;
+  readonly example: string;
+  readonly secret?: true;
+}
+
+function setting<Value>(
+  schema: z.ZodType<Value, string>,
+  fallback: Value,
+  allowed: string,
+  example: string,
+  secret?: "secret",
+): Setting<Value> {
+  return { schema, fallback, allowed, example, ...(secret === undefined ? {} : { secret: true }) };
+}
+
+function integer(min: number, max: number, fallback: number, what: string): Setting<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+  return setting(schema, fallback, `${what}: a whole number from ${min} to ${max}`, String(fallback));
+}
+
+/** A transform that may find the text unfit, with or without a reason of its own. */
+function read<Value>(toValue: (text: string) => Value | undefined): z.ZodType<Value, string> {
+  return z.string().transform((text, context) => {
+    const value = toValue(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: "custom", message: "" });
+    return z.NEVER;
+  });
+}
+
+const listOf = <Value>(toValue: (item: string) => Value | undefined) =>
+  read((text) => {
+    const values = text.split(",").map((item) => toValue(item.trim()));
+    return values.includes(undefined) ? undefined : (values as Value[]);
+  });
+
+const limitsSchema = z.string().transform((text, context) => {
+  const parsed = parseLimits(text);
+  if ("limits" in parsed) return parsed.limits;
+  for (const message of parsed.problems) context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
+const retryScheduleSeconds = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const hourMs = 3_600_000;
+
+export const settings = {
+  PORT: integer(0, 65_535, 8787, "the TCP port, 0 for a free one"),
+  HOST: setting(read(toHost), "127.0.0.1", "an address or name of this machine to listen on", "0.0.0.0"),
+  BASE_URL: setting(
+    read(toBaseUrl),
+    undefined as string | undefined,
+    "the address that people use, without a path; https unless its host is this machine",
+    "https://write.example.com",
+  ),
+  DATA_DIR: setting(
+    read((text) => resolve(text)),
+    resolve("data"),
+    "a folder",
+    "./data",
+  ),
+  SVC_ADMIN_USERNAME: setting(
+    Username as z.ZodType<string | undefined, string>,
+    undefined,
+    "name of the first account: 1 to 38 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit",
+    "alex",
+  ),
+  SVC_ADMIN_PASSWORD: setting(
+    Password as z.ZodType<string | undefined, string>,
+    undefined,
+    "password of the first account: 10 to 200 characters",
+    "<at least ten characters>",
+    "secret",
+  ),
+  SVC_SECRET_KEY: setting(
+    listOf(toKey) as z.ZodType<readonly Uint8Array[] | undefined, string>,
+    undefined,
+    "32 bytes as hex or base64; several are separated by commas, the first one seals",
+    "$(openssl rand -hex 32)",
+    "secret",
+  ),
+  OPERATOR_TOKEN: setting(
+    z.string().regex(/^[\w.~+/=-]{16,512}$/) as z.ZodType<string | undefined, string>,
+    undefined,
+    "16 to 512 letters, digits and . _ ~ + / = -",
+    "$(openssl rand -hex 16)",
+    "secret",
+  ),
+  CORS_ORIGINS: setting<readonly string[]>(listOf(toOrigin), [], "origins separated by commas", "https://app.example.com"),
+  TRUST_PROXY: integer(0, 32, 0, "how many proxies stand in front"),
+  LIMITS: setting(limitsSchema, defaultLimits as Limits, `a JSON object of limits (docs/limits.md), or "off"`, `{"keys.active": 100}`),
+  OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(listOf(toCidr), [], "address ranges separated by commas", "10.1.0.0/16,fd00::/8"),
+  WEBHOOK_RETRY_SCHEDULE: setting<readonly number[]>(
+    listOf(toScheduleMs).refine((pauses) => pauses.length <= 50),
+    retryScheduleSeconds.map((seconds) => seconds * 1000),
+    "up to 50 pauses in seconds, each before one attempt, separated by commas",
+    retryScheduleSeconds.join(","),
+  ),
+  WEBHOOK_AUTO_DISABLE: setting(read(toAutoDisable), { onGone: false }, `"off", "410", "5d" or "410,5d"`, "off"),
+  CHECKPOINT_QUIET_MS: integer(1, 24 * hourMs, 30_000, "milliseconds without an edit before a checkpoint"),
+  CHECKPOINT_MAX_MS: integer(1, 24 * hourMs, 300_000, "milliseconds after the first edit when a checkpoint comes at the latest"),
+  DISK_RESERVE_MIB: integer(0, 2 ** 30, 256, "MiB of free space below which writes are refused"),
+  SHUTDOWN_MS: integer(0, hourMs, 10_000, "milliseconds to drain after SIGTERM"),
+  LEASE_MS: integer(500, hourMs, 5000, "milliseconds that work stays with the node that took it"),
+  LOG_LEVEL: setting(z.enum(logLevels) as z.ZodType<string, string>, "info", `one of ${logLevels.join(", ")}`, "info"),
+};
+
+export type SettingName = keyof typeof settings;
+export type SettingValues = { [Name in SettingName]: (typeof settings)[Name]["fallback"] };
