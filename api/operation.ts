@@ -20,8 +20,8 @@ export interface Negotiated<Media extends MediaMap = MediaMap> {
 
 export type ReplyBody = z.ZodType | Negotiated | null;
 
-/** Who may call at all. `operatorToken` is the bearer of the `OPERATOR_TOKEN` setting. */
-export type CredentialNeed = "none" | "any" | "session" | "operator" | "operatorToken";
+/** Who may call at all; `operator` is the session of an operator account. */
+export type CredentialNeed = "none" | "any" | "session" | "operator";
 
 /** What the caller must be in the workspace of the resource: `read` ⊂ `write` ⊂ `admin` ⊂ `owner`. */
 export type Role = "read" | "write" | "admin" | "owner";
@@ -38,7 +38,7 @@ export interface ResourceReference {
 }
 
 /** Which bucket an operation draws from besides `rate.default` and, for writes, `rate.writes`. */
-export type RateClass = "management" | "auth" | "public";
+export type RateClass = "management" | "auth";
 
 export interface OperationSpec {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -41,7 +41,7 @@ export interface Call {
   readonly requestId: string;
   /** W3C trace context of the request, passed on to what it causes. */
   readonly traceparent?: string;
-  /** Absent only for operations with credential `none` or `operatorToken`. */
+  /** Absent only for operations with credential `none`. */
   readonly principal?: Principal;
   /** Present where the operation names a resource. */
   readonly access?: Access;

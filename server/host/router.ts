@@ -20,8 +20,8 @@ export interface Route {
 
 export type RouteMatch<R> =
   | { readonly kind: "found"; readonly route: R; readonly params: PathParams }
-  /** The path exists; `allow` lists its methods. */
-  | { readonly kind: "method"; readonly allow: readonly string[] }
+  /** The path exists; `allow` lists its methods, HEAD and OPTIONS among them. */
+  | { readonly kind: "method"; readonly allow: readonly string[]; readonly routes: readonly R[] }
   /** A parameter is not valid percent-encoded UTF-8. */
   | { readonly kind: "malformed" }
   | { readonly kind: "none" };
@@ -67,7 +67,7 @@ export function createRouter<R extends { readonly method: string; readonly path:
       const node = fixed.get(path) ?? find(root, path.split("/"), 1, values);
       if (node === undefined) return { kind: "none" };
       const served = node.methods.get(method) ?? (method === "HEAD" ? node.methods.get("GET") : undefined);
-      if (served === undefined) return { kind: "method", allow: allowed(node) };
+      if (served === undefined) return { kind: "method", ...allowed(node) };
       const { route, names } = served;
       if (names.length === 0) return { kind: "found", route, params: noParams };
       const params: Record<string, string> = {};
@@ -98,10 +98,10 @@ function find<R>(node: Node<R>, segments: readonly string[], at: number, values:
   return below;
 }
 
-function allowed<R>(node: Node<R>): readonly string[] {
+function allowed<R>(node: Node<R>): { allow: readonly string[]; routes: readonly R[] } {
   const methods = [...node.methods.keys()];
   if (methods.includes("GET")) methods.push("HEAD");
-  return [...methods, "OPTIONS"].sort();
+  return { allow: [...new Set([...methods, "OPTIONS"])].sort(), routes: [...node.methods.values()].map(({ route }) => route) };
 }
 
 function decode(segment: string): string | undefined {

@@ -142,7 +142,6 @@ interface SocketData {
 }
 
 export const startUwsHost: StartHost = async (app, options) => {
-  // biome-ignore lint/style/noProcessEnv: the native module takes this setting from the environment alone
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(maxHeadBytes);
   // Loaded here: the native module reads that setting when it loads, and a missing binary is the starter's to handle.
   const native = (await import("uWebSockets.js")) as unknown as Native;

@@ -1,0 +1,86 @@
+/**
+ * From the text of a path and a query to the values their schemas describe.
+ *
+ * Only text that is exactly a number or a boolean becomes one; anything else stays text, and the schema then
+ * says what it should have been. A name given several times becomes an array, so a schema without one refuses it.
+ */
+import type { z } from "zod";
+
+/** Names with their values in the order they came. */
+export type TextFields = ReadonlyMap<string, readonly string[]>;
+
+export type TextReader = (fields: TextFields) => Record<string, unknown>;
+
+type Convert = (text: string) => unknown;
+
+interface FieldReader {
+  readonly convert: Convert;
+  readonly list: boolean;
+}
+
+/** Decodes a query (`+` is a space); `undefined` when a name or value is not percent-encoded UTF-8. */
+export function readQuery(query: string): TextFields | undefined {
+  const fields = new Map<string, string[]>();
+  if (query === "") return fields;
+  for (const part of query.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? "" : decode(part.slice(equals + 1));
+    if (name === undefined || value === undefined) return undefined;
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}
+
+const printable = /^[\x21-\x7e]*$/;
+
+function decode(text: string): string | undefined {
+  if (!printable.test(text)) return undefined;
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reader for the fields of an object schema; names the schema does not know stay text. */
+export function toTextReader(schema: z.ZodObject | undefined): TextReader {
+  const readers = new Map<string, FieldReader>();
+  for (const [name, field] of Object.entries(schema?.shape ?? {})) readers.set(name, toFieldReader(field as z.ZodType));
+  return (fields) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, texts] of fields) {
+      const reader = readers.get(name);
+      const converted = texts.map(reader?.convert ?? asText);
+      const value = converted.length === 1 && reader?.list !== true ? converted[0] : converted;
+      // `__proto__` is a name like any other here.
+      Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
+    }
+    return values;
+  };
+}
+
+interface SchemaDefinition {
+  readonly type: string;
+  readonly innerType?: z.ZodType;
+  readonly element?: z.ZodType;
+}
+
+function toFieldReader(schema: z.ZodType): FieldReader {
+  const definition = schema._zod.def as unknown as SchemaDefinition;
+  if (definition.innerType !== undefined) return toFieldReader(definition.innerType);
+  if (definition.type === "array" && definition.element !== undefined) {
+    return { convert: toFieldReader(definition.element).convert, list: true };
+  }
+  const convert = definition.type === "number" ? asNumber : definition.type === "boolean" ? asBoolean : asText;
+  return { convert, list: false };
+}
+
+const asText: Convert = (text) => text;
+const asNumber: Convert = (text) => (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : text);
+const asBoolean: Convert = (text) => (text === "true" ? true : text === "false" ? false : text);

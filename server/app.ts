@@ -1,0 +1,109 @@
+/**
+ * The assembly of everything that answers HTTP: the operations over REST and tRPC, the routes that are no operation,
+ * the OpenAPI document, the pages of the problems, cross-origin rules. It makes a host's app out of services it is
+ * handed, and knows no storage, no host and no settings.
+ */
+import type { AppContract } from "../api/contract/contract.ts";
+import { toOpenApi } from "../api/derive/openapi.ts";
+import { AppError, notFound } from "../api/schema/error.ts";
+import type { Handlers } from "./calls/call.ts";
+import { type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
+import { createRequestContext, type RequestContext } from "./calls/requestContext.ts";
+import { type ServedRoute, toHttpReply, toRestRoute } from "./calls/restHttp.ts";
+import { toTrpcRoutes } from "./calls/trpcHttp.ts";
+import { type Calls, type CallsOptions, createCalls } from "./calls/wrapper.ts";
+import { createCors } from "./host/cors.ts";
+import { ClientGone, type HostApp, type HttpReply, type HttpRequest } from "./host/port.ts";
+import { createRouter, type Route } from "./host/router.ts";
+import { problemRoutes } from "./pages/problemPages.ts";
+
+export interface AppOptions extends CallsOptions {
+  readonly contract: AppContract;
+  readonly handlers: Handlers<AppContract>;
+  /** Origins of `CORS_ORIGINS`. */
+  readonly corsOrigins: readonly string[];
+  /** Trusted proxies in front of the server (`TRUST_PROXY`). */
+  readonly proxyHops: number;
+  /** Pages, probes and documents of the other parts. */
+  readonly routes: readonly Route[];
+  readonly upgrade: HostApp["upgrade"];
+}
+
+export function createApp(options: AppOptions): HostApp {
+  const { limits, log } = options;
+  const operations = prepareOperations(options.contract, options.handlers, limits);
+  const calls = createCalls(options);
+  const cors = createCors(options.corsOrigins);
+  const router = createRouter<ServedRoute>([
+    ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits)),
+    ...toTrpcRoutes({ operations, calls, limits }),
+    ...[...options.routes, ...problemRoutes(), openApiRoute(options)].map((route) => toServed(route, calls, options)),
+  ]);
+
+  async function handle(request: HttpRequest): Promise<HttpReply> {
+    const context = createRequestContext(request, options.proxyHops);
+    const match = router.match(request.method, request.path);
+    if (match.kind === "found") {
+      // In this turn, so that the body can still be asked for.
+      const reply = await match.route.serve(request, match.params, context);
+      return cors.apply(request, reply, match.route.publicCors);
+    }
+    if (match.kind === "method" && request.method === "OPTIONS") {
+      return cors.options(
+        request,
+        match.allow,
+        match.routes.some((route) => route.publicCors),
+      );
+    }
+    const answer = await calls.refuse(toMismatch(match, request), context, "none");
+    return cors.apply(request, toHttpReply(answer), false);
+  }
+
+  return {
+    async handle(request) {
+      try {
+        return await handle(request);
+      } catch (error) {
+        if (error instanceof ClientGone) throw error;
+        log.error({ err: error }, "a request failed outside every operation");
+        return { status: 500, headers: { "content-type": "text/plain" }, body: "internal error" };
+      }
+    },
+    upgrade: options.upgrade,
+  };
+}
+
+function toMismatch(match: { readonly kind: string; readonly allow?: readonly string[] }, request: HttpRequest): AppError {
+  if (match.kind === "malformed") return new AppError("bad_request", "The path must be percent-encoded UTF-8.");
+  if (match.allow === undefined) return notFound();
+  const allow = match.allow.join(", ");
+  return new AppError("method_not_allowed", `${request.method} is not possible here; ${allow} are.`, {}, { allow });
+}
+
+/** A route of another part: what it throws becomes a problem, and its answers are counted like those of operations. */
+function toServed(route: Route, calls: Calls, { onAnswered }: Pick<AppOptions, "onAnswered">): ServedRoute {
+  const operation = `${route.method} ${route.path}`;
+  return {
+    method: route.method,
+    path: route.path,
+    publicCors: route.publicCors === true,
+    async serve(request, params, context: RequestContext) {
+      const startedAt = performance.now();
+      try {
+        const reply = await route.handle(request, params);
+        const { requestId } = context;
+        onAnswered?.({ operation, status: reply.status, ms: performance.now() - startedAt, requestId });
+        return { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
+      } catch (error) {
+        if (error instanceof ClientGone) throw error;
+        return toHttpReply(await calls.refuse(error, context, operation));
+      }
+    },
+  };
+}
+
+function openApiRoute({ contract, baseUrl }: Pick<AppOptions, "contract" | "baseUrl">): Route {
+  const body = JSON.stringify(toOpenApi(contract, { baseUrl }));
+  const headers = { "content-type": "application/json" };
+  return { method: "GET", path: "/openapi.json", publicCors: true, handle: () => ({ status: 200, headers, body }) };
+}

@@ -1,0 +1,50 @@
+/**
+ * What a handler replied, checked against the contract and turned into text. An answer that breaks its own schema
+ * is a bug of ours and never leaves the house.
+ */
+import { bytes } from "../../api/operation.ts";
+import { type CallReply, RawReply } from "./call.ts";
+import { isNegotiated, type PreparedOperation } from "./preparedOperation.ts";
+
+export interface EncodedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text of the body. */
+  readonly json?: string;
+  /** A body that is bytes. */
+  readonly raw?: { readonly mediaType: string; readonly bytes: Uint8Array };
+}
+
+const noHeaders = Object.freeze({});
+
+export function encodeAnswer(operation: PreparedOperation, reply: CallReply): EncodedAnswer {
+  const { status, headers = noHeaders, body } = reply;
+  const declared = operation.replies.get(status);
+  if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not name`);
+  if (declared === null) {
+    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with a body`);
+    return { status, headers };
+  }
+  if (body instanceof RawReply) {
+    if (!isNegotiated(declared) || declared.media[body.mediaType] !== bytes) {
+      throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not name`);
+    }
+    return { status, headers, raw: { mediaType: body.mediaType, bytes: body.bytes } };
+  }
+  const schema = isNegotiated(declared) ? declared.media["application/json"] : declared;
+  if (schema === undefined || schema === bytes) throw new Error(`${operation.key} answered with JSON, which its contract does not name`);
+  const checked = schema.safeParse(body);
+  if (!checked.success) throw new Error(`the answer of ${operation.key} breaks its schema: ${JSON.stringify(checked.error.issues)}`);
+  return { status, headers, json: JSON.stringify(body) };
+}
+
+/** An answer as text, for an idempotent repeat. */
+export function toKept(answer: EncodedAnswer): string {
+  const { raw, ...rest } = answer;
+  return JSON.stringify(raw === undefined ? rest : { ...rest, raw: { ...raw, bytes: Buffer.from(raw.bytes).toString("base64") } });
+}
+
+export function fromKept(text: string): EncodedAnswer {
+  const { raw, ...rest } = JSON.parse(text) as Omit<EncodedAnswer, "raw"> & { raw?: { mediaType: string; bytes: string } };
+  return raw === undefined ? rest : { ...rest, raw: { mediaType: raw.mediaType, bytes: Buffer.from(raw.bytes, "base64") } };
+}

@@ -1,0 +1,127 @@
+/**
+ * REST over a host: one route for each operation of the contract. Each part of the input comes from its own place,
+ * so a closed body stays closed. It knows HTTP and nothing of what the operations mean.
+ */
+import { readQuery, type TextReader, toTextReader } from "../../api/derive/rest.ts";
+import type { Limits } from "../../api/limits.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { PathParams } from "../host/router.ts";
+import { guardJson } from "./bodyGuard.ts";
+import { readJson } from "./jsonBody.ts";
+import { chooseMediaType, readContentType } from "./mediaTypes.ts";
+import type { PreparedOperation } from "./preparedOperation.ts";
+import { problemMediaType } from "./problem.ts";
+import type { RequestContext } from "./requestContext.ts";
+import type { Answer, CallSource, Calls } from "./wrapper.ts";
+
+/** A route of this server, whether an operation or not. */
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly publicCors: boolean;
+  serve(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply>;
+}
+
+export function toRestRoute(operation: PreparedOperation, calls: Calls, limits: Limits): ServedRoute {
+  const { spec } = operation;
+  const readParams = toTextReader(spec.params);
+  const readQueryFields = toTextReader(spec.query);
+  const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
+  const conditional = spec.method === "GET";
+  return {
+    method: spec.method,
+    path: spec.path,
+    publicCors: false,
+    async serve(request, params, context) {
+      // Asked for in this turn, as the host demands.
+      const body = takesBody ? await request.body(operation.maxBodyBytes) : noBytes;
+      const source = new RestSource(operation, context, request, params, body, limits, readParams, readQueryFields);
+      const reply = toHttpReply(await calls.perform(operation, source));
+      return conditional ? unlessUnchanged(reply, request.header("if-none-match")) : reply;
+    },
+  };
+}
+
+const noBytes = new Uint8Array(0);
+
+class RestSource implements CallSource {
+  readonly context: RequestContext;
+  readonly tooLarge: boolean;
+  private readonly operation: PreparedOperation;
+  private readonly request: HttpRequest;
+  private readonly pathParams: PathParams;
+  private readonly bytes: Uint8Array;
+  private readonly limits: Limits;
+  private readonly readParams: TextReader;
+  private readonly readQueryFields: TextReader;
+
+  constructor(
+    operation: PreparedOperation,
+    context: RequestContext,
+    request: HttpRequest,
+    pathParams: PathParams,
+    body: Uint8Array | "too_large",
+    limits: Limits,
+    readParams: TextReader,
+    readQueryFields: TextReader,
+  ) {
+    this.operation = operation;
+    this.context = context;
+    this.request = request;
+    this.pathParams = pathParams;
+    this.tooLarge = body === "too_large";
+    this.bytes = body === "too_large" ? noBytes : body;
+    this.limits = limits;
+    this.readParams = readParams;
+    this.readQueryFields = readQueryFields;
+  }
+
+  params(): Record<string, unknown> {
+    return this.readParams(new Map(Object.entries(this.pathParams).map(([name, value]) => [name, [value]])));
+  }
+
+  query(): Record<string, unknown> {
+    if (this.request.query === "") return {};
+    const fields = readQuery(this.request.query);
+    if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
+    return this.readQueryFields(fields);
+  }
+
+  body(): ReturnType<CallSource["body"]> {
+    const { operation, bytes, limits } = this;
+    if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
+    const mediaType = readContentType(this.request.header("content-type"));
+    if (mediaType === "application/json" && operation.body !== undefined) {
+      const json = readJson(bytes);
+      guardJson(json, { limits, documentText: operation.spec.documentText === true, freeForm: operation.freeForm });
+      return { json };
+    }
+    if (mediaType !== undefined && operation.rawBodies.includes(mediaType)) return { raw: { mediaType, bytes } };
+    const accepted = [...(operation.body === undefined ? [] : ["application/json"]), ...operation.rawBodies].join(", ");
+    const got = mediaType === undefined ? "is missing" : "is not supported here";
+    throw new AppError("unsupported_media_type", `The content-type of the body ${got}; it must be ${accepted}.`, {}, { accept: accepted });
+  }
+
+  accept(): string {
+    return chooseMediaType(this.request.header("accept"), this.operation.negotiable ?? []);
+  }
+}
+
+export function toHttpReply(answer: Answer): HttpReply {
+  const { status, headers } = answer;
+  if (!answer.ok) return { status, headers: { "content-type": problemMediaType, ...headers }, body: JSON.stringify(answer.problem) };
+  if (answer.json !== undefined) return { status, headers: { "content-type": "application/json", ...headers }, body: answer.json };
+  if (answer.raw === undefined) return { status, headers };
+  return { status, headers: { "content-type": answer.raw.mediaType, ...headers }, body: answer.raw.bytes };
+}
+
+/** 304 when the client's copy still has the tag of the answer (weak comparison, RFC 9110). */
+function unlessUnchanged(reply: HttpReply, ifNoneMatch: string | undefined): HttpReply {
+  const { etag } = reply.headers;
+  if (ifNoneMatch === undefined || etag === undefined || reply.status !== 200) return reply;
+  const same = ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  if (!same) return reply;
+  const { "content-type": _, ...headers } = reply.headers;
+  return { status: 304, headers };
+}
