@@ -62,7 +62,7 @@ export interface DeliveryContext extends DeliveryInput {
   readonly attempts: readonly DeliveryAttempt[];
   readonly exchange?: DeliveryExchange;
   /** While waiting. */
-  readonly nextAttemptAtMs?: number;
+  readonly nextAttemptAtMs?: number | undefined;
   readonly skipReason?: SkipReason;
   /** When the record may go; set once nothing can happen any more. */
   readonly expiresAtMs?: number;
@@ -124,14 +124,11 @@ export function createDeliveryMachine(rules: DeliveryRules) {
       keepAttempt: assign(({ context, event }) => {
         if (event.type !== "attempt.delivered" && event.type !== "attempt.failed") return {};
         const next = event.type === "attempt.failed" ? nextAfter(context, event) : undefined;
-        const { nextAttemptAtMs: _, exchange: before, ...rest } = context;
-        const exchange = event.exchange ?? before;
         const attempt = { ...event.attempt, ...(next === undefined ? {} : { nextAttemptAtMs: next }) };
         return {
-          ...rest,
           attempts: [...context.attempts, attempt],
-          ...(exchange === undefined ? {} : { exchange }),
-          ...(next === undefined ? {} : { nextAttemptAtMs: next }),
+          nextAttemptAtMs: next,
+          ...(event.exchange === undefined ? {} : { exchange: event.exchange }),
         };
       }),
       keepReason: assign(({ event }) => (event.type === "attempt.skipped" ? { skipReason: event.reason } : {})),

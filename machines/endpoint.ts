@@ -17,15 +17,15 @@ export type AutoDisable = "410" | "5d";
 export interface EndpointContext {
   readonly webhookId: string;
   /** While failing, and once disabled for it. */
-  readonly firstFailureAtMs?: number;
+  readonly firstFailureAtMs?: number | undefined;
   /** Answer of the latest failed attempt; absent when there was none. */
-  readonly lastStatusCode?: number;
-  readonly disabledReason?: "patch" | AutoDisable;
+  readonly lastStatusCode?: number | undefined;
+  readonly disabledReason?: "patch" | AutoDisable | undefined;
 }
 
 export type EndpointEvent =
   | { readonly type: "attempt.delivered"; readonly nowMs: number }
-  | { readonly type: "attempt.failed"; readonly statusCode?: number; readonly nowMs: number }
+  | { readonly type: "attempt.failed"; readonly statusCode?: number | undefined; readonly nowMs: number }
   /** The owner's decision. */
   | { readonly type: "webhook.disabled"; readonly nowMs: number }
   | { readonly type: "webhook.enabled"; readonly nowMs: number };
@@ -45,13 +45,12 @@ export function createEndpointMachine(autoDisable: readonly AutoDisable[] = []) 
       input: {} as { readonly webhookId: string; readonly nowMs: number },
     },
     actions: {
-      keepFailure: assign(({ context: { webhookId, firstFailureAtMs }, event }) => ({
-        webhookId,
-        firstFailureAtMs: firstFailureAtMs ?? event.nowMs,
+      keepFailure: assign(({ context, event }) => ({
+        firstFailureAtMs: context.firstFailureAtMs ?? event.nowMs,
         lastStatusCode: event.type === "attempt.failed" ? event.statusCode : undefined,
       })),
       keepPolicy: assign(({ context, event }) => ({ disabledReason: policyFor(autoDisable, context, event) })),
-      keepDecision: assign({ disabledReason: "patch" as const }),
+      keepDecision: assign({ disabledReason: "patch" }),
       forget: assign({ firstFailureAtMs: undefined, lastStatusCode: undefined, disabledReason: undefined }),
     },
     guards: {

@@ -1,0 +1,170 @@
+/**
+ * One attempt of a delivery: the effect of `machines/delivery.ts`, and the two kinds of actor it concerns.
+ *
+ * The webhook is read anew, so what was deleted, disabled or unsubscribed since is skipped; the request is signed
+ * with the secret of this moment; the outcome is an event, and joins in one commit with what it says of the
+ * endpoint. When the next attempt is due is the machine's to say, which addresses may be called is outbound's.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../api/limits.ts";
+import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent, type SkipReason } from "../../machines/delivery.ts";
+import { type AutoDisable, createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../machines/endpoint.ts";
+import type { ActorKind, ActorRuntime, Alongside, RunEffect, Timeless } from "../actors/port.ts";
+import type { Secrets } from "../auth/secrets.ts";
+import type { OutboundFetch } from "../outbound/fetch.ts";
+import type { RecordWrite, Storage, Stored } from "../storage/port.ts";
+import { isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
+import { deliveryRecord, endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
+import { toSignatureHeaders } from "./sign.ts";
+
+export type DeliveryKind = ActorKind<DeliveryContext, DeliveryEvent>;
+export type EndpointKind = ActorKind<EndpointContext, EndpointEvent>;
+
+export interface WebhookObserver {
+  /** One attempt ended; `failed` covers every answer but 2xx. */
+  attempt(outcome: "delivered" | "failed" | "skipped", seconds: number): void;
+}
+
+export interface WebhookKindsOptions {
+  readonly storage: Pick<Storage, "records" | "now">;
+  readonly actors: Pick<ActorRuntime, "move">;
+  readonly fetch: OutboundFetch;
+  readonly secrets: Pick<Secrets, "open">;
+  readonly limits: Limits;
+  readonly log: Logger;
+  /** Waits before each attempt (`WEBHOOK_RETRY_SCHEDULE`). */
+  readonly scheduleMs: readonly number[];
+  readonly autoDisable: readonly AutoDisable[];
+  readonly observe?: WebhookObserver;
+  /** 0 … 1, for the jitter. */
+  readonly random?: () => number;
+}
+
+export interface WebhookActorKinds {
+  readonly deliveryKind: DeliveryKind;
+  readonly endpointKind: EndpointKind;
+}
+
+function toSkipReason(webhook: WebhookRecord | undefined, event: string): SkipReason | undefined {
+  if (webhook === undefined) return "webhook_deleted";
+  if (!webhook.active) return "webhook_disabled";
+  return (webhook.events as readonly string[]).includes(event) ? undefined : "event_unsubscribed";
+}
+
+export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookActorKinds {
+  const { storage, actors, fetch, secrets, limits, log, scheduleMs, autoDisable, observe, random = Math.random } = options;
+  const audit = log.child({ stream: "audit" });
+  const endpointMachine = createEndpointMachine(autoDisable);
+  const endpointKind: EndpointKind = {
+    name: "endpoint",
+    machine: endpointMachine,
+    machineVersion: 1,
+    record: endpointRecord,
+    effects: {},
+  };
+
+  function open(webhookId: string, sealed: string): string {
+    return Buffer.from(secrets.open(secretBinding(webhookId), sealed)).toString();
+  }
+
+  function sign({ webhookId, secret, previousSecret }: WebhookRecord, deliveryId: string, body: string, nowMs: number) {
+    const previous = previousSecret !== undefined && nowMs < previousSecret.validUntilMs ? previousSecret.sealed : undefined;
+    return toSignatureHeaders({
+      deliveryId,
+      timestamp: Math.floor(nowMs / 1000),
+      body,
+      secret: open(webhookId, secret),
+      previousSecret: previous === undefined ? undefined : open(webhookId, previous),
+    });
+  }
+
+  /** What the outcome changes about the endpoint, and, by the operator's policy, about the webhook. */
+  async function toEndpointChange(webhookId: string, event: Timeless<EndpointEvent>): Promise<Alongside> {
+    const endpoint = await storage.records.get(endpointRecord, webhookId);
+    if (endpoint === undefined) return {};
+    const { state, context } = endpoint.value;
+    const snapshot = endpointMachine.resolveState({ value: state as "healthy", context });
+    if (!snapshot.can({ ...event, nowMs: storage.now() })) return {};
+    const { batch, next, started } = actors.move(endpointKind, endpoint, event);
+    if (next.state !== "disabled") return { ...batch, started };
+    const webhook = await storage.records.get(webhookRecord, webhookId);
+    const disabling = webhook === undefined ? [] : [toDisabled(webhook, storage.now())];
+    return {
+      ...batch,
+      records: [...(batch.records ?? []), ...disabling],
+      started() {
+        started();
+        audit.info({ event: "webhook.disabled", webhookId, reason: next.context.disabledReason }, "webhook disabled");
+      },
+    };
+  }
+
+  const deliver: RunEffect<DeliveryContext, DeliveryEvent> = async ({ actorId: deliveryId, attempt, context, signal }) => {
+    const { webhookId, eventId, event, attempts } = context;
+    const webhook = (await storage.records.get(webhookRecord, webhookId))?.value;
+    const reason = toSkipReason(webhook, event);
+    if (webhook === undefined || reason !== undefined) {
+      observe?.attempt("skipped", 0);
+      return { kind: "event", event: { type: "attempt.skipped", reason: reason ?? "webhook_deleted" } };
+    }
+    const kept = await storage.records.get(webhookEventRecord, eventId);
+    if (kept === undefined) throw new Error(`the body of ${eventId} is gone before its delivery`);
+    const { body } = kept.value;
+
+    const n = (attempts.at(-1)?.n ?? 0) + attempt;
+    const atMs = storage.now();
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "user-agent": "svc-webhooks/1",
+      "x-svc-event": event,
+      "x-svc-delivery": deliveryId,
+      "x-svc-attempt": String(n),
+      ...sign(webhook, deliveryId, body, atMs),
+    };
+    const startedAt = performance.now();
+    const outcome = await fetch({
+      url: webhook.url,
+      method: "POST",
+      headers,
+      body,
+      totalMs: limits["webhook.totalMs"],
+      connectMs: limits["webhook.connectMs"],
+      maxResponseBytes: limits["webhook.response"],
+      signal,
+    });
+    const durationMs = Math.round(performance.now() - startedAt);
+    const delivered = isDelivered(outcome);
+    const result = outcome.kind === "answered" ? { statusCode: outcome.status } : { error: outcome.reason };
+    observe?.attempt(delivered ? "delivered" : "failed", durationMs / 1000);
+    log.info({ deliveryId, webhookId, attempt: n, durationMs, ...result }, delivered ? "webhook delivered" : "webhook attempt failed");
+
+    const made = { attempt: { n, atMs, durationMs, ...result }, exchange: toExchange(headers, outcome, limits["webhook.responseKept"]) };
+    if (delivered) {
+      const alongside = () => toEndpointChange(webhookId, { type: "attempt.delivered" });
+      return { kind: "event", event: { type: "attempt.delivered", ...made }, alongside };
+    }
+    const retryAfterMs = toRetryAfterMs(outcome, storage.now());
+    const failed = { type: "attempt.failed", ...made, jitter: random(), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const;
+    const alongside = () => toEndpointChange(webhookId, { type: "attempt.failed", statusCode: result.statusCode });
+    return { kind: "event", event: failed, alongside };
+  };
+
+  const deliveryKind: DeliveryKind = {
+    name: "delivery",
+    machine: createDeliveryMachine({
+      scheduleMs,
+      maxRetryAfterMs: limits["webhook.retryAfter"],
+      keepMs: limits["keep.deliveries"],
+    }),
+    machineVersion: 1,
+    record: deliveryRecord,
+    effects: { deliver },
+    maxInFlight: limits["webhook.inFlightProcess"],
+    lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"] }),
+  };
+  return { deliveryKind, endpointKind };
+}
+
+function toDisabled(replacing: Stored<WebhookRecord>, nowMs: number): RecordWrite<WebhookRecord> {
+  return { op: "put", type: webhookRecord, value: { ...replacing.value, active: false, updatedAtMs: nowMs }, replacing };
+}

@@ -1,0 +1,241 @@
+/**
+ * Webhooks as their owners manage them: made, listed, changed, deleted. The secret leaves here twice at most: when
+ * it is made and when it is rotated; what is kept is sealed.
+ *
+ * The address is checked before anything is read for the commit, because that takes as long as somebody's name
+ * server likes; the caller's role is asked for again after it. It sends nothing.
+ */
+import type { Logger } from "pino";
+import { AppError, notFound } from "../../api/schema/error.ts";
+import type { CreateWorkspaceWebhookResponse, UpdateWorkspaceWebhookResponse, WorkspaceWebhook } from "../../api/schema/webhook.ts";
+import { WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
+import type { ActorRuntime, Alongside, DuePump } from "../actors/port.ts";
+import { principalOf, toActor } from "../auth/principal.ts";
+import type { Secrets } from "../auth/secrets.ts";
+import { conflict, untilCommitted } from "../auth/untilCommitted.ts";
+import type { Call } from "../calls/call.ts";
+import type { Pager } from "../calls/paging.ts";
+import { requireMatch } from "../calls/precondition.ts";
+import { partitionOfId } from "../ids.ts";
+import type { CheckPublicUrl } from "../outbound/publicUrl.ts";
+import type { RecordWrite, Storage, Stored } from "../storage/port.ts";
+import { requireRole } from "../workspaces/access.ts";
+import { workspaceRecord } from "../workspaces/records.ts";
+import { webhookPurge } from "./cleanup.ts";
+import type { EndpointKind } from "./deliver.ts";
+import { type EndpointRecord, endpointRecord, secretBinding, type WebhookRecord, webhookRecord } from "./records.ts";
+import { createWebhookSecret } from "./sign.ts";
+import { webhooksOf } from "./subscriptions.ts";
+
+export interface WebhookView {
+  readonly webhook: WorkspaceWebhook;
+  readonly revision: number;
+}
+
+export interface UpdatedWebhook {
+  readonly webhook: UpdateWorkspaceWebhookResponse;
+  readonly revision: number;
+}
+
+export interface CreateWebhook {
+  readonly url: string;
+  readonly events?: readonly WorkspaceWebhookEventType[] | undefined;
+}
+
+export interface UpdateWebhook {
+  readonly url?: string | undefined;
+  readonly events?: readonly WorkspaceWebhookEventType[] | undefined;
+  readonly active?: boolean | undefined;
+  readonly rotateSecret?: boolean | undefined;
+}
+
+export interface Webhooks {
+  create(call: Call, workspaceId: string, request: CreateWebhook): Promise<CreateWorkspaceWebhookResponse>;
+  list(
+    call: Call,
+    workspaceId: string,
+    query: { readonly limit?: number | undefined; readonly nextToken?: string | undefined },
+  ): Promise<{ readonly webhooks: readonly WorkspaceWebhook[]; readonly nextToken?: string }>;
+  get(call: Call, workspaceId: string, webhookId: string): Promise<WebhookView>;
+  update(call: Call, workspaceId: string, webhookId: string, request: UpdateWebhook): Promise<UpdatedWebhook>;
+  /** Its delivery log goes too; what is queued is not sent. */
+  delete(call: Call, workspaceId: string, webhookId: string): Promise<void>;
+}
+
+export interface WebhooksOptions {
+  readonly storage: Pick<Storage, "records" | "index" | "now">;
+  readonly actors: Pick<ActorRuntime, "birth" | "move">;
+  readonly endpointKind: EndpointKind;
+  readonly pump: Pick<DuePump, "wake">;
+  readonly checkUrl: CheckPublicUrl;
+  readonly secrets: Pick<Secrets, "seal">;
+  readonly pager: Pager;
+  readonly log: Logger;
+}
+
+/** In the order of the specification, each once. */
+function toEvents(events: readonly WorkspaceWebhookEventType[] | undefined): readonly WorkspaceWebhookEventType[] {
+  return WorkspaceWebhookEventType.options.filter((event) => events === undefined || events.includes(event));
+}
+
+function toWebhook({ webhookId, workspaceId, url, events, active, createdAtMs, updatedAtMs }: WebhookRecord): WorkspaceWebhook {
+  const [createdAt, updatedAt] = [new Date(createdAtMs).toISOString(), new Date(updatedAtMs).toISOString()];
+  return { webhookId, workspaceId, url, events: [...events], active, createdAt, updatedAt };
+}
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { storage, actors, endpointKind, pump, checkUrl, secrets, pager, log } = options;
+  const audit = log.child({ stream: "audit" });
+
+  function note(call: Call, event: string, webhookId: string): void {
+    audit.info({ event, webhookId, by: toActor(principalOf(call)) }, event);
+  }
+
+  function seal(webhookId: string, secret: string): string {
+    return secrets.seal(secretBinding(webhookId), Buffer.from(secret));
+  }
+
+  async function requireAdmin(call: Call, workspaceId: string): Promise<void> {
+    const workspace = await storage.records.get(workspaceRecord, workspaceId);
+    if (workspace === undefined) throw notFound();
+    requireRole(call, workspace.value, "admin");
+  }
+
+  async function read(workspaceId: string, webhookId: string): Promise<Stored<WebhookRecord>> {
+    const stored = await storage.records.get(webhookRecord, webhookId);
+    if (stored === undefined || stored.value.workspaceId !== workspaceId) throw notFound();
+    return stored;
+  }
+
+  /** The owner's decision, told to the endpoint's record in the same commit. */
+  async function toDecision(webhookId: string, active: boolean): Promise<Alongside> {
+    const endpoint = await storage.records.get(endpointRecord, webhookId);
+    if (endpoint === undefined || (endpoint.value.state === "disabled") === !active) return {};
+    return actors.move(endpointKind, endpoint, { type: active ? "webhook.enabled" : "webhook.disabled" }).batch;
+  }
+
+  return {
+    async create(call, workspaceId, request) {
+      await checkUrl(request.url);
+      const most = call.limits["webhook.perWorkspace"];
+      const partition = partitionOfId(workspaceId);
+      const webhookId = call.ids.next("whk", partition);
+      const secret = createWebhookSecret();
+      const created = await untilCommitted(async () => {
+        await requireAdmin(call, workspaceId);
+        const others = await webhooksOf(storage, workspaceId);
+        if (others.length >= most) {
+          throw new AppError(
+            "limit_reached",
+            `The workspace has ${others.length} webhooks; at most ${most} are allowed. Delete one first.`,
+          );
+        }
+        const taken = new Set(others.map(({ value }) => value.slot));
+        let slot = 0;
+        while (taken.has(slot)) slot += 1;
+        const value: WebhookRecord = {
+          webhookId,
+          workspaceId,
+          url: request.url,
+          events: toEvents(request.events),
+          active: true,
+          secret: seal(webhookId, secret),
+          slot,
+          createdAtMs: call.nowMs,
+          updatedAtMs: call.nowMs,
+        };
+        const endpoint = actors.birth(endpointKind, webhookId, { webhookId });
+        const put: RecordWrite<WebhookRecord> = { op: "put", type: webhookRecord, value, replacing: null };
+        const answer: CreateWorkspaceWebhookResponse = { ...toWebhook(value), secret };
+        const result = await call.commit({ partition, records: [put, ...(endpoint.batch.records ?? [])] }, answer);
+        if (result.ok) return answer;
+        // Two at once took the same slot: the next look finds another, or none.
+        if (result.conflict.kind === "unique") return conflict;
+        throw new Error(`a new webhook met a conflict: ${JSON.stringify(result.conflict)}`);
+      });
+      note(call, "webhook.created", webhookId);
+      return created;
+    },
+
+    async list(_call, workspaceId, { limit, nextToken }) {
+      const { items, ...rest } = await pager.page<WorkspaceWebhook>({
+        scope: "webhooks",
+        partition: partitionOfId(workspaceId),
+        prefix: ["webhook", workspaceId],
+        reverse: true,
+        limit,
+        nextToken,
+        async load(keys) {
+          const stored = await storage.records.getMany(webhookRecord, keys);
+          return stored.map((found) => (found === undefined ? undefined : toWebhook(found.value)));
+        },
+      });
+      return { webhooks: items, ...rest };
+    },
+
+    async get(_call, workspaceId, webhookId) {
+      const { value, revision } = await read(workspaceId, webhookId);
+      return { webhook: toWebhook(value), revision };
+    },
+
+    async update(call, workspaceId, webhookId, request) {
+      // A webhook that is not there, or not as demanded, is said before somebody's name server is asked.
+      requireMatch(call, (await read(workspaceId, webhookId)).revision);
+      if (request.url !== undefined) await checkUrl(request.url);
+      const secret = request.rotateSecret === true ? createWebhookSecret() : undefined;
+      const shown = secret === undefined ? {} : { secret };
+      const { updated, changed } = await untilCommitted(async () => {
+        await requireAdmin(call, workspaceId);
+        const replacing = await read(workspaceId, webhookId);
+        requireMatch(call, replacing.revision);
+        const before = replacing.value;
+        const after: WebhookRecord = {
+          ...before,
+          url: request.url ?? before.url,
+          events: request.events === undefined ? before.events : toEvents(request.events),
+          active: request.active ?? before.active,
+          ...(secret === undefined ? {} : toRotated(before, seal(webhookId, secret), call)),
+        };
+        if (JSON.stringify(after) === JSON.stringify(before)) {
+          return { updated: { webhook: toWebhook(before), revision: replacing.revision }, changed: false };
+        }
+        const value = { ...after, updatedAtMs: call.nowMs };
+        const decision = after.active === before.active ? {} : await toDecision(webhookId, after.active);
+        const put: RecordWrite<WebhookRecord> = { op: "put", type: webhookRecord, value, replacing };
+        const answer = { webhook: { ...toWebhook(value), ...shown }, revision: replacing.revision + 1 };
+        const result = await call.commit(
+          { partition: partitionOfId(workspaceId), ...decision, records: [put, ...(decision.records ?? [])] },
+          answer,
+        );
+        return result.ok ? { updated: answer, changed: true } : conflict;
+      });
+      if (changed) note(call, secret === undefined ? "webhook.updated" : "webhook.rotated", webhookId);
+      return updated;
+    },
+
+    async delete(call, workspaceId, webhookId) {
+      const dueAtMs = storage.now();
+      await untilCommitted(async () => {
+        await requireAdmin(call, workspaceId);
+        const replacing = await read(workspaceId, webhookId);
+        requireMatch(call, replacing.revision);
+        const endpoint = await storage.records.get(endpointRecord, webhookId);
+        const gone: RecordWrite<WebhookRecord> = { op: "delete", type: webhookRecord, replacing };
+        const endpointGone: RecordWrite<EndpointRecord>[] =
+          endpoint === undefined ? [] : [{ op: "delete", type: endpointRecord, replacing: endpoint }];
+        const result = await call.commit({
+          partition: partitionOfId(workspaceId),
+          records: [gone, ...endpointGone],
+          due: [{ op: "schedule", row: webhookPurge(webhookId, dueAtMs) }],
+        });
+        return result.ok ? undefined : conflict;
+      });
+      pump.wake(partitionOfId(workspaceId), dueAtMs);
+      note(call, "webhook.deleted", webhookId);
+    },
+  };
+}
+
+function toRotated({ secret }: WebhookRecord, sealed: string, call: Call): Pick<WebhookRecord, "secret" | "previousSecret"> {
+  return { secret: sealed, previousSecret: { sealed: secret, validUntilMs: call.nowMs + call.limits["webhook.oldSecret"] } };
+}
