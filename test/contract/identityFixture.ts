@@ -1,0 +1,273 @@
+/**
+ * Identity as a server has it, on a store and a held clock of the test's own: all services wired as in the
+ * product, and calls as the wrapper would make them.
+ */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import pino from "pino";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { AppError } from "../../api/schema/error.ts";
+import { createAccountRegistry } from "../../server/accounts/accountRegistry.ts";
+import { createAccounts } from "../../server/accounts/accounts.ts";
+import { createInstallation } from "../../server/accounts/installation.ts";
+import { createOwnAccount } from "../../server/accounts/me.ts";
+import { accountRecordTypes } from "../../server/accounts/records.ts";
+import { createSetup } from "../../server/accounts/setup.ts";
+import { createDuePump } from "../../server/actors/due.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import { type AccessFact, createAccessWatch } from "../../server/auth/accessFacts.ts";
+import { createAccessTokens } from "../../server/auth/accessTokens.ts";
+import { apiKeyKind } from "../../server/auth/apiKeyKind.ts";
+import { createApiKeys } from "../../server/auth/apiKeys.ts";
+import { createAuthenticator } from "../../server/auth/authenticator.ts";
+import { createCredentials } from "../../server/auth/credentials.ts";
+import { createKeyCreation } from "../../server/auth/keyCreation.ts";
+import { createKeyUse } from "../../server/auth/keyUse.ts";
+import { createPasswords } from "../../server/auth/passwords.ts";
+import { authRecordTypes } from "../../server/auth/records.ts";
+import { createRefreshTokens } from "../../server/auth/refreshTokens.ts";
+import { deriveSecrets } from "../../server/auth/secrets.ts";
+import { createSessions } from "../../server/auth/sessions.ts";
+import { createStreamTickets } from "../../server/auth/streamTickets.ts";
+import type { Call, Principal } from "../../server/calls/call.ts";
+import { createPageTokens } from "../../server/calls/pageToken.ts";
+import { createPager } from "../../server/calls/paging.ts";
+import { createIds } from "../../server/ids.ts";
+import { createDirectory, directoryRow } from "../../server/storage/directory.ts";
+import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { createAccessResolver, type LocateArticle } from "../../server/workspaces/access.ts";
+import { createMembers } from "../../server/workspaces/members.ts";
+import { createMemberships } from "../../server/workspaces/memberships.ts";
+import { workspaceRecordTypes } from "../../server/workspaces/records.ts";
+import { createWorkspaces } from "../../server/workspaces/workspaces.ts";
+
+export const baseUrl = "https://content.example";
+export const recordTypes = [directoryRow, ...accountRecordTypes, ...authRecordTypes, ...workspaceRecordTypes];
+export const leaseMs = 5000;
+
+export interface HeldClock {
+  nowMs: number;
+}
+
+export interface Store {
+  readonly storage: Storage;
+  readonly clock: HeldClock;
+  /** Every byte the store keeps, as text (binary as Latin-1). */
+  contents(): Promise<string>;
+  /** Closes the store and opens it again, as a restart does; a store in memory stays as it is. */
+  reopen(): Promise<Storage>;
+  close(): Promise<void>;
+}
+
+const startMs = 1_800_000_000_000;
+
+async function openMemory(): Promise<Store> {
+  const clock = { nowMs: startMs };
+  const storage = createMemoryStorage({ now: () => clock.nowMs, recordTypes: recordTypes as never });
+  return {
+    storage,
+    clock,
+    async contents() {
+      const parts: string[] = [];
+      for (const type of recordTypes) {
+        for (let partition = 0; partition < 64; partition += 1) {
+          for await (const stored of storage.records.scan(type as never, partition)) parts.push(JSON.stringify(stored));
+        }
+      }
+      for (let partition = 0; partition < 64; partition += 1) {
+        const read = await storage.log.read({ partition, log: "access", after: 0, limit: 10_000 });
+        if (!read.gap) for (const entry of read.entries) parts.push(Buffer.from(entry.bytes).toString());
+      }
+      return parts.join("\n");
+    },
+    reopen: async () => storage,
+    close: () => storage.close(),
+  };
+}
+
+async function openLmdb(): Promise<Store> {
+  const clock = { nowMs: startMs };
+  const directory = await mkdtemp(join(tmpdir(), "identity-"));
+  const open = () => createLmdbStorage({ directory, now: () => clock.nowMs, recordTypes: recordTypes as never });
+  let storage = await open();
+  return {
+    get storage() {
+      return storage;
+    },
+    clock,
+    async contents() {
+      const files = await readdir(directory, { recursive: true, withFileTypes: true });
+      const texts = files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "latin1"));
+      return (await Promise.all(texts)).join("\n");
+    },
+    async reopen() {
+      await storage.close();
+      storage = await open();
+      return storage;
+    },
+    async close() {
+      await storage.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export const stores: readonly [name: string, open: () => Promise<Store>][] = [
+  ["memory", openMemory],
+  ["embedded", openLmdb],
+];
+
+const masterKey = Buffer.alloc(32, 7);
+
+export interface IdentityOptions {
+  readonly limits?: Partial<Limits>;
+  readonly locateArticle?: LocateArticle;
+  /** Stands between the services and the store. */
+  readonly around?: (storage: Storage) => Storage;
+  readonly keys?: readonly Uint8Array[];
+}
+
+/** Everything identity has, wired as a server wires it. */
+export async function createIdentity(store: Pick<Store, "clock" | "storage">, options: IdentityOptions = {}) {
+  const { clock } = store;
+  const storage = options.around?.(store.storage) ?? store.storage;
+  const limits: Limits = { ...defaultLimits, ...options.limits };
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const log = pino({ level: "trace" }, sink);
+  const secrets = deriveSecrets(options.keys ?? [masterKey]);
+  const directory = createDirectory(storage);
+  const access = createAccessWatch({ storage, log, pollMs: 20 });
+  const facts: AccessFact[] = [];
+  access.subscribe((fact) => facts.push(fact));
+  const pump = createDuePump({ storage, log, leaseMs });
+  const actors = createActorRuntime({ storage, pump, log, leaseMs });
+  actors.register([apiKeyKind]);
+  const passwords = createPasswords({ memoryKiB: 64, passes: 1 });
+  const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
+  const credentials = createCredentials({ storage });
+  const keyUse = createKeyUse({ storage, log });
+  const authenticator = createAuthenticator({ storage, directory, tokens, credentials, keyUse });
+  const registry = createAccountRegistry({ storage, directory, access });
+  const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
+  const resolver = createAccessResolver({ storage, locateArticle: options.locateArticle ?? (async () => undefined) });
+  const memberships = createMemberships({ storage, leaseMs, log });
+  const ids = createIds({ now: () => clock.nowMs });
+  const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
+
+  /** A call as the wrapper makes it. */
+  function callOf(principal?: Principal, more: Partial<Call> = {}): Call {
+    return {
+      requestId: "req_test",
+      ...(principal === undefined ? {} : { principal }),
+      nowMs: clock.nowMs,
+      ids,
+      limits,
+      remoteAddress: "127.0.0.1",
+      commit: (batch) => storage.commit(batch),
+      ...more,
+    };
+  }
+
+  return {
+    storage,
+    clock,
+    limits,
+    lines,
+    facts,
+    secrets,
+    directory,
+    access,
+    pump,
+    actors,
+    passwords,
+    tokens,
+    credentials,
+    keyUse,
+    authenticator,
+    registry,
+    resolver,
+    memberships,
+    installation,
+    callOf,
+    sessions: createSessions({
+      storage,
+      accounts: registry,
+      passwords,
+      tokens,
+      refreshTokens: createRefreshTokens(secrets.ticketKeys),
+      access,
+      log,
+    }),
+    tickets: createStreamTickets({ storage, keys: secrets.ticketKeys, credentials, access: resolver }),
+    accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),
+    setup: createSetup({ storage, accounts: registry, installation, passwords, log }),
+    ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
+    createKey: createKeyCreation({ storage, actors, directory, resolver, log }),
+    keys: createApiKeys({ storage, actors, directory, keyUse, access, pager, log }),
+    workspaces: createWorkspaces({ storage, memberships, pager }),
+    members: createMembers({ storage, accounts: registry, memberships, access, pageTokens: createPageTokens(secrets.pageKey), log }),
+  };
+}
+
+export type Identity = Awaited<ReturnType<typeof createIdentity>>;
+
+export const password = "correct horse battery";
+
+/** The first account, an operator, signed in. */
+export async function firstOperator(identity: Identity, username = "root") {
+  await identity.installation.prepare({ username, password });
+  return signedIn(identity, username);
+}
+
+/** Signs in with the tests' password; `call` makes further calls of that session. */
+export async function signedIn(identity: Identity, username: string) {
+  const tokens = await identity.sessions.token(identity.callOf(), { grantType: "password", username, password });
+  const principal = await identity.authenticator.authenticate({ bearer: tokens.accessToken });
+  return { ...tokens, principal, username, call: (more?: Partial<Call>) => identity.callOf(principal, more) };
+}
+
+export type Person = Awaited<ReturnType<typeof signedIn>>;
+
+/** An account that the operator makes, signed in. */
+export async function newPerson(identity: Identity, operator: Person, username: string): Promise<Person> {
+  await identity.accounts.create(operator.call(), { username, password });
+  return signedIn(identity, username);
+}
+
+/** The principal of a new key of this person. */
+export async function newKey(
+  identity: Identity,
+  person: Pick<Person, "call">,
+  request: Omit<Parameters<Identity["createKey"]>[1], "name"> = {},
+) {
+  const created = await identity.createKey(person.call(), { name: "key", ...request });
+  const principal = await identity.authenticator.authenticate({ apiKey: created.key });
+  return { ...created, principal, call: (more?: Partial<Call>) => identity.callOf(principal, more) };
+}
+
+/** The code with which something was refused; `done` when it was not. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "done";
+  } catch (reason) {
+    const { code } = reason as Partial<AppError>;
+    if (code === undefined) throw reason;
+    return code;
+  }
+}
+
+/** Entries of the audit stream logged so far. */
+export function auditOf(identity: Identity): readonly Record<string, unknown>[] {
+  return identity.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line.stream === "audit");
+}

@@ -1,0 +1,406 @@
+/** API keys, through the services, the actor runtime and the authenticator, on each store. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ApiKey, CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
+import { idPattern } from "../../api/schema/id.ts";
+import { type Scope, satisfies, scopeNames } from "../../api/scopes.ts";
+import { createApiKeyText, hashSecretText } from "../../server/auth/apiKeyText.ts";
+import { keyHashSpace } from "../../server/auth/authenticator.ts";
+import {
+  auditOf,
+  codeOf,
+  createIdentity,
+  firstOperator,
+  type Identity,
+  newKey,
+  newPerson,
+  type Person,
+  type Store,
+  stores,
+} from "./identityFixture.ts";
+
+const manage: Scope[] = ["keys:manage"];
+
+describe.each(stores)("API keys on the %s store", (_name, open) => {
+  let store: Store;
+  let identity: Identity;
+  let root: Person;
+
+  beforeEach(async () => {
+    store = await open();
+    identity = await createIdentity(store);
+    root = await firstOperator(identity);
+  });
+  afterEach(async () => {
+    await identity.keyUse.settled();
+    await store.close();
+  });
+
+  const use = (key: string) => codeOf(identity.authenticator.authenticate({ apiKey: key }));
+  const workspaceOf = async (person: Person) => (await identity.workspaces.list(person.call(), {})).workspaces[0]?.workspaceId as never;
+
+  it("[AU11] the text of a key is in the answer that makes it and nowhere after", async () => {
+    const created = await identity.createKey(root.call(), { name: "Build", description: "for the pipeline", scopes: ["articles:read"] });
+    const { key, ...rest } = created;
+    expect(key).toMatch(/^svc_/);
+    expect(rest).toEqual({
+      keyId: expect.stringMatching(idPattern("key")),
+      name: "Build",
+      description: "for the pipeline",
+      prefix: key.slice(0, 12),
+      state: "active",
+      scopes: ["articles:read"],
+      createdAt: new Date(store.clock.nowMs).toISOString(),
+      createdBy: "root",
+    });
+    const shown = [
+      (await identity.keys.get(root.call(), rest.keyId)).apiKey,
+      ...(await identity.keys.list(root.call(), {})).apiKeys,
+      (await identity.keys.update(root.call(), rest.keyId, { name: "Other" })).apiKey,
+      (await identity.keys.revoke(root.call(), rest.keyId)).apiKey,
+    ];
+    for (const view of shown) expect(ApiKey.safeParse(view).success).toBe(true);
+    expect(JSON.stringify(shown)).not.toContain(key.slice(13));
+  });
+
+  it("[AU11] a key acts for the account that made it, with its limits and never as operator", async () => {
+    const workspaceId = await workspaceOf(root);
+    const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
+    const { principal, keyId } = await newKey(identity, root, { scopes: ["articles:read"], workspaceIds: [workspaceId], expiresAt });
+    expect(principal).toEqual({
+      kind: "key",
+      accountId: root.principal.accountId,
+      username: "root",
+      operator: false,
+      keyId,
+      scopes: ["articles:read"],
+      workspaceIds: [workspaceId],
+      expiresAtMs: store.clock.nowMs + 1000,
+    });
+    const full = await newKey(identity, root);
+    expect(full.principal).not.toHaveProperty("scopes");
+  });
+
+  it("[AU10] what is not a key of this store is refused", async () => {
+    const text = createApiKeyText();
+    for (const key of [text, `${text.slice(0, -1)}x`, "", "svc_", "x".repeat(10_000), root.accessToken])
+      expect(await use(key)).toBe("unauthenticated");
+    expect(await codeOf(identity.authenticator.authenticate({ bearer: text }))).toBe("unauthenticated");
+    expect(await codeOf(identity.authenticator.authenticate({}))).toBe("unauthenticated");
+  });
+
+  it("[AU12] a revoked key is refused on the very next request, and on other nodes as well", async () => {
+    const otherNode = await createIdentity(store);
+    const { key, keyId } = await newKey(identity, root);
+    expect(await codeOf(otherNode.authenticator.authenticate({ apiKey: key }))).toBe("done");
+    store.clock.nowMs += 5;
+    const { apiKey } = await identity.keys.revoke(root.call(), keyId);
+    expect(apiKey).toMatchObject({ state: "revoked", revokedAt: new Date(store.clock.nowMs).toISOString() });
+    expect(await use(key)).toBe("key_revoked");
+    expect(await codeOf(otherNode.authenticator.authenticate({ apiKey: key }))).toBe("key_revoked");
+    await otherNode.keyUse.settled();
+  });
+
+  it("[AU12] revoking again answers the same, and two at once both answer", async () => {
+    const { keyId } = await newKey(identity, root);
+    await identity.keyUse.settled();
+    const both = await Promise.all([identity.keys.revoke(root.call(), keyId), identity.keys.revoke(root.call(), keyId)]);
+    store.clock.nowMs += 1000;
+    const again = await identity.keys.revoke(root.call(), keyId);
+    for (const { apiKey } of both) expect(apiKey).toEqual(again.apiKey);
+  });
+
+  it("[AU12] the fact of a revocation is in the commit that revokes", async () => {
+    const { keyId } = await newKey(identity, root);
+    const batches: unknown[] = [];
+    const watched = root.call({
+      commit: (batch) => {
+        batches.push(
+          ...(batch.logs ?? []).flatMap((log) =>
+            log.op === "append" ? log.entries.map((entry) => JSON.parse(String(Buffer.from(entry)))) : [],
+          ),
+        );
+        return identity.storage.commit(batch);
+      },
+    });
+    await identity.keys.revoke(watched, keyId);
+    await identity.keys.revoke(watched, keyId);
+    expect(batches).toEqual([{ kind: "key.revoked", keyId }]);
+    expect(auditOf(identity).filter((line) => line.event === "key.revoked")).toHaveLength(1);
+  });
+
+  it("[AU12] a key may revoke itself; another one only with keys:manage", async () => {
+    const plain = await newKey(identity, root, { scopes: ["articles:read"] });
+    const other = await newKey(identity, root, { scopes: ["articles:read"] });
+    const manager = await newKey(identity, root, { scopes: manage });
+    expect(await codeOf(identity.keys.revoke(plain.call(), other.keyId))).toBe("insufficient_scope");
+    expect(await codeOf(identity.keys.revoke(plain.call(), "key_01HZZZZZZZ00ZZZZZZZZZZZZZZ"))).toBe("insufficient_scope");
+    expect(await use(other.key)).toBe("done");
+    expect((await identity.keys.revoke(plain.call(), plain.keyId)).apiKey.state).toBe("revoked");
+    expect(await use(plain.key)).toBe("key_revoked");
+    await identity.keys.revoke(manager.call(), other.keyId);
+    expect(await use(other.key)).toBe("key_revoked");
+  });
+
+  it("[AU13] a key ends at its expiry by store time, whether or not anybody noted it", async () => {
+    const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
+    const { key, keyId } = await newKey(identity, root, { expiresAt });
+    store.clock.nowMs += 999;
+    expect(await use(key)).toBe("done");
+    store.clock.nowMs += 1;
+    expect(await use(key)).toBe("key_expired");
+    expect((await identity.keys.get(root.call(), keyId)).apiKey.state).toBe("expired");
+    const listed = async (state: "active" | "expired") =>
+      (await identity.keys.list(root.call(), { state })).apiKeys.map((found) => found.keyId);
+    expect(await listed("expired")).toEqual([keyId]);
+    expect(await listed("active")).toEqual([]);
+  });
+
+  it("[AU13] the due row of the expiry records it", async () => {
+    const { keyId } = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
+    store.clock.nowMs += 1000;
+    identity.pump.start();
+    const partition = Number.parseInt(keyId.slice(14, 16), 32);
+    await expect.poll(async () => identity.storage.counts.get(partition, [["apiKey.active", root.principal.accountId]])).toEqual([0]);
+    await identity.pump.drain(AbortSignal.timeout(5000));
+    expect(await codeOf(identity.keys.revoke(root.call(), keyId))).toBe("invalid_transition");
+  });
+
+  it("[AU13] an expiry must lie in the future", async () => {
+    for (const nowMs of [store.clock.nowMs, store.clock.nowMs - 1]) {
+      const refused = identity.createKey(root.call(), { name: "late", expiresAt: new Date(nowMs).toISOString() });
+      await expect(refused).rejects.toMatchObject({ code: "validation_failed", facts: { errors: [{ pointer: "/expiresAt" }] } });
+    }
+    expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
+  });
+
+  it("[AU14] over all scopes no key makes another that can do more than itself", async () => {
+    const identityWithRoom = await createIdentity(store, { limits: { "keys.active": 1000 } });
+    const create = (call: ReturnType<Person["call"]>, scopes?: Scope[]) =>
+      codeOf(identityWithRoom.createKey({ ...call, limits: identityWithRoom.limits }, { name: "made", scopes }));
+    for (const held of scopeNames) {
+      const caller = await newKey(
+        identityWithRoom,
+        { call: (more) => ({ ...root.call(more), limits: identityWithRoom.limits }) },
+        {
+          scopes: [...new Set<Scope>(["keys:manage", held])],
+        },
+      );
+      for (const wanted of scopeNames) {
+        const expected =
+          wanted === "keys:manage" ? "interactive_session_required" : satisfies([held], wanted) ? "done" : "scope_escalation";
+        expect([held, wanted, await create(caller.call(), [wanted])]).toEqual([held, wanted, expected]);
+      }
+      expect(await create(caller.call())).toBe("interactive_session_required");
+    }
+    const full = await newKey(identity, root);
+    expect(await create(full.call())).toBe("interactive_session_required");
+    expect(await create(full.call(), manage)).toBe("interactive_session_required");
+    expect(await create(full.call(), ["articles:write", "articles:write"])).toBe("done");
+    await identityWithRoom.keyUse.settled();
+  });
+
+  it("[AU14] a key limited in workspaces and time hands on no more", async () => {
+    const ann = await newPerson(identity, root, "ann");
+    const mine = await workspaceOf(root);
+    const foreign = await workspaceOf(ann);
+    const expiresAt = new Date(store.clock.nowMs + 60_000).toISOString();
+    const later = new Date(store.clock.nowMs + 60_001).toISOString();
+    const scopes: Scope[] = ["articles:read"];
+    const caller = await newKey(identity, root, { scopes: ["keys:manage", "articles:read"], workspaceIds: [mine], expiresAt });
+    const create = (request: object) => codeOf(identity.createKey(caller.call(), { name: "made", scopes, ...request }));
+    expect(await create({ expiresAt })).toBe("scope_escalation");
+    expect(await create({ workspaceIds: [mine] })).toBe("scope_escalation");
+    expect(await create({ workspaceIds: [mine], expiresAt: later })).toBe("scope_escalation");
+    expect(await create({ workspaceIds: [mine, foreign], expiresAt })).toBe("scope_escalation");
+    expect(await create({ workspaceIds: [mine], expiresAt })).toBe("done");
+    const made = (await identity.keys.list(root.call(), {})).apiKeys[0];
+    expect(made).toMatchObject({ createdBy: "root", workspaceIds: [mine], expiresAt });
+  });
+
+  it("[AU14] a workspace that the caller cannot see cannot be named, and looks like one that is missing", async () => {
+    const ann = await newPerson(identity, root, "ann");
+    const foreign: string = await workspaceOf(ann);
+    const refusals = await Promise.all(
+      [foreign, `${foreign.slice(0, -1)}${foreign.endsWith("0") ? "1" : "0"}`].map((id) =>
+        identity
+          .createKey(root.call(), { name: "made", workspaceIds: [id as never] })
+          .catch((reason: { code: string; message: string }) => ({
+            code: reason.code,
+            message: reason.message,
+          })),
+      ),
+    );
+    expect(refusals[0]).toMatchObject({ code: "not_found" });
+    expect(refusals[1]).toEqual(refusals[0]);
+  });
+
+  it("[AU15] scopes are a list of at least one name; absent means full access; duplicates are folded", async () => {
+    for (const scopes of [[], null, "articles:read", ["articles:delete"], [["articles:read"]], { 0: "articles:read", length: 1 }, [null]]) {
+      expect([scopes, CreateApiKeyRequest.safeParse({ name: "x", scopes }).success]).toEqual([scopes, false]);
+    }
+    const folded = await identity.createKey(root.call(), { name: "x", scopes: ["articles:read", "reviews:read", "articles:read"] });
+    expect(folded.scopes).toEqual(["articles:read", "reviews:read"]);
+    const workspaceId = await workspaceOf(root);
+    expect((await identity.createKey(root.call(), { name: "x", workspaceIds: [workspaceId, workspaceId] })).workspaceIds).toEqual([
+      workspaceId,
+    ]);
+    expect(await identity.createKey(root.call(), { name: "x" })).not.toHaveProperty("scopes");
+  });
+
+  it("[AU16] an account never has more active keys than its limit, however many are made at once", async () => {
+    const limits = { ...identity.limits, "keys.active": 3 };
+    const create = () => codeOf(identity.createKey(root.call({ limits }), { name: "x" }));
+    const codes = await Promise.all(Array.from({ length: 8 }, create));
+    expect(codes.sort()).toEqual([...Array(3).fill("done"), ...Array(5).fill("limit_reached")]);
+    const { apiKeys } = await identity.keys.list(root.call(), {});
+    expect(apiKeys).toHaveLength(3);
+    await identity.keys.revoke(root.call(), apiKeys[0]?.keyId ?? "");
+    expect(await create()).toBe("done");
+    expect(await create()).toBe("limit_reached");
+  });
+
+  it("[AU16] a key whose time is over makes room before anybody noted its end", async () => {
+    const limits = { ...identity.limits, "keys.active": 1 };
+    await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
+    expect(await codeOf(identity.createKey(root.call({ limits }), { name: "x" }))).toBe("limit_reached");
+    store.clock.nowMs += 1000;
+    expect(await codeOf(identity.createKey(root.call({ limits }), { name: "x" }))).toBe("done");
+  });
+
+  it("[AU16] a key that was refused leaves nothing behind", async () => {
+    const limits = { ...identity.limits, "keys.active": 0 };
+    const before = await store.contents();
+    expect(await codeOf(identity.createKey(root.call({ limits }), { name: "refused key" }))).toBe("limit_reached");
+    expect(await codeOf(identity.createKey(root.call(), { name: "refused key", expiresAt: "2001-01-01T00:00:00.000Z" }))).toBe(
+      "validation_failed",
+    );
+    const after = await store.contents();
+    expect(after.split("keyHash").length).toBe(before.split("keyHash").length);
+    expect(after).not.toContain("refused key");
+  });
+
+  it("[AU17] a key is visible to its account alone, on every operation", async () => {
+    const ann = await newPerson(identity, root, "ann");
+    const { keyId } = await newKey(identity, root);
+    const annsKey = await newKey(identity, ann, { scopes: manage });
+    for (const caller of [ann, annsKey]) {
+      for (const id of [keyId, `${keyId.slice(0, -1)}${keyId.endsWith("0") ? "1" : "0"}`]) {
+        expect(await codeOf(identity.keys.get(caller.call(), id))).toBe("not_found");
+        expect(await codeOf(identity.keys.update(caller.call(), id, { name: "x" }))).toBe("not_found");
+        expect(await codeOf(identity.keys.revoke(caller.call(), id))).toBe("not_found");
+        expect(await codeOf(identity.keys.delete(caller.call(), id))).toBe("not_found");
+      }
+      expect((await identity.keys.list(caller.call(), {})).apiKeys.map((key) => key.keyId)).toEqual([annsKey.keyId]);
+    }
+    expect((await identity.keys.get(root.call(), keyId)).apiKey.state).toBe("active");
+  });
+
+  it("[AU17] a key without keys:manage still sees itself; a session has no key", async () => {
+    const key = await newKey(identity, root, { scopes: ["articles:read"] });
+    expect((await identity.keys.self(key.call())).apiKey.keyId).toBe(key.keyId);
+    expect(await codeOf(identity.keys.self(root.call()))).toBe("not_found");
+  });
+
+  it("[AU17] keys are listed newest first, page by page, by state", async () => {
+    const made: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      store.clock.nowMs += 1;
+      made.unshift((await newKey(identity, root)).keyId);
+    }
+    const first = await identity.keys.list(root.call(), { limit: 2 });
+    const second = await identity.keys.list(root.call(), { limit: 2, nextToken: first.nextToken });
+    const third = await identity.keys.list(root.call(), { limit: 2, nextToken: second.nextToken });
+    expect([first, second, third].flatMap((page) => page.apiKeys.map((key) => key.keyId))).toEqual(made);
+    expect(third).not.toHaveProperty("nextToken");
+    await identity.keys.revoke(root.call(), made[1] ?? "");
+    expect((await identity.keys.list(root.call(), { state: "revoked" })).apiKeys.map((key) => key.keyId)).toEqual([made[1]]);
+    expect(await codeOf(identity.keys.list(root.call(), { state: "active", nextToken: first.nextToken }))).toBe("invalid_next_token");
+  });
+
+  it("[AU18] an active key is not deleted", async () => {
+    const { key, keyId } = await newKey(identity, root);
+    expect(await codeOf(identity.keys.delete(root.call(), keyId))).toBe("key_active");
+    expect(await use(key)).toBe("done");
+  });
+
+  it("[AU18] a revoked key, and an expired one, is deleted with its hash and its last use", async () => {
+    const revoked = await newKey(identity, root, { scopes: ["articles:read"] });
+    const expired = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
+    await identity.keyUse.settled();
+    await identity.keys.revoke(root.call(), revoked.keyId);
+    store.clock.nowMs += 1000;
+    for (const { key, keyId } of [revoked, expired]) {
+      await identity.keys.delete(root.call(), keyId);
+      expect(await use(key)).toBe("unauthenticated");
+      expect(await codeOf(identity.keys.get(root.call(), keyId))).toBe("not_found");
+      expect(await codeOf(identity.keys.delete(root.call(), keyId))).toBe("not_found");
+      expect(await identity.directory.find(keyHashSpace, hashSecretText(key))).toBeUndefined();
+      expect(await identity.keyUse.lastUsedAtMs([keyId])).toEqual([undefined]);
+    }
+    expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
+  });
+
+  it("[AU18] name and description change under If-Match, and leave the key as it is otherwise", async () => {
+    const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
+    const { key, keyId } = await newKey(identity, root, { expiresAt });
+    const { revision } = await identity.keys.get(root.call(), keyId);
+    const stale = root.call({ ifMatch: [`"r${revision + 7}"`] });
+    expect(await codeOf(identity.keys.update(stale, keyId, { name: "New" }))).toBe("precondition_failed");
+    expect(await codeOf(identity.keys.delete(stale, keyId))).toBe("precondition_failed");
+    const updated = await identity.keys.update(root.call({ ifMatch: [`"r${revision}"`] }), keyId, { name: "New", description: "why" });
+    expect(updated).toMatchObject({ apiKey: { name: "New", description: "why", expiresAt }, revision: revision + 1 });
+    expect((await identity.keys.get(root.call(), keyId)).revision).toBe(revision + 1);
+    expect(await use(key)).toBe("done");
+    store.clock.nowMs += 1000;
+    expect(await use(key)).toBe("key_expired");
+  });
+
+  it("[AU19] the last use is noted, at most once a minute, without changing the key", async () => {
+    const { key, keyId } = await newKey(identity, root);
+    await identity.keyUse.settled();
+    const { apiKey, revision } = await identity.keys.get(root.call(), keyId);
+    const first = new Date(store.clock.nowMs).toISOString();
+    expect(apiKey.lastUsedAt).toBe(first);
+    for (const [stepMs, expected] of [
+      [59_999, first],
+      [1, new Date(store.clock.nowMs + 60_000).toISOString()],
+    ] as const) {
+      store.clock.nowMs += stepMs;
+      await use(key);
+      await identity.keyUse.settled();
+      expect((await identity.keys.get(root.call(), keyId)).apiKey.lastUsedAt).toBe(expected);
+    }
+    expect((await identity.keys.get(root.call(), keyId)).revision).toBe(revision);
+  });
+
+  it("[AU19] a request is not held up by a store that takes no writes", async () => {
+    const { key } = await newKey(identity, root);
+    await identity.keyUse.settled();
+    const full = await createIdentity(store, {
+      around: (storage) => ({ ...storage, commit: () => Promise.reject(new Error("no space left")) }),
+    });
+    store.clock.nowMs += 120_000;
+    expect(await codeOf(full.authenticator.authenticate({ apiKey: key }))).toBe("done");
+    await full.keyUse.settled();
+  });
+
+  it("[AU22] a disabled account's keys are refused at once, and work again when it is enabled", async () => {
+    const ann = await newPerson(identity, root, "ann");
+    const { key } = await newKey(identity, ann);
+    await identity.accounts.update(root.call(), "ann", { disabled: true });
+    expect(await use(key)).toBe("unauthenticated");
+    await identity.accounts.update(root.call(), "ann", { disabled: false });
+    expect(await use(key)).toBe("done");
+  });
+
+  it("[AU31] what happens to keys is in the audit stream, without their text", async () => {
+    const { key, keyId } = await newKey(identity, root);
+    await identity.keys.update(root.call(), keyId, { name: "Other" });
+    await identity.keys.revoke(root.call(), keyId);
+    await identity.keys.delete(root.call(), keyId);
+    const events = auditOf(identity).filter((line) => line.keyId === keyId);
+    expect(events.map((line) => line.event)).toEqual(["key.created", "key.updated", "key.revoked", "key.deleted"]);
+    for (const event of events) expect(event.by).toMatchObject({ username: "root" });
+    expect(identity.lines.join("")).not.toContain(key.slice(13));
+  });
+});

@@ -1,0 +1,256 @@
+/** Sign-in, refresh, the end of sessions, and tickets, through the services on each store. */
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { idPattern } from "../../api/schema/id.ts";
+import {
+  auditOf,
+  codeOf,
+  createIdentity,
+  firstOperator,
+  type Identity,
+  newKey,
+  newPerson,
+  password,
+  type Store,
+  signedIn,
+  stores,
+} from "./identityFixture.ts";
+
+describe.each(stores)("sessions on the %s store", (_name, open) => {
+  let store: Store;
+  let identity: Identity;
+
+  beforeEach(async () => {
+    store = await open();
+    identity = await createIdentity(store);
+  });
+  afterEach(async () => {
+    await identity.keyUse.settled();
+    await store.close();
+  });
+
+  const bearer = (token: string, by = identity) => codeOf(by.authenticator.authenticate({ bearer: token }));
+  const refresh = (refreshToken: string, by = identity) => by.sessions.token(by.callOf(), { grantType: "refresh_token", refreshToken });
+  const signIn = (username: string, given = password) =>
+    identity.sessions.token(identity.callOf(), { grantType: "password", username, password: given });
+
+  it("[AU1] a password opens a session: an access token that works and a refresh token", async () => {
+    await firstOperator(identity, "root");
+    const answer = await signIn("ROOT");
+    expect(answer).toMatchObject({ tokenType: "Bearer", expiresIn: 900 });
+    const principal = await identity.authenticator.authenticate({ bearer: answer.accessToken });
+    expect(principal).toEqual({
+      kind: "session",
+      accountId: expect.stringMatching(idPattern("usr")),
+      username: "root",
+      operator: true,
+      sessionId: expect.stringMatching(idPattern("ses")),
+    });
+  });
+
+  it("[AU1] an unknown username, a wrong password, a disabled account and one without a password are refused alike", async () => {
+    const root = await firstOperator(identity);
+    await newPerson(identity, root, "off");
+    await identity.accounts.update(root.call(), "off", { disabled: true });
+    await identity.accounts.create(root.call(), { username: "waiting" });
+    const messages = new Set<string>();
+    for (const [username, given] of [
+      ["nobody", password],
+      ["root", "not the password"],
+      ["off", password],
+      ["waiting", password],
+      ["not a username!", password],
+      ["", ""],
+    ] as const) {
+      const refusal = await signIn(username, given).catch((reason: Error & { code?: string }) => reason);
+      expect(refusal).toMatchObject({ code: "unauthenticated" });
+      messages.add((refusal as Error).message);
+    }
+    expect(messages.size).toBe(1);
+  });
+
+  it("[AU3] an access token ends by store time", async () => {
+    const root = await firstOperator(identity);
+    store.clock.nowMs += 15 * 60_000;
+    expect(await bearer(root.accessToken)).toBe("done");
+    store.clock.nowMs += 60_000;
+    expect(await bearer(root.accessToken)).toBe("token_expired");
+  });
+
+  it("[AU4] a refresh token is replaced at every use, and the session goes on", async () => {
+    const root = await firstOperator(identity);
+    const second = await refresh(root.refreshToken);
+    const third = await refresh(second.refreshToken);
+    expect(new Set([root.refreshToken, second.refreshToken, third.refreshToken]).size).toBe(3);
+    const principals = await Promise.all(
+      [root, second, third].map(({ accessToken }) => identity.authenticator.authenticate({ bearer: accessToken })),
+    );
+    for (const principal of principals) expect(principal).toEqual(root.principal);
+  });
+
+  it("[AU4] a refresh token used twice ends the session for both, with the fact that closes its sockets", async () => {
+    identity.access.start();
+    await identity.access.ready();
+    const root = await firstOperator(identity);
+    const stolen = await refresh(root.refreshToken);
+    expect(await codeOf(refresh(root.refreshToken))).toBe("unauthenticated");
+    expect(await codeOf(refresh(stolen.refreshToken))).toBe("unauthenticated");
+    expect(await bearer(stolen.accessToken)).toBe("unauthenticated");
+    expect(await bearer(root.accessToken)).toBe("unauthenticated");
+    const sessionId = root.principal.kind === "session" ? root.principal.sessionId : "";
+    await expect.poll(() => identity.facts).toEqual([{ kind: "session.ended", sessionId }]);
+    expect(auditOf(identity)).toContainEqual(
+      expect.objectContaining({ event: "session.ended", sessionId, reason: "refresh token reused" }),
+    );
+    identity.access.stop();
+  });
+
+  it("[AU4] of two refreshes with one token at once at most one answers, and then the session is over", async () => {
+    const root = await firstOperator(identity);
+    const outcomes = await Promise.all([codeOf(refresh(root.refreshToken)), codeOf(refresh(root.refreshToken))]);
+    expect(outcomes.filter((code) => code === "done").length).toBeLessThanOrEqual(1);
+    expect(await bearer(root.accessToken)).toBe("unauthenticated");
+  });
+
+  it("[AU4] an invented token ends nobody's session", async () => {
+    const root = await firstOperator(identity);
+    const sessionId = root.principal.kind === "session" ? root.principal.sessionId : "";
+    const payload = Buffer.from(JSON.stringify([sessionId, 1, "x"])).toString("base64url");
+    for (const text of ["", "x", `${payload}.${randomBytes(32).toString("base64url")}`, root.refreshToken.slice(0, -2), root.accessToken]) {
+      expect(await codeOf(refresh(text))).toBe("unauthenticated");
+    }
+    expect(await bearer(root.accessToken)).toBe("done");
+    await refresh(root.refreshToken);
+  });
+
+  it("[AU4] a refresh token ends by store time, and its session with it", async () => {
+    const root = await firstOperator(identity);
+    store.clock.nowMs += 29 * 86_400_000;
+    const later = await refresh(root.refreshToken);
+    store.clock.nowMs += 30 * 86_400_000;
+    expect(await codeOf(refresh(later.refreshToken))).toBe("token_expired");
+  });
+
+  it("[AU5] sessions, refresh tokens and tickets outlive a restart of the server", async () => {
+    const root = await firstOperator(identity);
+    const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const { ticket } = await identity.tickets.issue(root.call(), `workspace:${workspaceId}`);
+    await identity.keyUse.settled();
+    const again = await createIdentity({ storage: await store.reopen(), clock: store.clock });
+    expect(await bearer(root.accessToken, again)).toBe("done");
+    expect(await again.tickets.verify(ticket, `workspace:${workspaceId}`)).toEqual(root.principal);
+    expect(await bearer((await refresh(root.refreshToken, again)).accessToken, again)).toBe("done");
+  });
+
+  it("[AU6] logout ends the session at once: access token, refresh token and tickets", async () => {
+    const root = await firstOperator(identity);
+    const other = await signedIn(identity, "root");
+    const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const { ticket } = await identity.tickets.issue(root.call(), `workspace:${workspaceId}`);
+    await identity.sessions.logout(root.call());
+    expect(await bearer(root.accessToken)).toBe("unauthenticated");
+    expect(await codeOf(refresh(root.refreshToken))).toBe("unauthenticated");
+    expect(await codeOf(identity.tickets.verify(ticket, `workspace:${workspaceId}`))).toBe("unauthenticated");
+    expect(await bearer(other.accessToken)).toBe("done");
+  });
+
+  it("[AU26] a new password needs the current one, ends every other session and keeps the one that asks", async () => {
+    const root = await firstOperator(identity);
+    const others = [await signedIn(identity, "root"), await signedIn(identity, "root")];
+    const change = (currentPassword: string) => identity.ownAccount.update(root.call(), { password: "a new password", currentPassword });
+    expect(await codeOf(change("wrong password"))).toBe("unauthenticated");
+    for (const { accessToken } of [root, ...others]) expect(await bearer(accessToken)).toBe("done");
+    expect(await change(password)).toMatchObject({ username: "root", credential: "session" });
+    for (const { accessToken, refreshToken } of others) {
+      expect(await bearer(accessToken)).toBe("unauthenticated");
+      expect(await codeOf(refresh(refreshToken))).toBe("unauthenticated");
+    }
+    expect(await bearer(root.accessToken)).toBe("done");
+    await refresh(root.refreshToken);
+    expect(await codeOf(signIn("root"))).toBe("unauthenticated");
+    await signIn("root", "a new password");
+  });
+
+  it("[AU26] a session that begins with the old password while it is changed does not outlive the change", async () => {
+    const root = await firstOperator(identity);
+    const [late] = await Promise.all([
+      signIn("root").catch(() => undefined),
+      identity.ownAccount.update(root.call(), { password: "a new password", currentPassword: password }),
+    ]);
+    if (late !== undefined) expect(await bearer(late.accessToken)).toBe("unauthenticated");
+    expect(await codeOf(signIn("root"))).toBe("unauthenticated");
+    expect(await bearer(root.accessToken)).toBe("done");
+  });
+
+  it("[AU8] a ticket opens its one resource, as often as wanted, until it expires", async () => {
+    const root = await firstOperator(identity);
+    const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const resource = `workspace:${workspaceId}`;
+    const { ticket, expiresAt } = await identity.tickets.issue(root.call(), resource);
+    expect(Date.parse(expiresAt)).toBe(store.clock.nowMs + 3_600_000);
+    for (let use = 0; use < 3; use += 1) expect(await identity.tickets.verify(ticket, resource)).toEqual(root.principal);
+    expect(await codeOf(identity.tickets.verify(ticket, `article:${workspaceId}`))).toBe("unauthenticated");
+    expect(await codeOf(identity.tickets.verify(ticket, `${resource}x`))).toBe("unauthenticated");
+    expect(await bearer(ticket)).toBe("unauthenticated");
+    expect(await codeOf(identity.authenticator.authenticate({ apiKey: ticket }))).toBe("unauthenticated");
+    store.clock.nowMs += 3_600_000;
+    expect(await codeOf(identity.tickets.verify(ticket, resource))).toBe("token_expired");
+  });
+
+  it("[AU8] keys, tokens and invented texts are no tickets", async () => {
+    const root = await firstOperator(identity);
+    const key = await newKey(identity, root);
+    for (const text of ["", "tkt_", "tkt_a.b", root.accessToken, key.key, root.refreshToken, `tkt_${root.refreshToken}`]) {
+      expect(await codeOf(identity.tickets.verify(text, "article:x"))).toBe("unauthenticated");
+    }
+  });
+
+  it("[AU8] a ticket dies with the key behind it, and never outlives it", async () => {
+    const root = await firstOperator(identity);
+    const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const resource = `workspace:${workspaceId}`;
+    const expiresAt = new Date(store.clock.nowMs + 60_000).toISOString();
+    const key = await newKey(identity, root, { scopes: ["workspaces:read"], expiresAt });
+    const ticket = await identity.tickets.issue(key.call(), resource);
+    expect(ticket.expiresAt).toBe(expiresAt);
+    expect(await identity.tickets.verify(ticket.ticket, resource)).toEqual(key.principal);
+    await identity.keys.revoke(root.call(), key.keyId);
+    expect(await codeOf(identity.tickets.verify(ticket.ticket, resource))).toBe("key_revoked");
+  });
+
+  it("[AU9] a ticket needs the scope of its resource, and a resource that the caller can see", async () => {
+    const root = await firstOperator(identity);
+    const ann = await newPerson(identity, root, "ann");
+    const annsId = (await identity.workspaces.list(ann.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const key = await newKey(identity, ann, { scopes: ["articles:read"] });
+    const issue = (call: ReturnType<typeof root.call>, resource: string) => codeOf(identity.tickets.issue(call, resource));
+    expect(await issue(key.call(), `workspace:${annsId}`)).toBe("insufficient_scope");
+    expect(await issue(root.call(), `workspace:${annsId}`)).toBe("not_found");
+    expect(await issue(ann.call(), `workspace:${annsId.slice(0, -1)}0`)).toBe("not_found");
+    expect(await issue(ann.call(), "article:art_ZZZZZZZZZZZZZZZZZZZZZZZZZZ")).toBe("not_found");
+    expect(await issue(ann.call(), "run:run_01HZZZZZZZ00ZZZZZZZZZZZZZZ")).toBe("not_found");
+    expect(await issue(ann.call(), `workspace:${annsId}`)).toBe("done");
+  });
+
+  it("[AU9] a ticket for an article is given to who can see its workspace", async () => {
+    const articleId = "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
+    let workspaceId = "";
+    const withArticle = await createIdentity(store, {
+      locateArticle: async (id, { deleted }) => (id === articleId && !deleted ? { workspaceId } : undefined),
+    });
+    const root = await firstOperator(withArticle);
+    const ann = await newPerson(withArticle, root, "ann");
+    workspaceId = (await withArticle.workspaces.list(ann.call(), {})).workspaces[0]?.workspaceId ?? "";
+    const { ticket } = await withArticle.tickets.issue(ann.call(), `article:${articleId}`);
+    expect(await withArticle.tickets.verify(ticket, `article:${articleId}`)).toEqual(ann.principal);
+    expect(await codeOf(withArticle.tickets.issue(root.call(), `article:${articleId}`))).toBe("not_found");
+    await withArticle.keyUse.settled();
+  });
+
+  it("[AU31] sign-in, its refusal and its end are in the audit stream", async () => {
+    const root = await firstOperator(identity);
+    await codeOf(signIn("root", "wrong password"));
+    await identity.sessions.logout(root.call());
+    expect(auditOf(identity).map((line) => line.event)).toEqual(["account.created", "session.started", "session.refused", "session.ended"]);
+  });
+});
