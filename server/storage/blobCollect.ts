@@ -8,7 +8,7 @@ import { applyChanges, blobKey, type KeyValueReader, type KeyValueWriter } from 
 import type { Partition } from "./port.ts";
 
 /** How long a blob may wait, after its put, for the commit that names it. */
-export const blobGraceMs = 60 * 60 * 1000;
+const blobGraceMs = 60 * 60 * 1000;
 const putsBeforeSweep = 4096;
 
 /** In the transaction of a put. */
@@ -20,7 +20,7 @@ export function scheduleCollect(store: KeyValueWriter, partition: Partition, sha
 }
 
 /** Blobs put so lately that their commit may still come; a restart ends all of them, for it ends those commits. */
-export interface RecentPuts {
+interface RecentPuts {
   add(partition: Partition, sha256: string): void;
   /** Whether nothing needs the blob, nor is about to. */
   mayRemove(store: KeyValueReader, partition: Partition, sha256: string): boolean;

@@ -28,7 +28,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-export interface BlobFiles {
+interface BlobFiles {
   put(partition: Partition, sha256: string, bytes: Uint8Array): Promise<void>;
   get(partition: Partition, sha256: string): Promise<Uint8Array | undefined>;
   has(partition: Partition, sha256: string): boolean;

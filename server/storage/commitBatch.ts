@@ -17,6 +17,7 @@ import {
   recordKey,
   uniqueKey,
 } from "./keyValue.ts";
+import { fromByteText, toByteText } from "./orderedKey.ts";
 import type { Batch, CommitResult, Conflict, DueWrite, IndexKey, LogName, LogWrite, Partition, RecordWrite } from "./port.ts";
 import { decodeRow, encodeRow, revisionOfRow } from "./recordRow.ts";
 import type { AnyRecordType, RecordTypes } from "./recordType.ts";
@@ -144,7 +145,7 @@ class Commit {
     const derived = derive(type, key, older, write.op === "put" ? write.value : undefined);
     for (const encoded of derived.indexRemoved) this.#changes.push([indexRowKey(this.#batch.partition, encoded, key), null]);
     for (const encoded of derived.indexAdded) this.#changes.push([indexRowKey(this.#batch.partition, encoded, key), "1"]);
-    return { derived, owner: `${type.name}\x00${key}` };
+    return { derived, owner: `${type.name}\x00${toByteText(key)}` };
   }
 
   #derived(derived: DerivedChanges, owner: string): void {
@@ -171,7 +172,7 @@ class Commit {
   }
 
   #refuseUnique(rule: IndexKey, holder: string): never {
-    throw new Refusal({ kind: "unique", rule, key: holder.slice(holder.indexOf("\x00") + 1) });
+    throw new Refusal({ kind: "unique", rule, key: fromByteText(holder.slice(holder.indexOf("\x00") + 1)) });
   }
 
   #dueState(id: string): { readonly before: KeptRow | undefined; now: KeptRow | null } {

@@ -12,7 +12,7 @@ export const expireKind = "record.expire";
 /** Kind of the due row that removes a blob no record refers to. */
 export const collectKind = "blob.collect";
 
-export function expireRowId(type: string, key: string): string {
+function expireRowId(type: string, key: string): string {
   return `expire/${type}/${key}`;
 }
 

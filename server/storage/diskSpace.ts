@@ -10,7 +10,9 @@ import { StorageFullError, StorageUnavailableError } from "./port.ts";
 
 const MiB = 1024 * 1024;
 const checkEveryMs = 1000;
-export const defaultReserveMiB = 256;
+const defaultReserveMiB = 256;
+/** LMDB says "input/output error" of a write that was cut short; with less than this free it was the space. */
+const nearlyFullMiB = 16;
 
 export interface DiskSpace {
   /** The error a write gets now; undefined when it may be tried. */
@@ -33,7 +35,7 @@ export interface DiskSpaceOptions {
   readonly readSpace?: (directory: string) => Space;
 }
 
-export interface Space {
+interface Space {
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
@@ -54,16 +56,15 @@ function saysFull(reason: unknown): boolean {
 export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
   const { directory, reserveMiB = defaultReserveMiB, probe, onDiskError, readSpace = readFileSystem } = options;
   let freeBytes = 0;
-  let reserveBytes = 0;
+  let totalBytes = 0;
   let lastFailed = false;
   let broken: Error | undefined;
 
   function look(): void {
-    const space = readSpace(directory);
-    freeBytes = space.freeBytes;
-    reserveBytes = Math.min(reserveMiB * MiB, space.totalBytes / 10);
+    ({ freeBytes, totalBytes } = readSpace(directory));
   }
-  const short = () => freeBytes < reserveBytes;
+  const toReserve = (MiBs: number) => Math.min(MiBs * MiB, totalBytes / 10);
+  const short = () => freeBytes < toReserve(reserveMiB);
   look();
   const timer = setInterval(() => {
     look();
@@ -77,7 +78,7 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
       if (!short() && !lastFailed) return undefined;
       return new StorageFullError(
         short()
-          ? `${Math.floor(freeBytes / MiB)} MiB are free in ${directory}; writes need ${Math.ceil(reserveBytes / MiB)} MiB`
+          ? `${Math.floor(freeBytes / MiB)} MiB are free in ${directory}; writes need ${Math.ceil(toReserve(reserveMiB) / MiB)} MiB`
           : `the last write to ${directory} failed`,
       );
     },
@@ -87,7 +88,7 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
     },
     failed(reason) {
       look();
-      if (saysFull(reason) || short()) {
+      if (saysFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
         lastFailed = true;
         return new StorageFullError(`there is no space left in ${directory}`, { cause: reason });
       }

@@ -28,7 +28,7 @@ interface Job {
   outcome: { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly reason: unknown } | undefined;
 }
 
-export interface GroupCommit {
+interface GroupCommit {
   run<Result>(work: () => Result): Promise<Result>;
   /** Resolves when nothing is queued or on its way. */
   idle(): Promise<void>;

@@ -12,7 +12,7 @@ import type { RecordTypes } from "./recordType.ts";
 export const housekeepingKinds: readonly string[] = [expireKind, collectKind];
 
 /** The row is acknowledged or postponed, or was taken over, moved or cancelled meanwhile: nothing is left to do under this claim. */
-export interface Settled {
+interface Settled {
   readonly kind: "settled";
 }
 

@@ -36,14 +36,15 @@ export function applyChanges(store: KeyValueWriter, changes: readonly Change[]):
   }
 }
 
-/** Record keys, due ids and log names may be this long; with the rest of a row's key LMDB's 1,978 bytes hold. */
-export const maxNameBytes = 1024;
+/** Record keys and log names may be this long; with the rest of a row's key LMDB's 1,978 bytes hold. */
+const maxNameBytes = 1024;
+/** The id of an expiry row holds a type's name and a record's key. */
+const maxDueIdBytes = 1200;
 
-function toName(text: string, what: string): string {
+function toName(text: string, what: string, maxBytes = maxNameBytes): string {
   const bytes = toByteText(text);
-  if (bytes.length === 0 || bytes.length > maxNameBytes) {
-    throw new RangeError(`${what} takes ${bytes.length} bytes; 1 to ${maxNameBytes} are possible`);
-  }
+  if (bytes.length === 0 || bytes.length > maxBytes)
+    throw new RangeError(`${what} takes ${bytes.length} bytes; 1 to ${maxBytes} are possible`);
   return bytes;
 }
 
@@ -76,7 +77,7 @@ export const recordKey = {
 export const uniqueKey = (partition: Partition, encoded: string) => uniqueTable(partition) + encoded;
 export const countKey = (partition: Partition, encoded: string) => countTable(partition) + encoded;
 export const blobKey = (partition: Partition, sha256: string) => blobTable(partition) + sha256;
-export const dueKey = (partition: Partition, id: string) => dueTable(partition) + toName(id, "the id of a due row");
+export const dueKey = (partition: Partition, id: string) => dueTable(partition) + toName(id, "the id of a due row", maxDueIdBytes);
 
 /** A log's own key, without the byte that ends it in the keys of its chunks. */
 export function logKey(partition: Partition, log: string): string {

@@ -53,7 +53,7 @@ async function readAll(storage: Storage, log: string, after = 0): Promise<readon
 }
 
 describe("the embedded store over restarts", () => {
-  test("[ST26] everything that was acknowledged is there after a restart", async () => {
+  test("[ST25] everything that was acknowledged is there after a restart", async () => {
     const first = await open();
     const sha256 = await first.blobs.put(7, Buffer.from("blob"));
     const due = { id: "d", kind: "k", dueAtMs: 9e12, payload: { deep: [1] }, attempts: 3 };

@@ -28,6 +28,8 @@ import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
 import { Regroup } from "./regroup.ts";
 import { storeVersion } from "./storeVersion.ts";
 
+export { isLmdbWriteRejection } from "./lmdbDatabase.ts";
+
 export interface LmdbStorageOptions {
   /** Made when it is missing; held by this process alone until `close`. */
   readonly directory: string;

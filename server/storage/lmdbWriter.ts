@@ -16,7 +16,7 @@ import type { LmdbMeta } from "./lmdbMeta.ts";
 import { StorageFullError, StorageUnavailableError } from "./port.ts";
 import type { Regroup } from "./regroup.ts";
 
-export interface LmdbWriterParts {
+interface LmdbWriterParts {
   readonly db: LmdbDatabase;
   readonly map: KeyValueWriter;
   readonly log: LmdbLog;

@@ -103,12 +103,12 @@ function createLogs(): LogWriter & { readonly port: Storage["log"] } {
   };
 }
 
-export interface MemoryStorage extends Storage {
+interface MemoryStorage extends Storage {
   /** Every later write fails with this error, as on a full disk, until it is called with `undefined`. */
   failWrites(error: Error | undefined): void;
 }
 
-export interface MemoryStorageOptions {
+interface MemoryStorageOptions {
   readonly now?: () => number;
   /** When given, a record of any other type is refused. */
   readonly recordTypes?: readonly AnyRecordType[];

@@ -77,7 +77,7 @@ export interface DueRow {
   readonly kind: string;
   readonly dueAtMs: number;
   readonly payload: Json;
-  /** How often it was claimed before; the backoff counts on it. */
+  /** How often it was claimed before (a row as `claim` hands it out: before that claim); the backoff counts on it. */
   readonly attempts: number;
 }
 
@@ -109,6 +109,7 @@ export type DueWrite =
 /** A condition on something the batch does not write. */
 export type Requirement =
   | { readonly kind: "revision"; readonly type: RecordType<never>; readonly key: string; readonly revision: number | "absent" }
+  /** The lease was not acquired again since the acquisition that has this fence, nor given up. */
   | { readonly kind: "fence"; readonly lease: string; readonly atLeast: number };
 
 /** What changes together. All of it belongs to one partition. */
@@ -123,6 +124,7 @@ export interface Batch {
 
 export type Conflict =
   | { readonly kind: "record"; readonly type: string; readonly key: string }
+  /** `key` is that of the record which holds the rule. */
   | { readonly kind: "unique"; readonly rule: IndexKey; readonly key: string }
   | { readonly kind: "fence"; readonly lease: string }
   | { readonly kind: "due"; readonly id: string };
@@ -189,7 +191,7 @@ export interface RateDemand {
 export interface RateAnswer {
   readonly allowed: boolean;
   readonly remaining: number;
-  /** Milliseconds until one token is there again (0 when there is one now). */
+  /** Milliseconds until one token is there (0 when there is one now); for a refused demand, until its cost is. */
   readonly retryAfterMs: number;
 }
 

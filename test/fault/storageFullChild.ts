@@ -1,0 +1,125 @@
+/**
+ * Fills the disk under the embedded store, frees it and goes on, in one process; run by the full-disk test
+ * inside a small file system. Its only line on stdout is what it saw.
+ *
+ * `storageFullChild.ts DIRECTORY RESERVE_MIB`
+ */
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createLmdbStorage, isLmdbWriteRejection } from "../../server/storage/lmdb.ts";
+import { type Storage, StorageFullError } from "../../server/storage/port.ts";
+import { append, type Item, itemType, put, text } from "../contract/storageTypes.ts";
+
+export interface Seen {
+  readonly acknowledgedWhenFull: number;
+  readonly acknowledged: number;
+  readonly lost: readonly string[];
+  readonly statusWhenFull: string;
+  readonly statusAfter: string;
+  /** Names of the errors that writes met while the disk was full. */
+  readonly refusals: readonly string[];
+  readonly readsWhenFull: number;
+  readonly diskErrors: readonly string[];
+}
+
+const partition = 5;
+const body = "x".repeat(3000);
+const [, , root = "", reserveMiB = "0"] = process.argv;
+const filler = join(root, "filler");
+const diskErrors: string[] = [];
+
+process.on("unhandledRejection", (reason) => {
+  // As the server's main does.
+  if (!isLmdbWriteRejection(reason)) throw reason;
+});
+
+const open = () =>
+  createLmdbStorage({
+    directory: join(root, "data"),
+    diskReserveMiB: Number(reserveMiB),
+    regroupEveryMs: 25,
+    regroupBytes: 256 * 1024,
+    onDiskError: (error) => diskErrors.push(String(error)),
+  });
+
+let serial = 0;
+const acknowledged = new Map<number, number>();
+
+/** One write of a record and two log entries; returns the error's name, or nothing. */
+async function writeOne(storage: Storage): Promise<string | undefined> {
+  const own = ++serial;
+  const item: Item = { id: `05/${own}`, text: body, keys: [["s", own]], groups: ["g"] };
+  try {
+    const result = await storage.commit({ partition, records: [put(item)], logs: [append("l", `${own}`, body)] });
+    if (!result.ok) throw new Error("a conflict");
+    acknowledged.set(own, result.positions[0] ?? 0);
+    return undefined;
+  } catch (reason) {
+    if (reason instanceof StorageFullError) return reason.name;
+    throw reason;
+  }
+}
+
+/** Everything acknowledged that is not there, and whatever is torn. */
+async function findLost(storage: Storage): Promise<readonly string[]> {
+  const lost: string[] = [];
+  const entries: string[] = [];
+  for (let page = await storage.log.read({ partition, log: "l", after: 0, limit: 500 }); !page.gap && page.entries.length > 0; ) {
+    for (const entry of page.entries) entries.push(text(entry.bytes));
+    page = await storage.log.read({ partition, log: "l", after: entries.length, limit: 500 });
+  }
+  for (const [own, position] of acknowledged) {
+    if ((await storage.records.get(itemType, `05/${own}`)) === undefined) lost.push(`record ${own}`);
+    if (entries[position - 2] !== String(own) || entries[position - 1] !== body) lost.push(`entry ${own}`);
+  }
+  const [count] = await storage.counts.get(partition, [["group", "g"]]);
+  if (entries.length !== 2 * (count ?? 0)) lost.push(`${count} records but ${entries.length} entries`);
+  return lost;
+}
+
+async function untilWritable(storage: Storage): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if ((await writeOne(storage)) === undefined) return;
+    await delay(25);
+  }
+}
+
+writeFileSync(filler, Buffer.alloc(6 * 1024 * 1024));
+let storage = await open();
+let full = false;
+const fill = async () => {
+  while (!full) full = (await writeOne(storage)) !== undefined;
+};
+await Promise.all(Array.from({ length: 8 }, fill));
+const acknowledgedWhenFull = acknowledged.size;
+const refusals = (await Promise.all(Array.from({ length: 20 }, () => writeOne(storage)))).filter((name) => name !== undefined);
+await storage.blobs.put(partition, Buffer.alloc(100)).catch((reason: Error) => refusals.push(reason.name));
+let readsWhenFull = 0;
+for (const own of acknowledged.keys()) if ((await storage.records.get(itemType, `05/${own}`)) !== undefined) readsWhenFull += 1;
+const statusWhenFull = (await storage.status()).writes;
+const lost = [...(await findLost(storage))];
+
+rmSync(filler);
+await untilWritable(storage);
+const statusAfter = (await storage.status()).writes;
+for (let more = 0; more < 100; more += 1) await writeOne(storage);
+lost.push(...(await findLost(storage)));
+await storage.close();
+storage = await open();
+lost.push(...(await findLost(storage)));
+await storage.close();
+
+const seen: Seen = {
+  acknowledgedWhenFull,
+  acknowledged: acknowledged.size,
+  lost,
+  statusWhenFull,
+  statusAfter,
+  refusals,
+  readsWhenFull,
+  diskErrors,
+};
+process.stdout.write(JSON.stringify(seen));
+if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");

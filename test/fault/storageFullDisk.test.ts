@@ -1,0 +1,67 @@
+/**
+ * The embedded store on a disk that fills up. The disk is a small tmpfs, mounted in a namespace of its own
+ * so that it goes with the process; that needs `unshare` and the right to mount (root, or user namespaces).
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Seen } from "./storageFullChild.ts";
+
+const mount = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"';
+
+/** The flags of `unshare` that give a private mount here; throws when none does. */
+function findNamespace(directory: string): string {
+  const tried: string[] = [];
+  for (const flags of ["-m", "-rm"]) {
+    const { status, stderr, error } = spawnSync("unshare", [flags, "sh", "-c", mount, directory, "true"], { encoding: "utf8" });
+    if (status === 0) return flags;
+    tried.push(`unshare ${flags}: ${error?.message ?? stderr.trim()}`);
+  }
+  throw new Error(
+    `this test mounts a tmpfs and needs root with CAP_SYS_ADMIN, or user namespaces, and unshare of util-linux:\n${tried.join("\n")}`,
+  );
+}
+
+async function run(reserveMiB: number): Promise<Seen> {
+  const directory = mkdtempSync(join(tmpdir(), "full-"));
+  try {
+    const child = join(import.meta.dirname, "storageFullChild.ts");
+    const command = [process.execPath, "--import", "tsx", child, directory, String(reserveMiB)];
+    const running = spawn("unshare", [findNamespace(directory), "sh", "-c", mount, directory, ...command]);
+    let out = "";
+    let errors = "";
+    running.stdout.on("data", (bytes) => {
+      out += bytes;
+    });
+    running.stderr.on("data", (bytes) => {
+      errors += bytes;
+    });
+    const [code] = await once(running, "close");
+    if (code !== 0) throw new Error(`the writer ended with ${code}\n${errors}`);
+    return JSON.parse(out) as Seen;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+describe("the embedded store on a full disk", () => {
+  test.each([
+    ["a write finds no space", 0],
+    ["less than the reserve is free", 256],
+  ])(
+    "[ST19] when %s, writes are refused, reads go on, and writes resume without a restart with nothing acknowledged lost",
+    async (_name, reserveMiB) => {
+      const seen = await run(reserveMiB);
+      expect(seen.lost).toEqual([]);
+      expect(seen.diskErrors).toEqual([]);
+      expect(seen.acknowledgedWhenFull).toBeGreaterThan(100);
+      expect(seen.readsWhenFull).toBe(seen.acknowledgedWhenFull);
+      expect(seen.refusals).toEqual(Array.from({ length: 21 }, () => "StorageFullError"));
+      expect([seen.statusWhenFull, seen.statusAfter]).toEqual(["refused", "ok"]);
+      expect(seen.acknowledged).toBeGreaterThan(seen.acknowledgedWhenFull + 100);
+    },
+  );
+});
