@@ -1,0 +1,90 @@
+/**
+ * `/healthz`, `/readyz` and `/metrics`: whether the process answers, whether it should get traffic, and what it
+ * counts. Operators read more of them than others: with the operator token `/readyz` is long, without it `/metrics`
+ * is closed. It changes nothing and starts nothing.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { AppError } from "../../api/schema/error.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { Route } from "../host/router.ts";
+import type { Storage } from "../storage/port.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface ProbeOptions {
+  readonly storage: Pick<Storage, "status" | "due" | "now">;
+  /** False while the server starts or drains. */
+  readonly isServing: () => boolean;
+  readonly metrics: Pick<Metrics, "render" | "contentType">;
+  readonly deviations: readonly { readonly name: string; readonly value?: string }[];
+  readonly operatorToken: string | undefined;
+  readonly version: string;
+}
+
+export function createProbeRoutes(options: ProbeOptions): readonly Route[] {
+  const isOperator = toOperatorCheck(options.operatorToken);
+
+  async function metrics(request: HttpRequest): Promise<HttpReply> {
+    if (!isOperator(request)) {
+      const detail =
+        options.operatorToken === undefined
+          ? "The metrics are closed until the setting OPERATOR_TOKEN gives them a token."
+          : "The metrics need the operator token as a bearer token.";
+      throw new AppError("unauthenticated", detail);
+    }
+    return { status: 200, headers: { "content-type": options.metrics.contentType, ...uncached }, body: await options.metrics.render() };
+  }
+
+  return [
+    { method: "GET", path: "/healthz", handle: () => toReply(200, { status: "ok" }) },
+    { method: "GET", path: "/readyz", handle: async (request) => readiness(options, isOperator(request)) },
+    { method: "GET", path: "/metrics", handle: metrics },
+  ];
+}
+
+/** What `/readyz` answers before there is a store to ask. */
+export function notReadyYet(): HttpReply {
+  return toReply(503, { status: "not_ready", writes: "refused", deviations: [] });
+}
+
+async function readiness(options: ProbeOptions, long: boolean): Promise<HttpReply> {
+  const { storage, isServing, version } = options;
+  const { kind, durable, reason, writes, usedMiB, maxMiB, diskFreeMiB, storeVersion } = await storage.status();
+  const deviations = [
+    ...options.deviations,
+    ...(durable ? [] : [{ name: "store.durable", value: `false${reason === undefined ? "" : `: ${reason}`}` }]),
+  ];
+  const ready = isServing() && writes === "ok";
+  const short = {
+    status: ready ? "ready" : "not_ready",
+    writes,
+    deviations: long ? deviations : deviations.map(({ name }) => ({ name })),
+  };
+  if (!long) return toReply(ready ? 200 : 503, short);
+  const { rows, oldestDueAtMs } = await storage.due.stats();
+  const oldestSeconds = oldestDueAtMs === undefined ? 0 : Math.max(0, (storage.now() - oldestDueAtMs) / 1000);
+  return toReply(ready ? 200 : 503, {
+    ...short,
+    store: { kind, durable, reason, usedMiB, maxMiB },
+    due: { oldestSeconds, rows },
+    disk: { freeMiB: diskFreeMiB },
+    version,
+    storeVersion,
+  });
+}
+
+const uncached = { "cache-control": "no-store" };
+
+function toReply(status: number, body: object): HttpReply {
+  return { status, headers: { "content-type": "application/json", ...uncached }, body: JSON.stringify(body) };
+}
+
+/** Compares digests, so that the time says nothing of the token; without a token nobody is an operator. */
+function toOperatorCheck(token: string | undefined): (request: HttpRequest) => boolean {
+  if (token === undefined) return () => false;
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = digest(token);
+  return (request) => {
+    const given = /^Bearer +(\S+)$/i.exec(request.header("authorization") ?? "")?.[1];
+    return given !== undefined && timingSafeEqual(digest(given), expected);
+  };
+}
