@@ -81,7 +81,13 @@ export function createCalls(options: CallsOptions): Calls {
   const idempotency = createIdempotency({ storage, limits, owner: options.node, leaseMs: options.leaseMs });
 
   function commonHeaders(context: RequestContext, draw: Draw | undefined): Record<string, string> {
-    return { "x-request-id": context.requestId, "x-svc-api-version": apiVersion, ...draw?.headers };
+    return {
+      // Answers may hold secrets, and a key in x-api-key does not keep shared caches away as Authorization does.
+      "cache-control": "no-store",
+      "x-request-id": context.requestId,
+      "x-svc-api-version": apiVersion,
+      ...draw?.headers,
+    };
   }
 
   async function toRefused(thrown: unknown, context: RequestContext, progress: Progress, operation: string): Promise<Answer> {

@@ -1,0 +1,71 @@
+/** A value that a schema accepts: the smallest honest one, for tests that walk the whole contract. */
+import type { z } from "zod";
+
+interface Definition {
+  readonly type: string;
+  readonly innerType?: z.ZodType;
+  readonly element?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+  readonly entries?: Readonly<Record<string, string>>;
+  readonly values?: readonly unknown[];
+  readonly format?: string;
+}
+
+/** Texts that satisfy one pattern or another of the contract. */
+const texts = [
+  "ana",
+  "a line of text",
+  "ws_01KAHX0000050123456789ABCD",
+  "art_01KAHX0000050123456789ABCD",
+  "key_01KAHX0000050123456789ABCD",
+  "cmt_01KAHX0000050123456789ABCD",
+  "whk_01KAHX0000050123456789ABCD",
+  "article:art_01KAHX0000050123456789ABCD",
+  "2026-11-21T00:00:00.000Z",
+  "ana@example.com",
+  "https://hooks.example/in",
+  "a".repeat(64),
+  "a long enough password",
+];
+
+/** With `optional`, members that may be left out are given too. */
+export function sampleOf(schema: z.ZodType, optional = false): unknown {
+  const definition = schema._zod.def as unknown as Definition;
+  const value = toSample(definition, optional);
+  if (schema.safeParse(value).success) return value;
+  const candidates: readonly unknown[] = definition.type === "number" ? [0, 1, 10] : texts;
+  const fitting = candidates.find((candidate) => schema.safeParse(candidate).success);
+  if (fitting === undefined) throw new Error(`no sample for a schema of type ${definition.type}`);
+  return fitting;
+}
+
+function toSample(definition: Definition, optional: boolean): unknown {
+  switch (definition.type) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries(definition.shape ?? {}).flatMap(([name, field]) =>
+          !optional && field.safeParse(undefined).success ? [] : [[name, sampleOf(field, optional)]],
+        ),
+      );
+    case "optional":
+    case "nullable":
+      return definition.innerType === undefined ? undefined : sampleOf(definition.innerType, optional);
+    case "array":
+      return definition.element === undefined ? [] : [sampleOf(definition.element, optional)];
+    case "union":
+      return definition.options?.[0] === undefined ? undefined : sampleOf(definition.options[0], optional);
+    case "enum":
+      return Object.values(definition.entries ?? {})[0];
+    case "literal":
+      return definition.values?.[0];
+    case "boolean":
+      return true;
+    case "number":
+      return 1;
+    case "record":
+      return { tone: "plain" };
+    default:
+      return "ana";
+  }
+}

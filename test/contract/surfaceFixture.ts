@@ -1,0 +1,177 @@
+/**
+ * A whole app over the real host with stand-in services: any principal and role by the credential sent, and a
+ * handler for each operation that a test may watch or replace.
+ */
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { contract } from "../../api/contract/contract.ts";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { OperationSpec, Role } from "../../api/operation.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Scope } from "../../api/scopes.ts";
+import { type AppOptions, createApp } from "../../server/app.ts";
+import type { Call, CallReply, Principal } from "../../server/calls/call.ts";
+import type { PreparedRequest } from "../../server/calls/preparedOperation.ts";
+import { callRecordTypes } from "../../server/calls/records.ts";
+import type { AnsweredCall } from "../../server/calls/wrapper.ts";
+import type { Host } from "../../server/host/port.ts";
+import { startUwsHost } from "../../server/host/uws.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { sampleOf } from "./schemaSample.ts";
+
+export const baseUrl = "https://svc.example";
+export const workspaceId = "ws_01KAHX0000050123456789ABCD";
+export const articleId = "art_01KAHX0000050123456789ABCD";
+export const foreignWorkspaceId = "ws_01KAHX00000V0123456789ABCD";
+const accountId = "usr_01KAHX0000030123456789ABCD";
+const workspacePartition = 5;
+
+/** Credentials that the stand-in authenticator knows. */
+export const credentials = {
+  session: { authorization: "Bearer session" },
+  operator: { authorization: "Bearer operator" },
+  fullKey: { "x-api-key": "full" },
+  /** `key:<scopes>` carries exactly those scopes. */
+  key: (...scopes: Scope[]) => ({ "x-api-key": `key:${scopes.join(",")}` }),
+  /** `role:<role>` has that role in the workspace. */
+  role: (role: Role) => ({ authorization: `Bearer role:${role}` }),
+};
+
+export type Serve = (request: PreparedRequest, call: Call) => unknown;
+
+export interface Surface {
+  readonly host: Host;
+  readonly origin: string;
+  readonly storage: ReturnType<typeof createMemoryStorage>;
+  readonly answered: AnsweredCall[];
+  readonly logged: string[];
+  /** Every operation's handler: a spy that answers with a sample of its reply. */
+  readonly serve: ReturnType<typeof vi.fn<(key: string, request: PreparedRequest, call: Call) => Promise<unknown>>>;
+  /** Replaces what one operation does; resolves with the body, or with a whole `CallReply` made by `reply`. */
+  on(key: string, serve: Serve): void;
+  fetch(method: string, path: string, init?: { headers?: Record<string, string>; body?: string | Uint8Array }): Promise<Response>;
+}
+
+/** Marks a value as a whole reply instead of a body. */
+export class Reply {
+  readonly reply: CallReply;
+  constructor(reply: CallReply) {
+    this.reply = reply;
+  }
+}
+
+export interface SurfaceOptions {
+  readonly limits?: Partial<Limits>;
+  readonly app?: Partial<AppOptions>;
+  readonly now?: () => number;
+}
+
+function principalOf(name: string, isKey: boolean): Principal {
+  const account = { accountId, username: "ana" };
+  if (isKey && name === "full") return { kind: "key", ...account, operator: false, keyId: "key_full" };
+  if (isKey && name.startsWith("key:")) {
+    const scopes = name.slice(4).split(",").filter(Boolean) as Scope[];
+    return { kind: "key", ...account, operator: false, keyId: name, scopes };
+  }
+  if (isKey && name === "revoked") throw new AppError("key_revoked", "This API key was revoked.");
+  if (!isKey && (name === "session" || name.startsWith("role:"))) {
+    return { kind: "session", ...account, operator: false, sessionId: `ses_${name}` };
+  }
+  if (!isKey && name === "operator") return { kind: "session", ...account, operator: true, sessionId: "ses_operator" };
+  throw new AppError("unauthenticated", "No such credential.");
+}
+
+/** The spec's first reply, filled with a sample. */
+export function sampleReply(spec: OperationSpec): CallReply {
+  const [status = "200", reply] = Object.entries(spec.replies)[0] ?? [];
+  if (reply === null || reply === undefined) return { status: Number(status) };
+  const schema = "media" in reply ? reply.media["application/json"] : reply;
+  return { status: Number(status), body: sampleOf(schema as never) };
+}
+
+export function useSurface(options: SurfaceOptions = {}): Surface {
+  const replaced = new Map<string, Serve>();
+  const serve = vi.fn<(key: string, request: PreparedRequest, call: Call) => Promise<unknown>>(async (key, request, call) => {
+    const own = replaced.get(key);
+    if (own !== undefined) return own(request, call);
+    const [resource = "", name = ""] = key.split(".");
+    return new Reply(
+      sampleReply((contract as unknown as Record<string, Record<string, OperationSpec>>)[resource]?.[name] as OperationSpec),
+    );
+  });
+  const answered: AnsweredCall[] = [];
+  const logged: string[] = [];
+  const storage = createMemoryStorage({ recordTypes: callRecordTypes, ...(options.now === undefined ? {} : { now: options.now }) });
+  const surface = {
+    storage,
+    answered,
+    logged,
+    serve,
+    on: (key: string, own: Serve) => void replaced.set(key, own),
+    fetch: (method: string, path: string, init: { headers?: Record<string, string>; body?: string | Uint8Array } = {}) =>
+      fetch(`${surface.origin}${path}`, { method, ...init } as RequestInit),
+  } as { -readonly [K in keyof Surface]: Surface[K] };
+
+  beforeAll(async () => {
+    const handlers = Object.fromEntries(
+      Object.entries(contract).map(([resource, operations]) => [
+        resource,
+        Object.fromEntries(
+          Object.entries(operations as Record<string, OperationSpec>).map(([name, spec]) => [
+            name,
+            {
+              serve: (request: PreparedRequest, call: Call) => serve(`${resource}.${name}`, request, call),
+              reply: (value: unknown) =>
+                value instanceof Reply
+                  ? value.reply
+                  : { status: Number(Object.keys(spec.replies)[0]), ...(value === undefined ? {} : { body: value }) },
+            },
+          ]),
+        ),
+      ]),
+    );
+    const app = createApp({
+      contract,
+      handlers: handlers as never,
+      authenticator: {
+        authenticate: async ({ apiKey, bearer }) => principalOf(apiKey ?? bearer ?? "", apiKey !== undefined),
+      },
+      access: {
+        async resolve(principal, kind, id) {
+          const known = kind === "workspace" ? id === workspaceId : id === articleId;
+          if (!known) return undefined;
+          const role = principal.kind === "session" && principal.sessionId.startsWith("ses_role:") ? principal.sessionId.slice(9) : "owner";
+          return { workspaceId, partition: workspacePartition, role: role as Role };
+        },
+      },
+      storage,
+      limits: { ...defaultLimits, ...options.limits },
+      log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
+      baseUrl,
+      node: "node-1",
+      leaseMs: 5000,
+      corsOrigins: [],
+      proxyHops: 0,
+      routes: [],
+      upgrade: () => ({ refuse: { status: 404, headers: {} } }),
+      onAnswered: (call) => void answered.push(call),
+      ...options.app,
+    });
+    surface.host = await startUwsHost(app, {
+      host: "127.0.0.1",
+      port: 0,
+      maxFrameBytes: 1024,
+      maxBufferedBytes: 1024,
+      onError: (error) => void logged.push(String(error)),
+    });
+    surface.origin = `http://127.0.0.1:${surface.host.port}`;
+  });
+  beforeEach(() => {
+    replaced.clear();
+    serve.mockClear();
+    answered.length = 0;
+    logged.length = 0;
+  });
+  afterAll(() => surface.host.close());
+  return surface;
+}
