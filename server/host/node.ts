@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
-import { ClientGone, type HttpReply, type HttpRequest, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
+import { CannotListen, ClientGone, type HttpReply, type HttpRequest, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
 import { checkHeaders, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
 const keepAliveMs = 10_000;
@@ -156,7 +156,7 @@ export const startNodeHost: StartHost = async (app, options) => {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {
       const why = "the port is taken, or the address is not one of this machine";
-      reject(new Error(`cannot listen on ${options.host}:${options.port}: ${why}`, { cause }));
+      reject(new CannotListen(`cannot listen on ${options.host}:${options.port}: ${why}`, { cause }));
     });
     server.listen({ host: options.host, port: options.port, exclusive: true }, resolve);
   });

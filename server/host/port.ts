@@ -96,5 +96,10 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Fails with a clear message when the port is taken. */
+/** The address or port cannot be had; the message says which and why. Anything else a host throws is its own trouble. */
+export class CannotListen extends Error {
+  override readonly name = "CannotListen";
+}
+
+/** Rejects with `CannotListen` when the port is taken. */
 export type StartHost = (app: HostApp, options: HostOptions) => Promise<Host>;

@@ -19,7 +19,16 @@ import type {
   WebSocketBehavior,
 } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import { ClientGone, type HostApp, type HttpReply, type HttpRequest, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
+import {
+  CannotListen,
+  ClientGone,
+  type HostApp,
+  type HttpReply,
+  type HttpRequest,
+  type Socket,
+  type SocketHandlers,
+  type StartHost,
+} from "./port.ts";
 import { checkHeaders, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
 /** What the package's own declarations leave out. */
@@ -171,7 +180,11 @@ export const startUwsHost: StartHost = async (app, options) => {
     server.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket !== false) resolve(socket);
       else
-        reject(new Error(`cannot listen on ${options.host}:${options.port}: the port is taken, or the address is not one of this machine`));
+        reject(
+          new CannotListen(
+            `cannot listen on ${options.host}:${options.port}: the port is taken, or the address is not one of this machine`,
+          ),
+        );
     });
   });
   let accepting = true;
