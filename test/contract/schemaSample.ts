@@ -34,10 +34,20 @@ export function sampleOf(schema: z.ZodType, optional = false): unknown {
   const definition = schema._zod.def as unknown as Definition;
   const value = toSample(definition, optional);
   if (schema.safeParse(value).success) return value;
-  const candidates: readonly unknown[] = definition.type === "number" ? [0, 1, 10] : texts;
+  const candidates =
+    definition.type === "object" ? variants(definition, value as object) : definition.type === "number" ? [0, 1, 10] : texts;
   const fitting = candidates.find((candidate) => schema.safeParse(candidate).success);
   if (fitting === undefined) throw new Error(`no sample for a schema of type ${definition.type}`);
   return fitting;
+}
+
+/** With one optional member more or less, for objects whose members depend on each other. */
+function variants(definition: Definition, value: object): unknown[] {
+  return Object.entries(definition.shape ?? {}).flatMap(([name, field]) => {
+    if (!field.safeParse(undefined).success) return [];
+    const { [name]: _, ...without } = value as Record<string, unknown>;
+    return [without, { ...value, [name]: sampleOf(field, true) }];
+  });
 }
 
 function toSample(definition: Definition, optional: boolean): unknown {
