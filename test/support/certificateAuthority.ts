@@ -1,17 +1,13 @@
 /**
  * A certificate authority that lives in a temporary folder and signs for whoever asks. Trust it with
- * `NODE_EXTRA_CA_CERTS=<file>` in another process, or with `secureContext()` in this one. Needs `openssl` on PATH.
+ * `NODE_EXTRA_CA_CERTS=<file>` in another process, or with `secureContext()` in this one.
  */
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
-const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+import { generate } from "selfsigned";
 
 export interface Certificate {
   readonly key: string;
@@ -28,31 +24,35 @@ export interface CertificateAuthority {
   remove(): Promise<void>;
 }
 
+const keys = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
+
 export async function createCertificateAuthority(): Promise<CertificateAuthority> {
   const folder = await mkdtemp(join(tmpdir(), "authority-"));
   const file = join(folder, "authority.pem");
-  const key = join(folder, "authority.key");
-  const openssl = (...args: string[]) => run("openssl", args, { cwd: folder });
-  const limits = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign"];
-  await openssl("req", "-x509", ...newKey, "-keyout", key, "-out", file, "-days", "2", "-subj", "/CN=Throw-away authority", ...limits);
-  let issued = 0;
+  const authority = await generate([{ name: "commonName", value: "Throw-away authority" }], {
+    ...keys,
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  await writeFile(file, authority.cert);
 
   return {
     file,
     async issue(hosts) {
-      issued += 1;
-      const [keyFile, requestFile, certFile, extensionFile] = ["key", "csr", "pem", "ext"].map((end) =>
-        join(folder, `${issued}.${end}`),
-      ) as [string, string, string, string];
-      const names = hosts.map((host) => `${isIP(host) === 0 ? "DNS" : "IP"}:${host}`).join(",");
-      await writeFile(extensionFile, `subjectAltName=${names}\nextendedKeyUsage=serverAuth\n`);
-      await openssl("req", "-new", ...newKey, "-keyout", keyFile, "-out", requestFile, "-subj", "/CN=receiver");
-      const signer = ["-CA", file, "-CAkey", key, "-set_serial", String(issued + 1)];
-      await openssl("x509", "-req", "-in", requestFile, ...signer, "-days", "2", "-extfile", extensionFile, "-out", certFile);
-      return { key: await readFile(keyFile, "utf8"), cert: await readFile(certFile, "utf8") };
+      const issued = await generate([{ name: "commonName", value: "receiver" }], {
+        ...keys,
+        ca: { key: authority.private, cert: authority.cert },
+        extensions: [
+          { name: "extKeyUsage", serverAuth: true },
+          { name: "subjectAltName", altNames: hosts.map((host) => (isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host })) },
+        ],
+      });
+      return { key: issued.private, cert: issued.cert };
     },
     async secureContext() {
-      return createSecureContext({ ca: await readFile(file, "utf8") });
+      return createSecureContext({ ca: authority.cert });
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
