@@ -5,10 +5,11 @@
  * It counts no references and decides nothing about who may be removed.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, unlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Partition } from "./port.ts";
+import { syncDirectory } from "./syncDirectory.ts";
 
 /** Above this size hashing leaves the event loop. */
 const hashOffLoopBytes = 1024 * 1024;
@@ -17,15 +18,6 @@ export async function toSha256(bytes: Uint8Array): Promise<string> {
   if (bytes.byteLength <= hashOffLoopBytes) return createHash("sha256").update(bytes).digest("hex");
   const copy = Uint8Array.from(bytes);
   return Buffer.from(await crypto.subtle.digest("SHA-256", copy)).toString("hex");
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 interface BlobFiles {
@@ -37,9 +29,9 @@ interface BlobFiles {
 
 export function createBlobFiles(root: string): BlobFiles {
   const temporary = join(root, "incomplete");
-  // What a crash left half written has no name that anyone knows.
-  rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  // What a crash left half written has no name that anyone knows.
+  for (const name of readdirSync(temporary)) rmSync(join(temporary, name));
 
   function toPath(partition: Partition, sha256: string): string {
     if (!/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError("a blob is named by 64 hex digits");

@@ -6,7 +6,7 @@
  * the directory; so at a start every lease is free.
  */
 import { mkdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createRecentPuts, scheduleCollect } from "./blobCollect.ts";
 import { createBlobFiles, toSha256 } from "./blobFiles.ts";
 import { createStoreClock } from "./clock.ts";
@@ -15,7 +15,7 @@ import { createDiskSpace, type DiskSpaceOptions } from "./diskSpace.ts";
 import { claimDue, findDue, oldestDue, readDueRow, renewDue } from "./dueRows.ts";
 import { wholeTable } from "./keyValue.ts";
 import { createLeases, toFirstFence } from "./leases.ts";
-import { createLmdbMap, openLmdb } from "./lmdbDatabase.ts";
+import { createLmdbWriteMap, LmdbReader, openLmdb } from "./lmdbDatabase.ts";
 import { LmdbLog } from "./lmdbLog.ts";
 import { LmdbMeta } from "./lmdbMeta.ts";
 import { createLmdbWriter, type LmdbWriter } from "./lmdbWriter.ts";
@@ -27,6 +27,7 @@ import { createReads } from "./reads.ts";
 import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
 import { Regroup } from "./regroup.ts";
 import { storeVersion } from "./storeVersion.ts";
+import { syncDirectory } from "./syncDirectory.ts";
 
 export { isLmdbWriteRejection } from "./lmdbDatabase.ts";
 
@@ -55,13 +56,16 @@ function crash(error: Error): void {
 
 /** Opens the store, or makes it. Throws a StorageDamagedError when it is damaged, newer, or held by another process. */
 export async function createLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  const made = mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const opened: (() => void | Promise<void>)[] = [await lockDirectory(options.directory)];
   const close = async () => {
     for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
   };
   try {
-    return await openStore(options, opened, close);
+    const storage = await openStore(options, opened, close);
+    for (const name of [join(options.directory, "store"), options.directory]) await syncDirectory(name);
+    if (made !== undefined) await syncDirectory(dirname(made));
+    return storage;
   } catch (reason) {
     await close();
     throw reason;
@@ -79,15 +83,27 @@ async function openStore(
   const path = join(directory, "store");
   const db = openLmdb(path);
   opened.push(() => db.close());
-  const map = createLmdbMap(db);
-  const meta = new LmdbMeta(map);
-  const log = new LmdbLog(db, map);
+  const map = createLmdbWriteMap(db);
+  const reader = new LmdbReader(db);
+  opened.push(() => reader.close());
+  const meta = new LmdbMeta(reader);
+  const log = new LmdbLog(db, reader);
   log.replay();
   const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
   const disk = createDiskSpace(options.diskReserveMiB === undefined ? space : { ...space, reserveMiB: options.diskReserveMiB });
   opened.push(disk.close);
-  const writer: LmdbWriter = createLmdbWriter({ db, map, log, regroup: new Regroup(db, map, log), meta, clock, disk, regroupBytes });
+  const writer: LmdbWriter = createLmdbWriter({
+    db,
+    map,
+    reader,
+    log,
+    regroup: new Regroup(db, map, log),
+    meta,
+    clock,
+    disk,
+    regroupBytes,
+  });
   opened.push(writer.close);
   const { write } = writer;
   const leases = createLeases(clock.now, toFirstFence(meta.start));
@@ -102,24 +118,24 @@ async function openStore(
   opened.push(() => clearInterval(regroupTimer));
 
   return {
-    ...createReads(map),
+    ...createReads(reader),
     log: {
       read: async (where) => log.read(where),
       tail: async (partition, name) => log.tail(partition, name),
     },
     due: {
       async claim(claim) {
-        if (findDue(map, claim.partitions, clock.now(), 1).length === 0) return [];
+        if (findDue(reader, claim.partitions, clock.now(), 1).length === 0) return [];
         return write((store, nowMs) => claimDue(store, claim, nowMs));
       },
       renew: (row, leaseMs) => write((store, nowMs) => renewDue(store, row, leaseMs, nowMs)),
       async get(partition, id) {
-        const row = readDueRow(map, partition, id);
+        const row = readDueRow(reader, partition, id);
         return row === undefined ? undefined : { ...row, partition };
       },
       async stats() {
-        const rows = db.getKeysCount(wholeTable("d"));
-        const oldestDueAtMs = oldestDue(map, partitions);
+        const rows = reader.count(wholeTable("d"));
+        const oldestDueAtMs = oldestDue(reader, partitions);
         return oldestDueAtMs === undefined ? { rows } : { rows, oldestDueAtMs };
       },
     },

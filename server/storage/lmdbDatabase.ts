@@ -1,6 +1,9 @@
 /**
- * LMDB as an ordered map of byte text: opening it so that what can be read is on disk, and the few calls
- * the adapter makes.
+ * LMDB as an ordered map of byte text: opening it so that what can be read is on disk, the map that is
+ * written in a transaction, and the one that is read.
+ *
+ * Reads see a snapshot that is renewed when a transaction has been acknowledged, not when it ends: what is
+ * in memory beside the file (tails of logs) and what is in it change at one moment.
  *
  * `overlappingSync` is off: a commit is synced before it is visible, so no reader sees what a power cut
  * could take back. `eventTurnBatching` is off because the adapter groups by itself, and because with it a
@@ -9,15 +12,33 @@
  */
 import { closeSync, mkdirSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, open, type RootDatabaseOptions } from "lmdb";
-import type { KeyRange, KeyValueWriter } from "./keyValue.ts";
-import { StorageDamagedError } from "./port.ts";
+import { open, type RootDatabaseOptions } from "lmdb";
+import type { KeyRange, KeyValueReader, KeyValueWriter } from "./keyValue.ts";
+import { StorageDamagedError, StorageUnavailableError } from "./port.ts";
 
-/** The part of LMDB's database that is used; `getString` is missing in its own declarations. */
-export type LmdbDatabase = Pick<
-  Database<string | Uint8Array, string>,
-  "put" | "remove" | "getKeys" | "getKeysCount" | "getBinary" | "childTransaction" | "close"
-> & { getString(key: string): string | undefined };
+interface Snapshot {
+  done(): void;
+}
+
+interface ReadOptions {
+  readonly transaction?: Snapshot;
+}
+
+/** The part of LMDB's database that is used; its own declarations lack some of it. */
+export interface LmdbDatabase {
+  put(key: string, value: string | Uint8Array): Promise<boolean>;
+  remove(key: string): Promise<boolean>;
+  getString(key: string, options?: ReadOptions): string | undefined;
+  getBinary(key: string, options?: ReadOptions): Buffer | undefined;
+  getKeys(range: KeyRange & ReadOptions & { readonly exclusiveStart?: boolean; readonly inclusiveEnd?: boolean }): Iterable<string>;
+  getKeysCount(range: KeyRange & ReadOptions): number;
+  /** Rolls back when `work` throws; the promise is kept when the transaction is durable. */
+  childTransaction(work: () => void): Promise<void>;
+  /** The next snapshot will be of the latest transaction. */
+  resetReadTxn(): void;
+  useReadTransaction(): Snapshot;
+  close(): Promise<void>;
+}
 
 const maxKeyBytes = 1978;
 
@@ -80,13 +101,16 @@ export function openLmdb(path: string): LmdbDatabase {
   }
 }
 
-export function createLmdbMap(db: LmdbDatabase): KeyValueWriter {
+function toBounds({ start, end, reverse = false, limit }: KeyRange) {
+  const bounds = reverse ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse } : { start, end };
+  return limit === undefined ? bounds : { ...bounds, limit };
+}
+
+/** For use inside `childTransaction` alone; reads see its writes. */
+export function createLmdbWriteMap(db: LmdbDatabase): KeyValueWriter {
   return {
     get: (key) => db.getString(key),
-    keys({ start, end, reverse = false, limit }: KeyRange) {
-      const bounds = reverse ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse } : { start, end };
-      return Array.from(db.getKeys(limit === undefined ? bounds : { ...bounds, limit }));
-    },
+    keys: (range) => Array.from(db.getKeys(toBounds(range))),
     put(key, value) {
       if (key.length > maxKeyBytes) throw new RangeError(`a key of ${key.length} bytes does not fit`);
       void db.put(key, value);
@@ -95,6 +119,50 @@ export function createLmdbMap(db: LmdbDatabase): KeyValueWriter {
       void db.remove(key);
     },
   };
+}
+
+/** The state of the last acknowledged transaction. */
+export class LmdbReader implements KeyValueReader {
+  readonly #db: LmdbDatabase;
+  #snapshot: Snapshot | undefined;
+
+  constructor(db: LmdbDatabase) {
+    this.#db = db;
+    this.#snapshot = db.useReadTransaction();
+  }
+
+  get #options(): ReadOptions {
+    if (this.#snapshot === undefined) throw new StorageUnavailableError("the store is closed");
+    return { transaction: this.#snapshot };
+  }
+
+  get(key: string): string | undefined {
+    return this.#db.getString(key, this.#options);
+  }
+
+  getBytes(key: string): Buffer | undefined {
+    return this.#db.getBinary(key, this.#options);
+  }
+
+  keys(range: KeyRange): readonly string[] {
+    return Array.from(this.#db.getKeys({ ...toBounds(range), ...this.#options }));
+  }
+
+  count(range: KeyRange): number {
+    return this.#db.getKeysCount({ ...range, ...this.#options });
+  }
+
+  /** A transaction was acknowledged. */
+  renew(): void {
+    this.close();
+    this.#db.resetReadTxn();
+    this.#snapshot = this.#db.useReadTransaction();
+  }
+
+  close(): void {
+    this.#snapshot?.done();
+    this.#snapshot = undefined;
+  }
 }
 
 /**

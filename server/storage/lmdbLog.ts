@@ -7,8 +7,8 @@
  * a group at start. It knows nothing of queues and waits for nothing.
  */
 import { checkLogWrite, type LogWriter } from "./commitBatch.ts";
-import { type KeyValueReader, logKey } from "./keyValue.ts";
-import type { LmdbDatabase } from "./lmdbDatabase.ts";
+import { logKey } from "./keyValue.ts";
+import type { LmdbDatabase, LmdbReader } from "./lmdbDatabase.ts";
 import { decodeChunk, decodeGroup, encodeGroup, LogReader, type LogSection, type Run, type UnwrittenSection } from "./logBytes.ts";
 import { afterAll } from "./orderedKey.ts";
 import { type LogRead, type Partition, StorageDamagedError } from "./port.ts";
@@ -49,7 +49,7 @@ interface Staged {
 
 export class LmdbLog implements LogWriter {
   readonly #db: LmdbDatabase;
-  readonly #store: KeyValueReader;
+  readonly #reader: LmdbReader;
   readonly active = new Map<string, LogState>();
   #firstGroup = 1;
   #lastGroup = 0;
@@ -58,9 +58,9 @@ export class LmdbLog implements LogWriter {
   readonly #staged = new Map<string, Staged>();
   #written: readonly LogSection[] = [];
 
-  constructor(db: LmdbDatabase, store: KeyValueReader) {
+  constructor(db: LmdbDatabase, reader: LmdbReader) {
     this.#db = db;
-    this.#store = store;
+    this.#reader = reader;
   }
 
   get firstGroup(): number {
@@ -77,7 +77,7 @@ export class LmdbLog implements LogWriter {
   }
 
   row(key: string): LogRow | undefined {
-    const text = this.#store.get(logRowKey(key));
+    const text = this.#reader.get(logRowKey(key));
     return text === undefined ? undefined : (JSON.parse(text) as LogRow);
   }
 
@@ -90,14 +90,14 @@ export class LmdbLog implements LogWriter {
 
   /** Reads the groups that were not regrouped; throws a StorageDamagedError when they do not fit together. */
   replay(): void {
-    this.#lastGroup = Number(this.#store.get(lastGroupKey) ?? "0");
+    this.#lastGroup = Number(this.#reader.get(lastGroupKey) ?? "0");
     this.#firstGroup = this.#lastGroup + 1;
     const held = new Map<string, number>();
-    for (const [index, key] of this.#store.keys({ start: "t", end: `t${afterAll}` }).entries()) {
+    for (const [index, key] of this.#reader.keys({ start: "t", end: `t${afterAll}` }).entries()) {
       const number = Number.parseInt(key.slice(1), 16);
       if (index === 0) this.#firstGroup = number;
       else if (number !== this.#lastGroup + 1) throw new StorageDamagedError(`log group ${this.#lastGroup + 1} is missing`);
-      const value = this.#db.getBinary(key);
+      const value = this.#reader.getBytes(key);
       if (value === undefined) throw new StorageDamagedError(`log group ${number} cannot be read`);
       for (const section of decodeGroup(value, number)) {
         const heldTo = held.get(section.key) ?? this.row(section.key)?.group ?? 0;
@@ -227,10 +227,10 @@ export class LmdbLog implements LogWriter {
   #readChunks(key: string, chunkedTo: number, reader: LogReader): void {
     if (reader.next > chunkedTo || reader.full) return;
     const start = chunkPrefix(key);
-    const [begin] = this.#store.keys({ start, end: chunkKey(key, reader.next + 1), reverse: true, limit: 1 });
+    const [begin] = this.#reader.keys({ start, end: chunkKey(key, reader.next + 1), reverse: true, limit: 1 });
     for (let from = begin ?? start; reader.next <= chunkedTo && !reader.full; ) {
-      const [chunk] = this.#store.keys({ start: from, end: start + afterAll, limit: 1 });
-      const value = chunk === undefined ? undefined : this.#db.getBinary(chunk);
+      const [chunk] = this.#reader.keys({ start: from, end: start + afterAll, limit: 1 });
+      const value = chunk === undefined ? undefined : this.#reader.getBytes(chunk);
       const expected = reader.next;
       if (chunk !== undefined && value !== undefined) reader.take(decodeChunk(value, firstOfChunk(chunk)));
       if (reader.next === expected) throw new StorageDamagedError(`position ${expected} of a log is missing`);

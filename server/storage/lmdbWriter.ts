@@ -10,7 +10,7 @@ import type { StoreClock } from "./clock.ts";
 import type { DiskSpace } from "./diskSpace.ts";
 import { createGroupCommit } from "./groupCommit.ts";
 import type { KeyValueWriter } from "./keyValue.ts";
-import type { LmdbDatabase } from "./lmdbDatabase.ts";
+import type { LmdbDatabase, LmdbReader } from "./lmdbDatabase.ts";
 import type { LmdbLog } from "./lmdbLog.ts";
 import type { LmdbMeta } from "./lmdbMeta.ts";
 import { StorageFullError, StorageUnavailableError } from "./port.ts";
@@ -19,6 +19,7 @@ import type { Regroup } from "./regroup.ts";
 interface LmdbWriterParts {
   readonly db: LmdbDatabase;
   readonly map: KeyValueWriter;
+  readonly reader: LmdbReader;
   readonly log: LmdbLog;
   readonly regroup: Regroup;
   readonly meta: LmdbMeta;
@@ -54,7 +55,7 @@ function isOfLmdb(reason: unknown): boolean {
   return reason instanceof Error && ("commitError" in reason || typeof (reason as { code?: unknown }).code === "number");
 }
 
-export function createLmdbWriter({ db, map, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
+export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
   let changed = false;
   let sliceWanted = false;
   let regrouping: Promise<void> | undefined;
@@ -90,6 +91,7 @@ export function createLmdbWriter({ db, map, log, regroup, meta, clock, disk, reg
       if (changed) meta.write(map, clock.now());
     },
     committed() {
+      reader.renew();
       log.committed(regroup.committed());
       if (!changed) return;
       meta.committed();

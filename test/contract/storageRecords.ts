@@ -163,6 +163,29 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.due.get(8, "r")).toEqual({ ...row, partition: 8, fence: 1 });
       }));
 
+    test("[ST1] a reader never sees a record of a batch without its log entry, nor the entry without the record", () =>
+      withStorage(async (storage) => {
+        let done = false;
+        const write = async () => {
+          for (let at = 0; at < 400; at += 1) {
+            const current = (await storage.records.get(itemType, "08/n")) ?? null;
+            await storage.commit(batch(8, { records: [put({ id: "08/n", text: `${at}` }, current)], logs: [append("n", `${at}`)] }));
+          }
+          done = true;
+        };
+        let looks = 0;
+        const look = async () => {
+          for (; !done; looks += 1) {
+            const [record, tail] = await Promise.all([storage.records.get(itemType, "08/n"), storage.log.tail(8, "n")]);
+            expect(record?.revision ?? 0).toBe(tail);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        };
+        await Promise.all([write(), look()]);
+        expect(await storage.log.tail(8, "n")).toBe(400);
+        expect(looks).toBeGreaterThan(0);
+      }));
+
     test("[ST1] a record of a type that is not listed is refused", () =>
       withStorage(
         async (storage) => {

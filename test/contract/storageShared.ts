@@ -89,7 +89,7 @@ export function sharedTests(withStorage: WithStorage): void {
         expect(status.durable || typeof status.reason === "string").toBe(true);
       }));
 
-    test("[ST1] a closed store takes no writes, and closing waits for those that were accepted", () =>
+    test("[ST1] a closed store takes no writes, and closing waits for those that were accepted and may happen twice", () =>
       withStorage(async (storage) => {
         const accepted = Array.from({ length: 20 }, (_, at) => storage.commit(batch(1, { records: [put({ id: `01/${at}` })] })));
         await storage.close();

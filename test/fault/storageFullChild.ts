@@ -21,6 +21,8 @@ export interface Seen {
   /** Names of the errors that writes met while the disk was full. */
   readonly refusals: readonly string[];
   readonly readsWhenFull: number;
+  /** The same after the store was closed and opened on the full disk. */
+  readonly readsAfterRestart: number;
   readonly diskErrors: readonly string[];
 }
 
@@ -96,10 +98,19 @@ await Promise.all(Array.from({ length: 8 }, fill));
 const acknowledgedWhenFull = acknowledged.size;
 const refusals = (await Promise.all(Array.from({ length: 20 }, () => writeOne(storage)))).filter((name) => name !== undefined);
 await storage.blobs.put(partition, Buffer.alloc(100)).catch((reason: Error) => refusals.push(reason.name));
-let readsWhenFull = 0;
-for (const own of acknowledged.keys()) if ((await storage.records.get(itemType, `05/${own}`)) !== undefined) readsWhenFull += 1;
+async function countReadable(): Promise<number> {
+  let readable = 0;
+  for (const own of acknowledged.keys()) if ((await storage.records.get(itemType, `05/${own}`)) !== undefined) readable += 1;
+  return readable;
+}
+const readsWhenFull = await countReadable();
 const statusWhenFull = (await storage.status()).writes;
 const lost = [...(await findLost(storage))];
+// A restart, too, must leave the store readable.
+await storage.close();
+storage = await open();
+const readsAfterRestart = await countReadable();
+lost.push(...(await findLost(storage)));
 
 rmSync(filler);
 await untilWritable(storage);
@@ -119,6 +130,7 @@ const seen: Seen = {
   statusAfter,
   refusals,
   readsWhenFull,
+  readsAfterRestart,
   diskErrors,
 };
 process.stdout.write(JSON.stringify(seen));
