@@ -7,12 +7,15 @@
  */
 import { assign, setup } from "xstate";
 
-const dayMs = 24 * 60 * 60 * 1000;
-/** Failing for so long without a success counts as given up, for the policy `5d`. */
-const longFailureMs = 5 * dayMs;
+/** When the operator lets the server disable a webhook (`WEBHOOK_AUTO_DISABLE`); by default never. */
+export interface AutoDisable {
+  /** An answer 410 disables. */
+  readonly onGone: boolean;
+  /** Failing for so long without a success disables. */
+  readonly afterFailingMs?: number;
+}
 
-/** `WEBHOOK_AUTO_DISABLE`; none of them is the default. */
-export type AutoDisable = "410" | "5d";
+export type DisabledReason = "patch" | "gone" | "failing";
 
 export interface EndpointContext {
   readonly webhookId: string;
@@ -20,7 +23,7 @@ export interface EndpointContext {
   readonly firstFailureAtMs?: number | undefined;
   /** Answer of the latest failed attempt; absent when there was none. */
   readonly lastStatusCode?: number | undefined;
-  readonly disabledReason?: "patch" | AutoDisable | undefined;
+  readonly disabledReason?: DisabledReason | undefined;
 }
 
 export type EndpointEvent =
@@ -30,14 +33,15 @@ export type EndpointEvent =
   | { readonly type: "webhook.disabled"; readonly nowMs: number }
   | { readonly type: "webhook.enabled"; readonly nowMs: number };
 
-function policyFor(autoDisable: readonly AutoDisable[], context: EndpointContext, event: EndpointEvent): AutoDisable | undefined {
+/** Why this failure disables the webhook; `undefined` when it does not. */
+function policyFor({ onGone, afterFailingMs }: AutoDisable, context: EndpointContext, event: EndpointEvent): DisabledReason | undefined {
   if (event.type !== "attempt.failed") return undefined;
-  if (autoDisable.includes("410") && event.statusCode === 410) return "410";
-  const sinceMs = event.nowMs - (context.firstFailureAtMs ?? event.nowMs);
-  return autoDisable.includes("5d") && sinceMs >= longFailureMs ? "5d" : undefined;
+  if (onGone && event.statusCode === 410) return "gone";
+  if (afterFailingMs === undefined || context.firstFailureAtMs === undefined) return undefined;
+  return event.nowMs - context.firstFailureAtMs >= afterFailingMs ? "failing" : undefined;
 }
 
-export function createEndpointMachine(autoDisable: readonly AutoDisable[] = []) {
+export function createEndpointMachine(autoDisable: AutoDisable) {
   return setup({
     types: {
       context: {} as EndpointContext,

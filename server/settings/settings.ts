@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { Password, Username } from "../../api/schema/common.ts";
+import { defaultDeliverySchedule } from "../../machines/delivery.ts";
 import { parseLimits } from "./parseLimits.ts";
 import { toAutoDisable, toBaseUrl, toCidr, toHost, toKey, toOrigin, toScheduleMs } from "./values.ts";
 
@@ -60,7 +61,6 @@ const limitsSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const retryScheduleSeconds = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const hourMs = 3_600_000;
 
@@ -112,9 +112,9 @@ export const settings = {
   OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(listOf(toCidr), [], "address ranges separated by commas", "10.1.0.0/16,fd00::/8"),
   WEBHOOK_RETRY_SCHEDULE: setting<readonly number[]>(
     listOf(toScheduleMs).refine((pauses) => pauses.length <= 50),
-    retryScheduleSeconds.map((seconds) => seconds * 1000),
+    defaultDeliverySchedule,
     "up to 50 pauses in seconds, each before one attempt, separated by commas",
-    retryScheduleSeconds.join(","),
+    defaultDeliverySchedule.map((ms) => ms / 1000).join(","),
   ),
   WEBHOOK_AUTO_DISABLE: setting(read(toAutoDisable), { onGone: false }, `"off", "410", "5d" or "410,5d"`, "off"),
   CHECKPOINT_QUIET_MS: integer(1, 24 * hourMs, 30_000, "milliseconds without an edit before a checkpoint"),

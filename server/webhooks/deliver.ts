@@ -22,7 +22,7 @@ export type EndpointKind = ActorKind<EndpointContext, EndpointEvent>;
 
 export interface WebhookObserver {
   /** One attempt ended; `failed` covers every answer but 2xx. */
-  attempt(outcome: "delivered" | "failed" | "skipped", seconds: number): void;
+  attempt(outcome: "delivered" | "failed" | "skipped", ms: number): void;
 }
 
 export interface WebhookKindsOptions {
@@ -34,7 +34,8 @@ export interface WebhookKindsOptions {
   readonly log: Logger;
   /** Waits before each attempt (`WEBHOOK_RETRY_SCHEDULE`). */
   readonly scheduleMs: readonly number[];
-  readonly autoDisable: readonly AutoDisable[];
+  /** `WEBHOOK_AUTO_DISABLE`. */
+  readonly autoDisable: AutoDisable;
   readonly observe?: WebhookObserver;
   /** 0 … 1, for the jitter. */
   readonly random?: () => number;
@@ -61,6 +62,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     machineVersion: 1,
     record: endpointRecord,
     effects: {},
+    commands: ["webhook.disabled", "webhook.enabled"],
   };
 
   function open(webhookId: string, sealed: string): string {
@@ -135,7 +137,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     const durationMs = Math.round(performance.now() - startedAt);
     const delivered = isDelivered(outcome);
     const result = outcome.kind === "answered" ? { statusCode: outcome.status } : { error: outcome.reason };
-    observe?.attempt(delivered ? "delivered" : "failed", durationMs / 1000);
+    observe?.attempt(delivered ? "delivered" : "failed", durationMs);
     log.info({ deliveryId, webhookId, attempt: n, durationMs, ...result }, delivered ? "webhook delivered" : "webhook attempt failed");
 
     const made = { attempt: { n, atMs, durationMs, ...result }, exchange: toExchange(headers, outcome, limits["webhook.responseKept"]) };
@@ -159,6 +161,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     machineVersion: 1,
     record: deliveryRecord,
     effects: { deliver },
+    commands: [],
     maxInFlight: limits["webhook.inFlightProcess"],
     lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"] }),
   };
