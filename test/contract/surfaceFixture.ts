@@ -12,7 +12,6 @@ import type { Scope } from "../../api/scopes.ts";
 import { type AppOptions, createApp } from "../../server/app.ts";
 import type { Call, CallReply, Principal } from "../../server/calls/call.ts";
 import type { PreparedRequest } from "../../server/calls/preparedOperation.ts";
-import { callRecordTypes } from "../../server/calls/records.ts";
 import type { AnsweredCall } from "../../server/calls/wrapper.ts";
 import type { Host } from "../../server/host/port.ts";
 import { startUwsHost } from "../../server/host/uws.ts";
@@ -101,7 +100,7 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
   });
   const answered: AnsweredCall[] = [];
   const logged: string[] = [];
-  const storage = createMemoryStorage({ recordTypes: callRecordTypes, ...(options.now === undefined ? {} : { now: options.now }) });
+  const storage = createMemoryStorage(options.now === undefined ? {} : { now: options.now });
   const surface = {
     storage,
     answered,
