@@ -1,0 +1,299 @@
+/**
+ * The public link of an article: unpublished, Live or Snapshot, and for Live how the page is kept up with the
+ * document.
+ *
+ * What a page shows is frozen content, in both modes; a Live link freezes anew after each durable edit, at most
+ * once a second. A failed synchronization is tried again after growing waits and given up after the last of
+ * them, until somebody asks for it. The machine is told which content was frozen; it reads no document.
+ * Every synchronization has a number, so that the result of an earlier one that was overtaken changes nothing.
+ */
+import { and, assign, setup } from "xstate";
+import type { PublicLinkMode } from "../api/schema/article.ts";
+import { effect, timer } from "./effect.ts";
+
+/** Content as it was frozen: Markdown bytes in the blob of that hash. */
+export interface FrozenContent {
+  /** Article revision. */
+  readonly revision: number;
+  /** SHA-256 (hex) of the Markdown, and of the blob. */
+  readonly contentHash: string;
+  readonly bytes: number;
+  readonly title: string;
+}
+
+export interface LinkSettings {
+  readonly slug?: string;
+  readonly indexable?: boolean;
+}
+
+export interface LiveSyncContext {
+  /** The newest article revision that is known to differ from the page. */
+  readonly sourceRevision: number;
+  /** Number of the synchronization begun last. */
+  readonly round: number;
+  readonly startedAtMs: number;
+  /** The document was edited since the synchronization under way began. */
+  readonly stale: boolean;
+  /** Failed ones since the last that succeeded. */
+  readonly attempts: number;
+  readonly lastSyncedAtMs?: number;
+  readonly nextRetryAtMs?: number;
+  readonly lastError?: string;
+}
+
+export interface PublicLinkContext {
+  readonly articleId: string;
+  readonly workspaceId: string;
+  /** Kept after unpublishing: the page then says that it was taken down. */
+  readonly slug: string;
+  readonly indexable: boolean;
+  readonly publishedAtMs: number;
+  /** Username. */
+  readonly publishedBy: string;
+  readonly updatedAtMs: number;
+  /** Absent while unpublished. */
+  readonly content?: FrozenContent | undefined;
+  /** Present in mode Snapshot only. */
+  readonly snapshotAtMs?: number | undefined;
+  readonly sync: LiveSyncContext;
+}
+
+export interface PublicLinkInput {
+  readonly nowMs: number;
+  readonly articleId: string;
+  readonly workspaceId: string;
+  readonly mode: PublicLinkMode;
+  readonly slug: string;
+  readonly indexable: boolean;
+  readonly by: string;
+  readonly content: FrozenContent;
+}
+
+interface Publication {
+  readonly content: FrozenContent;
+  readonly settings: LinkSettings;
+  /** Username. */
+  readonly by: string;
+}
+
+export type PublicLinkEvent =
+  | ({ readonly type: "link.makeLive"; readonly nowMs: number } & Publication)
+  | ({ readonly type: "link.makeSnapshot"; readonly nowMs: number } & Publication)
+  | { readonly type: "link.change"; readonly settings: LinkSettings; readonly nowMs: number }
+  | { readonly type: "link.refresh"; readonly content: FrozenContent; readonly nowMs: number }
+  | { readonly type: "link.sync"; readonly nowMs: number }
+  | { readonly type: "link.unpublish"; readonly nowMs: number }
+  | { readonly type: "article.edited"; readonly revision: number; readonly nowMs: number }
+  | { readonly type: "pause.over"; readonly nowMs: number }
+  | { readonly type: "retry.due"; readonly nowMs: number }
+  | { readonly type: "sync.succeeded"; readonly round: number; readonly content: FrozenContent; readonly nowMs: number }
+  /** `jitter` is drawn by whoever synchronizes: 0 up to 1. */
+  | { readonly type: "sync.failed"; readonly round: number; readonly reason: string; readonly jitter: number; readonly nowMs: number };
+
+export const publicLinkCommands = [
+  "link.makeLive",
+  "link.makeSnapshot",
+  "link.change",
+  "link.refresh",
+  "link.sync",
+  "link.unpublish",
+] as const;
+
+/** Waits after the 1st … 5th failure; the next one is the last. */
+export const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
+/** Added to a wait at most, as a part of it; never taken off. */
+const maxJitter = 0.2;
+/** At most one synchronization of an article in this time. */
+export const syncPauseMs = 1000;
+
+type EventOf<Type extends PublicLinkEvent["type"]> = Extract<PublicLinkEvent, { readonly type: Type }>;
+type Publish = EventOf<"link.makeLive" | "link.makeSnapshot">;
+type Freeze = EventOf<"link.makeLive" | "link.makeSnapshot" | "link.refresh" | "sync.succeeded">;
+
+/** Content frozen at a request counts as a synchronization: the page is as new as the document. */
+function toFreshSync(content: FrozenContent, round: number, nowMs: number): LiveSyncContext {
+  return { sourceRevision: content.revision, round, startedAtMs: nowMs, stale: false, attempts: 0, lastSyncedAtMs: nowMs };
+}
+
+/** A mode is entered, from unpublished or from the other mode, with content frozen just now. */
+function toMode(context: PublicLinkContext, { type, content, settings, nowMs }: Publish): Partial<PublicLinkContext> {
+  return {
+    ...settings,
+    content,
+    updatedAtMs: nowMs,
+    snapshotAtMs: type === "link.makeSnapshot" ? nowMs : undefined,
+    sync: toFreshSync(content, context.sync.round, nowMs),
+  };
+}
+
+function toSynced(context: PublicLinkContext, { content, nowMs }: EventOf<"sync.succeeded">): PublicLinkContext {
+  const { round, startedAtMs, stale, sourceRevision } = context.sync;
+  return {
+    ...context,
+    content,
+    updatedAtMs: nowMs,
+    sync: {
+      sourceRevision: Math.max(sourceRevision, content.revision),
+      round,
+      startedAtMs,
+      stale,
+      attempts: 0,
+      lastSyncedAtMs: nowMs,
+    },
+  };
+}
+
+/** The wait before the next try after this failure; undefined when it was the last. */
+function toRetryWaitMs({ sync }: PublicLinkContext, { jitter }: EventOf<"sync.failed">): number | undefined {
+  const waitMs = retryWaitsMs[sync.attempts];
+  return waitMs === undefined ? undefined : Math.round(waitMs * (1 + maxJitter * jitter));
+}
+
+function toFailed(context: PublicLinkContext, event: EventOf<"sync.failed">): PublicLinkContext {
+  const { nextRetryAtMs: _nextRetryAtMs, ...sync } = context.sync;
+  const waitMs = toRetryWaitMs(context, event);
+  const next = waitMs === undefined ? {} : { nextRetryAtMs: event.nowMs + waitMs };
+  return { ...context, sync: { ...sync, attempts: sync.attempts + 1, lastError: event.reason, ...next } };
+}
+
+export const publicLinkMachine = setup({
+  types: { context: {} as PublicLinkContext, events: {} as PublicLinkEvent, input: {} as PublicLinkInput },
+  actions: {
+    timer,
+    /** Freezes the document's text; answers with `sync.succeeded` or `sync.failed`. */
+    sync: effect<{ readonly round: number }>(),
+    enterMode: assign(({ context, event }) => toMode(context, event as Publish)),
+    notePublication: assign(({ event }) => ({ publishedAtMs: event.nowMs, publishedBy: (event as Publish).by })),
+    changeSettings: assign(({ event }) => ({ ...(event as EventOf<"link.change">).settings, updatedAtMs: event.nowMs })),
+    refreshSnapshot: assign(({ event }) => ({
+      content: (event as Freeze).content,
+      snapshotAtMs: event.nowMs,
+      updatedAtMs: event.nowMs,
+    })),
+    takeDown: assign(({ event }) => ({ content: undefined, snapshotAtMs: undefined, updatedAtMs: event.nowMs })),
+    noteEdit: assign({
+      sync: ({ context, event }) => ({
+        ...context.sync,
+        sourceRevision: Math.max(context.sync.sourceRevision, (event as EventOf<"article.edited">).revision),
+      }),
+    }),
+    markStale: assign({ sync: ({ context }) => ({ ...context.sync, stale: true }) }),
+    beginSync: assign({
+      sync: ({ context, event }) => {
+        const { nextRetryAtMs: _nextRetryAtMs, ...sync } = context.sync;
+        return { ...sync, round: sync.round + 1, startedAtMs: event.nowMs, stale: false };
+      },
+    }),
+    /** Asked for by somebody: the count of failures starts anew. */
+    startAnew: assign({ sync: ({ context }) => ({ ...context.sync, attempts: 0 }) }),
+    noteSynced: assign(({ context, event }) => toSynced(context, event as EventOf<"sync.succeeded">)),
+    noteFailed: assign(({ context, event }) => toFailed(context, event as EventOf<"sync.failed">)),
+  },
+  guards: {
+    isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
+    /** The pause since the last synchronization began is over. */
+    isRested: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
+    isCurrent: ({ context, event }) => (event as EventOf<"sync.succeeded">).round === context.sync.round,
+    isStale: ({ context }) => context.sync.stale,
+    mayRetry: ({ context, event }) => toRetryWaitMs(context, event as EventOf<"sync.failed">) !== undefined,
+  },
+}).createMachine({
+  id: "publicLink",
+  context: ({ input }) => ({
+    articleId: input.articleId,
+    workspaceId: input.workspaceId,
+    slug: input.slug,
+    indexable: input.indexable,
+    publishedAtMs: input.nowMs,
+    publishedBy: input.by,
+    updatedAtMs: input.nowMs,
+    content: input.content,
+    ...(input.mode === "snapshot" ? { snapshotAtMs: input.nowMs } : {}),
+    sync: toFreshSync(input.content, 0, input.nowMs),
+  }),
+  initial: "publishing",
+  states: {
+    publishing: { always: [{ guard: "isSnapshot", target: "snapshot" }, { target: "live" }] },
+    live: {
+      initial: "synced",
+      on: {
+        "link.makeSnapshot": { target: "snapshot", actions: "enterMode" },
+        "link.change": { actions: "changeSettings" },
+        "link.unpublish": { target: "unpublished", actions: "takeDown" },
+      },
+      states: {
+        synced: {
+          on: {
+            // The first edit is followed at once; the ones right after it wait for the pause to be over.
+            "article.edited": [
+              { guard: "isRested", target: "syncing", actions: "noteEdit" },
+              { target: "pending", actions: "noteEdit" },
+            ],
+          },
+        },
+        pending: {
+          entry: {
+            type: "timer",
+            params: ({ context }) => ({
+              name: "pause",
+              atMs: context.sync.startedAtMs + syncPauseMs,
+              event: { type: "pause.over" },
+              keep: true,
+            }),
+          },
+          exit: { type: "timer", params: { name: "pause", atMs: null } },
+          on: { "article.edited": { actions: "noteEdit" }, "pause.over": "syncing" },
+        },
+        syncing: {
+          entry: ["beginSync", { type: "sync", params: ({ context }) => ({ round: context.sync.round }) }],
+          on: {
+            "article.edited": { actions: ["noteEdit", "markStale"] },
+            "sync.succeeded": [
+              { guard: and(["isCurrent", "isStale", "isRested"]), target: "syncing", reenter: true, actions: "noteSynced" },
+              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: "noteSynced" },
+              { guard: "isCurrent", target: "synced", actions: "noteSynced" },
+            ],
+            "sync.failed": [
+              { guard: and(["isCurrent", "mayRetry"]), target: "retrying", actions: "noteFailed" },
+              { guard: "isCurrent", target: "failed", actions: "noteFailed" },
+            ],
+          },
+        },
+        retrying: {
+          entry: {
+            type: "timer",
+            params: ({ context }) => ({
+              name: "retry",
+              atMs: context.sync.nextRetryAtMs ?? context.sync.startedAtMs,
+              event: { type: "retry.due" },
+              keep: true,
+            }),
+          },
+          exit: { type: "timer", params: { name: "retry", atMs: null } },
+          on: {
+            "article.edited": { actions: "noteEdit" },
+            "retry.due": "syncing",
+            "link.sync": { target: "syncing", actions: "startAnew" },
+          },
+        },
+        failed: {
+          on: { "article.edited": { actions: "noteEdit" }, "link.sync": { target: "syncing", actions: "startAnew" } },
+        },
+      },
+    },
+    snapshot: {
+      on: {
+        "link.makeLive": { target: "live", actions: "enterMode" },
+        "link.change": { actions: "changeSettings" },
+        "link.refresh": { actions: "refreshSnapshot" },
+        "link.unpublish": { target: "unpublished", actions: "takeDown" },
+      },
+    },
+    unpublished: {
+      on: {
+        "link.makeLive": { target: "live", actions: ["enterMode", "notePublication"] },
+        "link.makeSnapshot": { target: "snapshot", actions: ["enterMode", "notePublication"] },
+      },
+    },
+  },
+});

@@ -1,0 +1,32 @@
+/** The machines that have a page in `docs/machines`. */
+import { apiKeyMachine } from "../../machines/apiKey.ts";
+import { createDeliveryMachine, defaultDeliverySchedule } from "../../machines/delivery.ts";
+import { createEndpointMachine } from "../../machines/endpoint.ts";
+import { publicLinkMachine } from "../../machines/publicLink.ts";
+import { type MachineDoc, toPage, toSvg } from "./machineDiagram.ts";
+
+const rules = { scheduleMs: defaultDeliverySchedule, maxRetryAfterMs: 0, keepMs: 0 };
+
+const machineDocs: readonly MachineDoc[] = [
+  { name: "apiKey", title: "API key", source: "machines/apiKey.ts", machine: apiKeyMachine },
+  { name: "publicLink", title: "Public link and its Live synchronization", source: "machines/publicLink.ts", machine: publicLinkMachine },
+  { name: "delivery", title: "Webhook delivery", source: "machines/delivery.ts", machine: createDeliveryMachine(rules) },
+  {
+    name: "endpoint",
+    title: "Webhook endpoint",
+    source: "machines/endpoint.ts",
+    machine: createEndpointMachine({ onGone: true, afterFailingMs: 1 }),
+  },
+];
+
+export const machineDocsFolder = "docs/machines";
+
+/** File name → content. */
+export function toMachineDocs(): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const doc of machineDocs) {
+    files.set(`${doc.name}.md`, toPage(doc));
+    files.set(`${doc.name}.svg`, toSvg(doc.machine));
+  }
+  return files;
+}
