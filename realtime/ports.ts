@@ -77,3 +77,37 @@ export interface ConnectionIdentity {
   /** Groups the sockets that `sockets.credential` counts: a session or key id. */
   readonly credentialId: string;
 }
+
+/** A token bucket: `count` tokens every `seconds`, at most `burst` saved up; `"off"` never refuses. */
+export type RoomRate = { readonly count: number; readonly seconds: number; readonly burst: number } | "off";
+
+/** The bounds of rooms and their sockets, named as in the API's limits. Sizes in bytes. */
+export interface RoomLimits {
+  readonly "article.file": number;
+  readonly "document.bytes": number;
+  readonly "document.clientIds": number;
+  readonly "document.pending": number;
+  readonly "update.clientIds": number;
+  readonly "update.run": number;
+  readonly "frame.bytes": number;
+  readonly "frame.update": number;
+  readonly "room.queue": number;
+  readonly "socket.frames": RoomRate;
+  readonly "socket.bytes": RoomRate;
+  readonly "socket.syncAnswers": RoomRate;
+  readonly "socket.syncBytes": RoomRate;
+  readonly "socket.buffer": number;
+  readonly "sockets.article": number;
+  readonly "sockets.credential": number;
+  readonly "awareness.state": number;
+  readonly "awareness.states": number;
+  readonly "awareness.rate": RoomRate;
+}
+
+/** What happens in rooms, for whoever counts it. */
+export interface RoomMetrics {
+  /** A batch became durable after `milliseconds`. */
+  batchAppended(updates: number, milliseconds: number): void;
+  framesRelayed(frames: number): void;
+  updateRefused(code: string): void;
+}

@@ -1,0 +1,217 @@
+/**
+ * Reads a Yjs update (v1) before anything else touches it, and accepts nothing but text, deletions, GC and
+ * skip under the root texts of an article.
+ *
+ * `Y.applyUpdate` validates nothing and is not atomic: a cut update throws after half of it was applied, one
+ * long run makes a document deaf to a client, an embed shifts every offset. So this reader takes the same
+ * bytes with the same primitives, accepts a strict subset, and never throws. It knows no document: what the
+ * update builds on is reported, not judged.
+ */
+import * as decoding from "lib0/decoding";
+import * as Y from "yjs";
+import { articleFiles } from "../api/schema/article.ts";
+import type { RoomLimits } from "./ports.ts";
+import { clientIdEnd } from "./protocol.ts";
+
+/** Clocks `from` … `to` − 1 of one client. */
+export interface ClockRange {
+  readonly clientId: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Structs of one client. What stands behind a skip cannot be integrated before the skip is filled. */
+export interface Section extends ClockRange {
+  readonly skips: readonly ClockRange[];
+  /** It holds GC, skip or deleted runs: clocks without text. */
+  readonly hasRuns: boolean;
+  /** Where it stands in the update. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface InspectedUpdate {
+  readonly bytes: Uint8Array;
+  readonly sections: readonly Section[];
+  /** Highest clock of each other client that something in here stands beside. */
+  readonly buildsOn: ReadonlyMap<number, number>;
+  readonly deletes: readonly ClockRange[];
+  readonly inserts: readonly Insert[];
+  /** UTF-8 bytes of all inserts. */
+  readonly textBytes: number;
+}
+
+/** New text. */
+export interface Insert extends ClockRange {
+  readonly text: string;
+  /** Absent when it is that of the neighbour. */
+  readonly root: string | undefined;
+  readonly beside: { readonly clientId: number; readonly clock: number } | undefined;
+}
+
+export type Inspection =
+  | { readonly kind: "accepted"; readonly update: InspectedUpdate }
+  | { readonly kind: "refused"; readonly detail: string };
+
+const roots: ReadonlySet<string> = new Set(articleFiles);
+const flags = { origin: 128, rightOrigin: 64, parentKey: 32, content: 31 } as const;
+const content = { gc: 0, deleted: 1, string: 4, skip: 10 } as const;
+/** Clocks are counted up to here; a client id that got that far is used up. */
+const clockEnd = 2 ** 32;
+const none: readonly ClockRange[] = [];
+
+class Refusal extends Error {}
+
+function refuse(detail: string): never {
+  throw new Refusal(detail);
+}
+
+export function inspectUpdate(bytes: Uint8Array, limits: Pick<RoomLimits, "update.clientIds" | "update.run">): Inspection {
+  try {
+    return { kind: "accepted", update: new Reader(bytes, limits).read() };
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: "refused", detail: error.message };
+    // What lib0 throws: the bytes end early, an integer is beyond 2^53, a text is not UTF-8.
+    return { kind: "refused", detail: "The update is cut or not in Yjs encoding." };
+  }
+}
+
+/** The clocks that an update claims, accepted or not, as far as they can be read. */
+export function claimedClocks(bytes: Uint8Array): readonly ClockRange[] {
+  try {
+    const { from, to } = Y.parseUpdateMeta(bytes);
+    return [...to].map(([clientId, end]) => ({ clientId, from: from.get(clientId) ?? 0, to: end }));
+  } catch {
+    return none;
+  }
+}
+
+class Reader {
+  private readonly bytes: Uint8Array;
+  private readonly decoder: decoding.Decoder;
+  private readonly maxRun: number;
+  private readonly maxClientIds: number;
+  private readonly sections = new Map<number, Section>();
+  private readonly buildsOn = new Map<number, number>();
+  private readonly deletes: ClockRange[] = [];
+  private runs = 0;
+  private readonly inserts: Insert[] = [];
+  private textBytes = 0;
+
+  constructor(bytes: Uint8Array, limits: Pick<RoomLimits, "update.clientIds" | "update.run">) {
+    this.bytes = bytes;
+    this.decoder = decoding.createDecoder(bytes);
+    this.maxRun = limits["update.run"];
+    this.maxClientIds = limits["update.clientIds"];
+  }
+
+  read(): InspectedUpdate {
+    const sections = this.number();
+    for (let section = 0; section < sections; section += 1) this.readStructs();
+    const deleting = this.number();
+    for (let section = 0; section < deleting; section += 1) this.readDeletes();
+    if (decoding.hasContent(this.decoder)) refuse("Bytes are left over after the update.");
+    const { bytes, buildsOn, deletes, inserts, textBytes } = this;
+    return { bytes, sections: [...this.sections.values()], buildsOn, deletes, inserts, textBytes };
+  }
+
+  private number(): number {
+    return decoding.readVarUint(this.decoder);
+  }
+
+  private clientId(): number {
+    const clientId = this.number();
+    if (clientId >= clientIdEnd) refuse("A client id is not below 2^32.");
+    return clientId;
+  }
+
+  private clock(): number {
+    const clock = this.number();
+    if (clock >= clockEnd) refuse("A clock is beyond 2^32.");
+    return clock;
+  }
+
+  private runEnd(from: number, length: number): number {
+    // Empty structs do not exist in Yjs and would stand in the way of a search by clock.
+    if (length === 0) refuse("A run of length 0 is not accepted.");
+    if (from + length > clockEnd) refuse("A clock is beyond 2^32.");
+    return from + length;
+  }
+
+  /** GC, skip and deleted runs carry no bytes, so only this bounds them. */
+  private boundedRunEnd(from: number, length: number): number {
+    this.runs += 1;
+    if (length > this.maxRun) refuse(`A run of ${length} is longer than ${this.maxRun}.`);
+    return this.runEnd(from, length);
+  }
+
+  private readStructs(): void {
+    const start = this.decoder.pos;
+    const runsBefore = this.runs;
+    const structs = this.number();
+    const clientId = this.clientId();
+    const from = this.clock();
+    // A second section would replace the first one when applied.
+    if (structs === 0 || this.sections.has(clientId)) refuse("Each client must have one section, with structs.");
+    let clock = from;
+    let to = from;
+    let skips: ClockRange[] | undefined;
+    for (let struct = 0; struct < structs; struct += 1) {
+      const info = decoding.readUint8(this.decoder);
+      if (info === content.skip) {
+        const end = this.boundedRunEnd(clock, this.number());
+        skips ??= [];
+        skips.push({ clientId, from: clock, to: end });
+        clock = end;
+        continue;
+      }
+      clock = info === content.gc ? this.boundedRunEnd(clock, this.number()) : this.readItem(info, clientId, clock);
+      to = clock;
+    }
+    const hasRuns = this.runs > runsBefore;
+    this.sections.set(clientId, { clientId, from, to, skips: skips ?? none, hasRuns, start, end: this.decoder.pos });
+    if (this.sections.size > this.maxClientIds) refuse(`An update may hold text of at most ${this.maxClientIds} client ids.`);
+  }
+
+  private readItem(info: number, clientId: number, clock: number): number {
+    const origin = (info & flags.origin) === 0 ? undefined : this.neighbour(clientId, clock);
+    const rightOrigin = (info & flags.rightOrigin) === 0 ? undefined : this.neighbour(clientId, clock);
+    let root: string | undefined;
+    if (origin === undefined && rightOrigin === undefined) {
+      if (this.number() !== 1) refuse("Only the root texts may hold text: nested types are not accepted.");
+      root = decoding.readVarString(this.decoder);
+      if (!roots.has(root)) refuse(`There is no file ${JSON.stringify(root.slice(0, 64))}: the files are ${articleFiles.join(", ")}.`);
+    }
+    // Behind a neighbour a key is not on the wire, but Yjs sets the flag for keyed items there too.
+    if ((info & flags.parentKey) !== 0) refuse("Keys of maps and attributes are not accepted.");
+    const kind = info & flags.content;
+    if (kind === content.deleted) return this.boundedRunEnd(clock, this.number());
+    if (kind !== content.string) refuse("Only text is accepted: no formats, embeds, types, values or subdocuments.");
+    const at = this.decoder.pos;
+    this.textBytes += this.number();
+    this.decoder.pos = at;
+    const text = decoding.readVarString(this.decoder);
+    const to = this.runEnd(clock, text.length);
+    this.inserts.push({ clientId, from: clock, to, text, root, beside: origin ?? rightOrigin });
+    return to;
+  }
+
+  private neighbour(clientId: number, clock: number): { clientId: number; clock: number } {
+    const beside = { clientId: this.clientId(), clock: this.clock() };
+    if (beside.clientId === clientId) {
+      // Yjs takes for granted that what one's own items stand beside came before; otherwise it throws midway.
+      if (beside.clock >= clock) refuse("An item stands beside one that comes after it.");
+    } else {
+      this.buildsOn.set(beside.clientId, Math.max(this.buildsOn.get(beside.clientId) ?? 0, beside.clock));
+    }
+    return beside;
+  }
+
+  private readDeletes(): void {
+    const clientId = this.clientId();
+    for (let left = this.number(); left > 0; left -= 1) {
+      const from = this.clock();
+      this.deletes.push({ clientId, from, to: this.boundedRunEnd(from, this.number()) });
+    }
+  }
+}

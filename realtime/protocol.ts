@@ -1,0 +1,174 @@
+/**
+ * The wire of the collaboration socket: y-websocket framing over lib0 variable-length integers. The only file
+ * that knows byte layouts.
+ *
+ * Reading is total: any bytes become one of the kinds below and nothing is thrown. What an update or a
+ * presence state holds is read elsewhere. Numbers 0 to 3 are those of stock clients; 100 and 101 are ours
+ * and go only to clients that asked for them.
+ */
+import * as decoding from "lib0/decoding";
+import * as encoding from "lib0/encoding";
+
+const message = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3, ack: 100, refusal: 101 } as const;
+const sync = { step1: 0, step2: 1, update: 2 } as const;
+const auth = { permissionDenied: 0, credential: 1 } as const;
+
+export type ClientFrame =
+  /** "This is what I have; tell me the rest." `stateVector` is well-formed. */
+  | { readonly kind: "sync.step1"; readonly stateVector: Uint8Array }
+  /** The answer to our own sync-step-1. */
+  | { readonly kind: "sync.step2"; readonly update: Uint8Array }
+  | { readonly kind: "sync.update"; readonly update: Uint8Array }
+  | { readonly kind: "awareness"; readonly payload: Uint8Array }
+  | { readonly kind: "awareness.query" }
+  | { readonly kind: "credential"; readonly text: string }
+  | { readonly kind: "malformed"; readonly detail: string };
+
+export interface AwarenessEntry {
+  readonly clientId: number;
+  readonly clock: number;
+  /** UTF-8 JSON of the state; `null` says that the client is gone. */
+  readonly json: Uint8Array;
+}
+
+/** Yjs client ids are unsigned 32-bit integers. */
+export const clientIdEnd = 2 ** 32;
+
+/** Reads one frame, whole: bytes left over make it malformed. */
+export function parseFrame(bytes: Uint8Array): ClientFrame {
+  const decoder = decoding.createDecoder(bytes);
+  try {
+    const frame = readFrame(decoder);
+    return decoding.hasContent(decoder) ? { kind: "malformed", detail: "bytes are left over after the message" } : frame;
+  } catch {
+    // lib0 throws at the end of the bytes, at integers beyond 2^53 and at text that is not UTF-8.
+    return { kind: "malformed", detail: "the frame is cut or not in lib0 encoding" };
+  }
+}
+
+function readFrame(decoder: decoding.Decoder): ClientFrame {
+  const type = decoding.readVarUint(decoder);
+  switch (type) {
+    case message.sync:
+      return readSync(decoder);
+    case message.awareness:
+      return { kind: "awareness", payload: decoding.readVarUint8Array(decoder) };
+    case message.auth:
+      if (decoding.readVarUint(decoder) !== auth.credential) return { kind: "malformed", detail: "only a server denies permission" };
+      return { kind: "credential", text: decoding.readVarString(decoder) };
+    case message.queryAwareness:
+      return { kind: "awareness.query" };
+    default:
+      return { kind: "malformed", detail: `there is no message type ${type}` };
+  }
+}
+
+function readSync(decoder: decoding.Decoder): ClientFrame {
+  const step = decoding.readVarUint(decoder);
+  if (step !== sync.step1 && step !== sync.step2 && step !== sync.update) {
+    return { kind: "malformed", detail: `there is no sync message ${step}` };
+  }
+  const payload = decoding.readVarUint8Array(decoder);
+  if (step === sync.step2) return { kind: "sync.step2", update: payload };
+  if (step === sync.update) return { kind: "sync.update", update: payload };
+  if (!isStateVector(payload)) return { kind: "malformed", detail: "the state vector is not whole" };
+  return { kind: "sync.step1", stateVector: payload };
+}
+
+/** May throw like every lib0 reader: the caller counts that as malformed. */
+function isStateVector(bytes: Uint8Array): boolean {
+  const decoder = decoding.createDecoder(bytes);
+  for (let left = decoding.readVarUint(decoder); left > 0; left -= 1) {
+    if (decoding.readVarUint(decoder) >= clientIdEnd || decoding.readVarUint(decoder) > clientIdEnd) return false;
+  }
+  return !decoding.hasContent(decoder);
+}
+
+/**
+ * The entries of a presence message whose clock is below `clockEnd`, at most `limit` of them; the others are
+ * skipped unread. `undefined` when it is malformed.
+ */
+export function parseAwareness(
+  payload: Uint8Array,
+  { clockEnd, limit }: { readonly clockEnd: number; readonly limit: number },
+): readonly AwarenessEntry[] | undefined {
+  const decoder = decoding.createDecoder(payload);
+  const entries: AwarenessEntry[] = [];
+  try {
+    for (let left = decoding.readVarUint(decoder); left > 0; left -= 1) {
+      const clientId = decoding.readVarUint(decoder);
+      const clock = decoding.readVarUint(decoder);
+      const json = decoding.readVarUint8Array(decoder);
+      if (clientId >= clientIdEnd) return undefined;
+      if (clock < clockEnd && entries.length < limit) entries.push({ clientId, clock, json });
+    }
+  } catch {
+    return undefined;
+  }
+  return decoding.hasContent(decoder) ? undefined : entries;
+}
+
+/** One allocation: an encoder would copy a large payload twice. */
+function withPayload(head: readonly number[], payload: Uint8Array): Uint8Array {
+  let length = payload.length;
+  let lengthBytes = 1;
+  for (let rest = length; rest >= 128; rest = Math.floor(rest / 128)) lengthBytes += 1;
+  const frame = new Uint8Array(head.length + lengthBytes + payload.length);
+  frame.set(head);
+  let at = head.length;
+  for (; length >= 128; length = Math.floor(length / 128)) frame[at++] = 128 + (length % 128);
+  frame[at++] = length;
+  frame.set(payload, at);
+  return frame;
+}
+
+export function writeSyncStep1(stateVector: Uint8Array): Uint8Array {
+  return withPayload([message.sync, sync.step1], stateVector);
+}
+
+export function writeSyncStep2(update: Uint8Array): Uint8Array {
+  return withPayload([message.sync, sync.step2], update);
+}
+
+export function writeUpdate(update: Uint8Array): Uint8Array {
+  return withPayload([message.sync, sync.update], update);
+}
+
+export function writeAwareness(
+  entries: readonly { readonly clientId: number; readonly clock: number; readonly json: string }[],
+): Uint8Array {
+  const payload = encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, entries.length);
+    for (const { clientId, clock, json } of entries) {
+      encoding.writeVarUint(encoder, clientId);
+      encoding.writeVarUint(encoder, clock);
+      encoding.writeVarString(encoder, json);
+    }
+  });
+  return withPayload([message.awareness], payload);
+}
+
+/** A stock client prints the reason and stays connected. */
+export function writePermissionDenied(reason: string): Uint8Array {
+  return encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, message.auth);
+    encoding.writeVarUint(encoder, auth.permissionDenied);
+    encoding.writeVarString(encoder, reason);
+  });
+}
+
+/** Extension: everything of yours up to here is stored; the article is at `revision`. */
+export function writeAck(revision: number): Uint8Array {
+  return encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, message.ack);
+    encoding.writeVarUint(encoder, revision);
+  });
+}
+
+/** Extension: the same refusal for machines, as the JSON text `{code, detail}`. */
+export function writeRefusal(code: string, detail: string): Uint8Array {
+  return encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, message.refusal);
+    encoding.writeVarString(encoder, JSON.stringify({ code, detail }));
+  });
+}

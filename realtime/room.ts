@@ -1,0 +1,452 @@
+/**
+ * One open document: the queue through which every change goes, and the sockets that read it.
+ *
+ * Decide → queue → append → apply → relay. One batch is being appended while the next gathers; a batch is one
+ * revision. So nothing is in the document, and nothing reaches a reader, that is not durable, with one exception:
+ * a server edit runs on the document first, and until it is durable everything that would look waits.
+ * When an append fails nobody knows what is stored: the room ends, and the next use loads it anew.
+ *
+ * It knows no credentials, no hosts and no storage.
+ */
+
+import type { Logger } from "pino";
+import * as Y from "yjs";
+import type { Author } from "../api/schema/article.ts";
+import { AppError, notFound } from "../api/schema/error.ts";
+import { Admission, type Question, type Refusal, type Verdict } from "./admission.ts";
+import { AskQueue } from "./askQueue.ts";
+import { Connection } from "./connection.ts";
+import { DocumentMeasure } from "./documentMeasure.ts";
+import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
+import { openDocument } from "./openDocument.ts";
+import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
+import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
+import { writeAwareness, writeUpdate } from "./protocol.ts";
+import { applyBatch, type Said } from "./relay.ts";
+import { RoomQueue } from "./roomQueue.ts";
+import { runServerEdit } from "./serverEdit.ts";
+
+export interface RoomOptions {
+  readonly articleId: string;
+  readonly loaded: LoadedDocument;
+  readonly updateLog: UpdateLog;
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly metrics: RoomMetrics | undefined;
+  readonly log: Logger | undefined;
+  /** A batch became durable: other nodes may read it. */
+  readonly onAppended: (revision: number) => void;
+  /** Nobody is left and nothing is going on, or somebody came. */
+  readonly onActivity: () => void;
+  readonly onConnectionClosed: (connection: Connection) => void;
+  /** The room must not be used any more. */
+  readonly onEnded: () => void;
+}
+
+/** The room ended before the operation began: nothing happened, and it may be tried in a new room. */
+export class RoomEnded extends Error {
+  override readonly name = "RoomEnded";
+}
+
+interface Submission extends Said<Connection> {
+  readonly author: Author;
+  readonly settle: Settle<number> | undefined;
+}
+
+interface Settle<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+interface EditRequest {
+  readonly author: Author;
+  readonly clientId: number | undefined;
+  readonly change: (document: Y.Doc, revision: number) => unknown;
+  readonly settle: Settle<EditResult>;
+}
+
+export interface EditResult {
+  readonly revision: number;
+  readonly changed: boolean;
+  readonly repeated: boolean;
+  readonly value?: unknown;
+}
+
+/** An edit that stands in the document and not yet in the log. */
+interface BegunEdit extends EditRequest {
+  readonly update: Uint8Array;
+  readonly value: unknown;
+}
+
+/** A state is kept when this much has come since the last one, or a quarter of the document if that is more. */
+const saveBatches = 500;
+const saveBytes = 1024 * 1024;
+
+export class Room {
+  readonly articleId: string;
+  readonly presence: Presence<Connection>;
+  readonly connections = new Set<Connection>();
+  private readonly options: RoomOptions;
+  private readonly queue: RoomQueue<Submission, EditRequest, BegunEdit>;
+  private readonly asks: AskQueue;
+  private document: Y.Doc;
+  private measure: DocumentMeasure;
+  private admission: Admission<Connection>;
+  private revision: number;
+  private isEnded = false;
+  private heldBytes = 0;
+  private submissions = 0;
+  /** Another node says that the log is this long. */
+  private heardRevision = 0;
+  private unsaved: { batches: number; bytes: number };
+  private saving: Promise<void> | undefined;
+  /** The last answers to sync-step-1, for the many clients that come back at once. */
+  private readonly answers = new Map<string, Uint8Array>();
+
+  constructor(options: RoomOptions) {
+    const { clock, limits, loaded } = options;
+    this.options = options;
+    this.articleId = options.articleId;
+    this.presence = createPresence<Connection>({ clock, limits, deliver: deliverPresence });
+    this.queue = new RoomQueue({
+      first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
+      begin: (request) => this.beginEdit(request),
+      write: (batch, begun) => this.append(batch, begun),
+      failed: (error) => this.fail(error),
+      rested: () => options.onActivity(),
+    });
+    this.asks = new AskQueue({
+      clock,
+      whenSettled: (run) => this.whenSettled(run),
+      stateVector: () => Y.encodeStateVector(this.document),
+    });
+    this.unsaved = { batches: loaded.tail.length, bytes: tailBytes(loaded) };
+    this.revision = loaded.revision;
+    this.document = openDocument(loaded);
+    this.measure = new DocumentMeasure(this.document, encodedBytes(loaded));
+    this.admission = this.createAdmission();
+  }
+
+  get isOpen(): boolean {
+    return !this.isEnded;
+  }
+
+  /** Nobody is here and nothing is under way. */
+  get isIdle(): boolean {
+    return this.connections.size === 0 && this.queue.isSettled && this.saving === undefined;
+  }
+
+  get isUnsaved(): boolean {
+    return this.unsaved.batches > 0;
+  }
+
+  /** At least as many bytes as a full sync of the document has. */
+  get encodedBytes(): number {
+    return this.measure.encodedBytes;
+  }
+
+  join(peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
+    const { clock, limits, onConnectionClosed } = this.options;
+    const connection = new Connection({ room: this, peer, identity, extensions, clock, limits, onClosed: onConnectionClosed });
+    this.connections.add(connection);
+    this.presence.join(connection);
+    this.options.onActivity();
+    this.ask(connection);
+    connection.sendPresence();
+    return connection;
+  }
+
+  leave(connection: Connection): void {
+    this.connections.delete(connection);
+    this.asks.forget(connection);
+    this.presence.leave(connection);
+    this.options.onActivity();
+  }
+
+  /** Asks a writer what the server lacks, however large the question is: what it wrote offline comes this way only. */
+  ask(connection: Connection): void {
+    this.whenSettled(() => {
+      if (connection.mayBeAsked) connection.sendQuestion(Y.encodeStateVector(this.document));
+    });
+  }
+
+  /** Decides at once; what is admitted is durable when a `whenSettled` asked for afterwards runs. */
+  submit(question: Question<Connection>, author: Author, settle?: Settle<number>): Verdict<Connection> | { readonly kind: "overflow" } {
+    const bytes = question.update.bytes.length;
+    if (this.admission.queuedBytes + this.heldBytes + bytes > this.options.limits["room.queue"]) return { kind: "overflow" };
+    this.submissions += 1;
+    const verdict = this.admission.judge(question);
+    if (verdict.kind === "admitted" || verdict.kind === "known") {
+      for (const owner of verdict.owners) this.asks.doubt(owner, question.speaker);
+    }
+    if (verdict.kind === "admitted") {
+      const { update } = verdict;
+      const { speaker, isAnswer } = question;
+      // Clients that show no presence are known by what they write.
+      const [section] = update.sections;
+      if (!isAnswer && speaker !== undefined && update.sections.length === 1 && section !== undefined) {
+        this.presence.claim(speaker, section.clientId);
+      }
+      this.queue.push({ author, speaker, update: update.bytes, settle });
+    }
+    return verdict;
+  }
+
+  /** What was refused before it was judged: nothing that builds on it will be kept. */
+  refuse(claims: readonly ClockRange[], speaker: Connection | undefined): void {
+    this.admission.refuse(claims, speaker);
+  }
+
+  countRefusal(code: string): void {
+    this.options.metrics?.updateRefused(code);
+  }
+
+  /** Books bytes that wait in a socket; false when the room holds too much. */
+  hold(bytes: number): boolean {
+    this.heldBytes += bytes;
+    return this.admission.queuedBytes + this.heldBytes <= this.options.limits["room.queue"];
+  }
+
+  release(bytes: number): void {
+    this.heldBytes -= bytes;
+  }
+
+  edit(request: EditRequest): void {
+    if (this.isEnded) request.settle.reject(new RoomEnded());
+    else this.queue.edit(request);
+  }
+
+  /**
+   * Runs when everything received before is durable and the document shows nothing that is not; at once when
+   * that is so now. `abandon` is called instead when the room ends first.
+   */
+  whenSettled(run: (revision: number) => void, abandon?: () => void): void {
+    this.queue.look(() => run(this.revision), abandon);
+  }
+
+  /** Only from `whenSettled`. */
+  view<T>(look: (document: Y.Doc, revision: number) => T): T {
+    return look(this.document, this.revision);
+  }
+
+  /** Only from `whenSettled`: what a client with this state vector lacks. */
+  encodeAnswer(stateVector: Uint8Array): Uint8Array {
+    const key = Buffer.from(stateVector).toString("latin1");
+    const known = this.answers.get(key);
+    if (known !== undefined) return known;
+    const answer = Y.encodeStateAsUpdate(this.document, stateVector);
+    if (this.answers.size >= 4) this.answers.clear();
+    this.answers.set(key, answer);
+    return answer;
+  }
+
+  /** Another node appended up to here. */
+  heard(revision: number): void {
+    this.heardRevision = Math.max(this.heardRevision, revision);
+    if (this.heardRevision > this.revision) this.queue.schedule();
+  }
+
+  /** Keeps the whole state, so that the next load need not replay the log. Nothing is lost when that fails. */
+  save(): Promise<void> {
+    this.saving ??= this.keepState().finally(() => {
+      this.saving = undefined;
+      this.options.onActivity();
+    });
+    return this.saving;
+  }
+
+  /** Closes every socket and gives back whatever was not begun. */
+  end(code: number, reason: string, error: unknown = new RoomEnded()): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.options.onEnded();
+    for (const connection of [...this.connections]) connection.close(code, reason);
+    this.presence.stop();
+    this.asks.stop();
+    const { changes, edits } = this.queue.end();
+    for (const { settle } of [...changes, ...edits]) settle?.reject(error);
+    this.document.destroy();
+  }
+
+  private createAdmission(): Admission<Connection> {
+    const ownerOf = (clientId: number) => {
+      const owner = this.presence.ownerOf(clientId);
+      return owner?.isWriter ? owner : undefined;
+    };
+    return new Admission<Connection>({ document: this.document, measure: this.measure, limits: this.options.limits, ownerOf });
+  }
+
+  private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {
+    const { document, revision } = this;
+    const outcome = runServerEdit(document, request.clientId, () => request.change(document, revision));
+    switch (outcome.kind) {
+      case "repeated":
+        request.settle.resolve({ revision, changed: false, repeated: true });
+        return undefined;
+      case "unchanged":
+        request.settle.resolve({ revision, changed: false, repeated: false, value: outcome.value });
+        return undefined;
+      case "failed":
+        request.settle.reject(outcome.error);
+        return outcome.isDirty ? this.takeBack() : undefined;
+      case "changed": {
+        const refusal = this.judgeEdit(outcome.update);
+        if (refusal === undefined) return { ...request, update: outcome.update, value: outcome.value };
+        request.settle.reject(new AppError(refusal.code, refusal.detail));
+        return this.takeBack();
+      }
+    }
+  }
+
+  /** The edit stands in the document already; what it may hold and how large it may be is the same for everybody. */
+  private judgeEdit(update: Uint8Array): Refusal | undefined {
+    const inspected = inspectUpdate(update, this.options.limits);
+    if (inspected.kind === "refused") return { code: "content_not_accepted", detail: inspected.detail };
+    return this.admission.judgeApplied(inspected.update);
+  }
+
+  /** Loads the document as it is durable, in place of one that is ahead of the log. */
+  private async takeBack(): Promise<void> {
+    const { submissions } = this;
+    const loaded = await this.options.updateLog.load(this.articleId);
+    if (this.isEnded) return;
+    if (loaded.revision !== this.revision || submissions !== this.submissions || this.queue.hasGathered) {
+      // What came meanwhile was judged by the document that goes: let everybody come again.
+      this.end(1012, "the document was reloaded");
+      return;
+    }
+    this.document.destroy();
+    this.document = openDocument(loaded);
+    this.measure = new DocumentMeasure(this.document, encodedBytes(loaded));
+    this.admission = this.createAdmission();
+  }
+
+  private async append(batch: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
+    const { clock, metrics, updateLog } = this.options;
+    this.admission.batchStarted();
+    const updates = batch.map(({ author, update }) => ({ author, update }));
+    if (edit !== undefined) updates.unshift({ author: edit.author, update: edit.update });
+    const startedMs = clock.now();
+    const rejectAll = (error: unknown) => {
+      for (const { settle } of batch) settle?.reject(error);
+      edit?.settle.reject(error);
+    };
+    try {
+      const result = await updateLog.append(this.articleId, updates);
+      if (result.kind === "deleted") {
+        rejectAll(notFound());
+        this.end(4409, "the article was deleted", notFound());
+        return;
+      }
+      // Another node wrote in between: its batches come first, or the revision would promise what is not here.
+      if (result.revision > this.revision + 1) await this.catchUp(result.revision);
+      if (this.isEnded) throw new RoomEnded();
+      metrics?.batchAppended(updates.length, clock.now() - startedMs);
+      this.settle(batch, edit, Math.max(result.revision, this.revision));
+      this.options.onAppended(result.revision);
+    } catch (error) {
+      rejectAll(error);
+      throw error;
+    }
+  }
+
+  /** The batch is durable. */
+  private settle(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
+    this.apply(batch, edit?.update);
+    this.admission.batchApplied();
+    this.revision = revision;
+    edit?.settle.resolve({ revision, changed: true, repeated: false, value: edit.value });
+    const speakers = new Set<Connection>();
+    this.unsaved.batches += 1;
+    this.unsaved.bytes += edit?.update.length ?? 0;
+    for (const { speaker, settle, update } of batch) {
+      settle?.resolve(revision);
+      if (speaker !== undefined) speakers.add(speaker);
+      this.unsaved.bytes += update.length;
+    }
+    for (const speaker of speakers) {
+      speaker.acknowledge(revision);
+      this.asks.wrote(speaker);
+    }
+    this.asks.run();
+    const { batches, bytes } = this.unsaved;
+    if (batches >= saveBatches || bytes >= Math.max(saveBytes, this.encodedBytes / 4)) void this.save();
+  }
+
+  private apply(batch: readonly Said<Connection>[], already?: Uint8Array): void {
+    this.answers.clear();
+    const { toOthers, toSpeakers } = applyBatch(this.document, batch, already);
+    const frames = new Map<Uint8Array, Uint8Array>();
+    let relayed = 0;
+    for (const connection of this.connections) {
+      const update = toSpeakers.has(connection) ? toSpeakers.get(connection) : toOthers;
+      if (update === undefined) continue;
+      const frame = frames.get(update) ?? writeUpdate(update);
+      frames.set(update, frame);
+      connection.deliver(frame);
+      relayed += 1;
+    }
+    if (relayed > 0) this.options.metrics?.framesRelayed(relayed);
+  }
+
+  /** Reads what other nodes appended; `own` is a batch of ours among them, which stands in memory. */
+  private async catchUp(own?: number): Promise<void> {
+    const { updateLog } = this.options;
+    const read = await updateLog.readAfter(this.articleId, this.revision);
+    let { revision } = this;
+    let updates: readonly { readonly update: Uint8Array }[];
+    if (read.gap) {
+      const { state, tail, revision: loaded } = await updateLog.load(this.articleId);
+      updates = [...(state === undefined ? [] : [{ update: state }]), ...tail.flatMap((batch) => batch.updates)];
+      revision = loaded;
+    } else {
+      updates = read.batches.filter((batch) => batch.revision !== own).flatMap((batch) => batch.updates);
+      revision = read.batches.at(-1)?.revision ?? revision;
+    }
+    if (this.isEnded) return;
+    this.apply(updates.map(({ update }) => ({ update })));
+    // How much of it is text is not known; measuring anew finds out when it matters.
+    for (const { update } of updates) this.measure.grow({ bytes: update, textBytes: update.length });
+    this.revision = Math.max(this.revision, revision);
+    // What was announced and cannot be read yet is announced by the next batch.
+    this.heardRevision = Math.min(this.heardRevision, this.revision);
+  }
+
+  private async keepState(): Promise<void> {
+    this.unsaved = { batches: 0, bytes: 0 };
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.whenSettled((revision) => {
+          const state = Y.encodeStateAsUpdate(this.document);
+          this.measure.encodedIs(state.length, this.admission.queuedBytes);
+          this.options.updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
+        }, resolve);
+      });
+    } catch (error) {
+      // The log still holds everything; the next state that is due tries again.
+      this.options.log?.warn({ err: error, articleId: this.articleId }, "a document's state could not be kept");
+    }
+  }
+
+  private fail(error: unknown): void {
+    this.options.log?.error({ err: error, articleId: this.articleId }, "a room is closed: its log cannot be written or read");
+    this.end(1013, "changes cannot be stored now");
+  }
+}
+
+function deliverPresence(entries: readonly OutgoingEntry[], to: readonly Connection[]): void {
+  if (to.length === 0) return;
+  const frame = writeAwareness(entries);
+  for (const connection of to) connection.deliver(frame);
+}
+
+function tailBytes({ tail }: LoadedDocument): number {
+  let bytes = 0;
+  for (const { updates } of tail) for (const { update } of updates) bytes += update.length;
+  return bytes;
+}
+
+/** At least as many bytes as the loaded document encodes to. */
+function encodedBytes(loaded: LoadedDocument): number {
+  return (loaded.state?.length ?? 0) + tailBytes(loaded);
+}

@@ -1,0 +1,289 @@
+/**
+ * The open documents of this node: opened at first use, shared while in use, closed again when idle.
+ *
+ * One load per document however many ask at once. A room that ended is replaced at the next use; what had not
+ * begun in it is tried again in the new one. Other nodes are heard through the bus and read through the log.
+ */
+import * as decoding from "lib0/decoding";
+import * as encoding from "lib0/encoding";
+import type { Logger } from "pino";
+import type * as Y from "yjs";
+import type { Author } from "../api/schema/article.ts";
+import { AppError } from "../api/schema/error.ts";
+import type { Connection } from "./connection.ts";
+import { inspectUpdate } from "./inspectUpdate.ts";
+import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
+import { Room, RoomEnded } from "./room.ts";
+
+export type { Connection } from "./connection.ts";
+
+export interface Presence {
+  readonly username: string;
+  readonly kind: string;
+  readonly mode: "read" | "write";
+  readonly sinceMs: number;
+}
+
+export interface Edited<T> {
+  readonly revision: number;
+  readonly changed: boolean;
+  readonly repeated: boolean;
+  /** What `change` returned; absent when it did not run. */
+  readonly value?: T;
+}
+
+export type Reviewed = ConnectionIdentity | { readonly close: number; readonly reason: string } | "keep";
+
+export interface Rooms {
+  /** Refuses with `rate_limited` when the article or the credential has too many sockets, `unavailable` while draining. */
+  connect(articleId: string, peer: Peer, identity: ConnectionIdentity, options: { readonly extensions: boolean }): Promise<Connection>;
+  /** Sees only durable state; waits for what was received before. Opens the room if needed. */
+  read<T>(articleId: string, view: (document: Y.Doc, revision: number) => T): Promise<T>;
+  /**
+   * Runs `change` in one transaction of a client with `clientId`; durable and relayed when it resolves. If the
+   * document already knows `clientId` nothing runs and `repeated` is true. Each client id makes the document
+   * heavier for good: leave it out (`undefined`) where no repetition has to be told.
+   */
+  edit<T>(
+    articleId: string,
+    author: Author,
+    clientId: number | undefined,
+    change: (document: Y.Doc, revision: number) => T,
+  ): Promise<Edited<T>>;
+  /** Validates like a frame of the socket; refuses with `content_not_accepted`, `content_too_large` or `payload_too_large`. */
+  applyUpdate(articleId: string, author: Author, update: Uint8Array): Promise<{ readonly revision: number }>;
+  /** Who is here; nobody when the document is not open on this node. */
+  presence(articleId: string): readonly Presence[];
+  /** Asks `decide` again for every open connection and closes or updates it. */
+  review(decide: (connection: { readonly articleId: string; readonly identity: ConnectionIdentity }) => Reviewed): void;
+  closeArticle(articleId: string, code: number, reason: string): void;
+  stats(): { readonly rooms: number; readonly connections: number };
+  /** Closes all sockets with 1012 and resolves when every queued change is durable. */
+  drain(): Promise<void>;
+}
+
+export interface RoomsOptions {
+  readonly updateLog: UpdateLog;
+  readonly bus: RoomBus;
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly nodeId: string;
+  readonly metrics?: RoomMetrics;
+  readonly log?: Logger;
+  /** How long a document that nobody uses stays open. */
+  readonly idleMs?: number;
+}
+
+interface Entry {
+  readonly opening: Promise<Room>;
+  room: Room | undefined;
+  cancelUnload: (() => void) | undefined;
+  readonly unsubscribe: () => void;
+}
+
+/** A room ends only when the store is in trouble, so more tries than this help nobody. */
+const maxTries = 3;
+
+export function createRooms(options: RoomsOptions): Rooms {
+  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000 } = options;
+  const entries = new Map<string, Entry>();
+  const socketsOfCredential = new Map<string, number>();
+  let connections = 0;
+  let isDraining = false;
+
+  function open(articleId: string): Promise<Room> {
+    const found = entries.get(articleId);
+    if (found !== undefined) return found.opening;
+    const entry: Entry = {
+      room: undefined,
+      cancelUnload: undefined,
+      opening: updateLog.load(articleId).then((loaded) => {
+        const room = new Room({
+          articleId,
+          loaded,
+          updateLog,
+          clock,
+          limits,
+          metrics,
+          log,
+          onAppended: (revision) => bus.publish(articleId, writeWake(nodeId, revision)),
+          onActivity: () => noteActivity(entry),
+          onConnectionClosed: (connection) => forgetSocket(connection),
+          onEnded: () => close(articleId, entry),
+        });
+        entry.room = room;
+        noteActivity(entry);
+        return room;
+      }),
+      unsubscribe: bus.subscribe(articleId, (message) => {
+        const wake = readWake(message);
+        if (wake !== undefined && wake.nodeId !== nodeId) entry.room?.heard(wake.revision);
+      }),
+    };
+    entries.set(articleId, entry);
+    entry.opening.catch(() => close(articleId, entry));
+    return entry.opening;
+  }
+
+  function close(articleId: string, entry: Entry): void {
+    entry.cancelUnload?.();
+    entry.unsubscribe();
+    if (entries.get(articleId) === entry) entries.delete(articleId);
+  }
+
+  function noteActivity(entry: Entry): void {
+    entry.cancelUnload?.();
+    entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
+  }
+
+  /** Looks again after the state was kept: somebody may have come meanwhile. */
+  async function unload(entry: Entry): Promise<void> {
+    const { room } = entry;
+    if (room === undefined || !room.isIdle) return;
+    if (room.isUnsaved) await room.save();
+    // Saving is an activity: unless somebody came, the room is closed one idle time later at the latest.
+    if (room.isIdle) room.end(1001, "nobody is here");
+  }
+
+  /** `task` begins in the turn in which the room is known to be open; what had not begun when it ended is repeated. */
+  async function within<T>(articleId: string, task: (room: Room) => Promise<T> | T): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const room = await open(articleId);
+      try {
+        if (!room.isOpen) throw new RoomEnded();
+        return await task(room);
+      } catch (error) {
+        if (!(error instanceof RoomEnded)) throw error;
+        if (tries === maxTries) throw new AppError("unavailable", "The document cannot be opened now. Try again later.");
+      }
+    }
+  }
+
+  function countSocket(room: Room, { credentialId }: ConnectionIdentity): void {
+    if (isDraining) throw new AppError("unavailable", "The server is about to stop. Connect again.");
+    const ofCredential = socketsOfCredential.get(credentialId) ?? 0;
+    if (room.connections.size >= limits["sockets.article"]) throw new AppError("rate_limited", "The article has too many open sockets.");
+    if (ofCredential >= limits["sockets.credential"]) throw new AppError("rate_limited", "The credential has too many open sockets.");
+    socketsOfCredential.set(credentialId, ofCredential + 1);
+    connections += 1;
+  }
+
+  function forgetSocket({ credentialId }: Connection): void {
+    const left = (socketsOfCredential.get(credentialId) ?? 1) - 1;
+    if (left > 0) socketsOfCredential.set(credentialId, left);
+    else socketsOfCredential.delete(credentialId);
+    connections -= 1;
+  }
+
+  return {
+    connect(articleId, peer, identity, { extensions }) {
+      return within(articleId, (room) => {
+        countSocket(room, identity);
+        return room.join(peer, identity, extensions);
+      });
+    },
+
+    read(articleId, view) {
+      return within(
+        articleId,
+        (room) =>
+          new Promise((resolve, reject) => {
+            const look = () => {
+              try {
+                resolve(room.view(view));
+              } catch (error) {
+                reject(error);
+              }
+            };
+            room.whenSettled(look, () => reject(new RoomEnded()));
+          }),
+      );
+    },
+
+    edit<T>(articleId: string, author: Author, clientId: number | undefined, change: (document: Y.Doc, revision: number) => T) {
+      return within(
+        articleId,
+        (room) =>
+          new Promise<Edited<T>>((resolve, reject) => {
+            room.edit({ author, clientId, change, settle: { resolve: (edited) => resolve(edited as Edited<T>), reject } });
+          }),
+      );
+    },
+
+    async applyUpdate(articleId, author, update) {
+      if (update.length > limits["frame.update"]) {
+        throw new AppError("payload_too_large", `An update may have at most ${limits["frame.update"]} bytes.`);
+      }
+      const inspected = inspectUpdate(update, limits);
+      if (inspected.kind === "refused") throw new AppError("content_not_accepted", inspected.detail);
+      const question = { update: inspected.update, isAnswer: false, afterRefusal: false };
+      return within(
+        articleId,
+        (room) =>
+          new Promise((resolve, reject) => {
+            const settle = { resolve: (revision: number) => resolve({ revision }), reject };
+            const ended = () => reject(new RoomEnded());
+            const offer = (waited: number): void => {
+              const verdict = room.submit({ ...question, waited }, author, settle);
+              if (verdict.kind === "known") room.whenSettled(settle.resolve, ended);
+              else if (verdict.kind === "wait") room.whenSettled(() => offer(waited + 1), ended);
+              else if (verdict.kind === "refused") reject(new AppError(verdict.refusal.code, verdict.refusal.detail));
+              else if (verdict.kind === "overflow") reject(new AppError("unavailable", "Too many changes of this document are waiting."));
+            };
+            offer(0);
+          }),
+      );
+    },
+
+    presence(articleId) {
+      return entries.get(articleId)?.room?.presence.list() ?? [];
+    },
+
+    review(decide) {
+      for (const [articleId, { room }] of entries) {
+        for (const connection of [...(room?.connections ?? [])]) {
+          const decided = decide({ articleId, identity: connection.identity });
+          if (decided === "keep") continue;
+          if ("close" in decided) connection.close(decided.close, decided.reason);
+          else connection.update(decided);
+        }
+      }
+    },
+
+    closeArticle(articleId, code, reason) {
+      for (const connection of [...(entries.get(articleId)?.room?.connections ?? [])]) connection.close(code, reason);
+    },
+
+    stats() {
+      return { rooms: entries.size, connections };
+    },
+
+    async drain() {
+      isDraining = true;
+      const opening = [...entries.values()].map(async ({ opening: opened }) => {
+        const room = await opened;
+        for (const connection of [...room.connections]) connection.close(1012, "the server is restarting");
+        await new Promise<void>((resolve) => room.whenSettled(() => resolve(), resolve));
+      });
+      // A document that cannot be opened has nothing to finish.
+      await Promise.allSettled(opening);
+    },
+  };
+}
+
+/** A wake-up: which node appended, and the article's revision. */
+function writeWake(nodeId: string, revision: number): Uint8Array {
+  return encoding.encode((encoder) => {
+    encoding.writeVarString(encoder, nodeId);
+    encoding.writeVarUint(encoder, revision);
+  });
+}
+
+function readWake(message: Uint8Array): { readonly nodeId: string; readonly revision: number } | undefined {
+  try {
+    const decoder = decoding.createDecoder(message);
+    return { nodeId: decoding.readVarString(decoder), revision: decoding.readVarUint(decoder) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Runs a change of the server's own in one transaction under a given client id, and says what came of it. The
+ * document must be durable as it stands; afterwards it is ahead of the log until the update is appended.
+ */
+import * as Y from "yjs";
+import { capture } from "./relay.ts";
+
+export type EditOutcome<T> =
+  | { readonly kind: "repeated" }
+  | { readonly kind: "unchanged"; readonly value: T }
+  | { readonly kind: "changed"; readonly value: T; readonly update: Uint8Array }
+  /** `isDirty`: some of the change stands in the document and must be taken back. */
+  | { readonly kind: "failed"; readonly error: unknown; readonly isDirty: boolean };
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** Without `clientId` the document's own is used, and a repetition cannot be told. */
+export function runServerEdit<T>(document: Y.Doc, clientId: number | undefined, change: () => T): EditOutcome<T> {
+  if (clientId !== undefined && document.store.clients.has(clientId)) return { kind: "repeated" };
+  const ownId = document.clientID;
+  const editId = clientId ?? ownId;
+  const before = Y.getState(document.store, editId);
+  const results: T[] = [];
+  const errors: unknown[] = [];
+  document.clientID = editId;
+  const update = capture(document, () => {
+    try {
+      results.push(change());
+    } catch (error) {
+      errors.push(error);
+    }
+  });
+  document.clientID = ownId;
+  if (errors.length > 0) return { kind: "failed", error: errors[0], isDirty: update !== undefined };
+  const value = results[0] as T;
+  if (update === undefined) return { kind: "unchanged", value };
+  // Half a surrogate pair would stay as it is here and be U+FFFD in every other copy.
+  for (const struct of document.store.clients.get(editId)?.toReversed() ?? []) {
+    if (struct.id.clock + struct.length <= before) break;
+    if (struct instanceof Y.Item && struct.content instanceof Y.ContentString && loneSurrogate.test(struct.content.str)) {
+      return { kind: "failed", error: new Error("an edit wrote half a surrogate pair"), isDirty: true };
+    }
+  }
+  return { kind: "changed", value, update };
+}

@@ -1,0 +1,111 @@
+/** An `UpdateLog` in memory whose appends a test holds back, fails or cuts short. */
+import type { AuthoredUpdate, LoggedBatch, UpdateLog } from "../../realtime/ports.ts";
+
+interface Article {
+  batches: LoggedBatch[];
+  trimmedTo: number;
+  revision: number;
+  state: { revision: number; bytes: Uint8Array } | undefined;
+  isDeleted: boolean;
+}
+
+export interface MemoryLog extends UpdateLog {
+  /** Appends wait from now on, in order. */
+  hold(): void;
+  /** Lets the waiting appends happen, or only the first `count` of them, and resolves when they have. */
+  release(count?: number): Promise<void>;
+  /** The next append is refused and nothing is written. */
+  failNext(error?: Error): void;
+  deleteArticle(articleId: string): void;
+  /** Forgets the batches up to a revision; they stay in the stored state. */
+  trim(articleId: string, through: number): void;
+  batches(articleId: string): readonly LoggedBatch[];
+  state(articleId: string): { revision: number; bytes: Uint8Array } | undefined;
+  readonly waiting: number;
+  readonly loads: number;
+}
+
+/** `writer` names the node whose log this is; `shared` lets several nodes write the same articles. */
+export function createMemoryLog({ writer = "node", shared }: { writer?: string; shared?: MemoryLogStore } = {}): MemoryLog {
+  const articles = shared?.articles ?? new Map<string, Article>();
+  let isHolding = false;
+  let failure: Error | undefined;
+  let loads = 0;
+  const waiting: (() => void)[] = [];
+
+  function article(articleId: string): Article {
+    const found = articles.get(articleId) ?? { batches: [], trimmedTo: 0, revision: 0, state: undefined, isDeleted: false };
+    articles.set(articleId, found);
+    return found;
+  }
+
+  return {
+    async load(articleId) {
+      loads += 1;
+      await Promise.resolve();
+      const { batches, state, revision } = article(articleId);
+      const tail = batches.filter((batch) => batch.revision > (state?.revision ?? 0));
+      return { revision, tail, ...(state === undefined ? {} : { state: state.bytes }) };
+    },
+    async append(articleId, updates: readonly AuthoredUpdate[]) {
+      if (isHolding) await new Promise<void>((resolve) => waiting.push(resolve));
+      else await Promise.resolve();
+      if (failure !== undefined) {
+        const error = failure;
+        failure = undefined;
+        throw error;
+      }
+      const found = article(articleId);
+      if (found.isDeleted) return { kind: "deleted" };
+      found.revision += 1;
+      found.batches.push({ revision: found.revision, writer, updates: [...updates] });
+      return { kind: "appended", revision: found.revision };
+    },
+    async readAfter(articleId, revision) {
+      await Promise.resolve();
+      const found = article(articleId);
+      if (revision < found.trimmedTo) return { gap: true };
+      return { gap: false, batches: found.batches.filter((batch) => batch.revision > revision) };
+    },
+    async saveState(articleId, revision, bytes) {
+      await Promise.resolve();
+      article(articleId).state = { revision, bytes };
+    },
+    hold() {
+      isHolding = true;
+    },
+    async release(count = Number.POSITIVE_INFINITY) {
+      if (count === Number.POSITIVE_INFINITY) isHolding = false;
+      for (const resolve of waiting.splice(0, count)) resolve();
+      for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+    failNext(error = new Error("the store is gone")) {
+      failure = error;
+    },
+    deleteArticle(articleId) {
+      article(articleId).isDeleted = true;
+    },
+    trim(articleId, through) {
+      const found = article(articleId);
+      found.batches = found.batches.filter((batch) => batch.revision > through);
+      found.trimmedTo = through;
+    },
+    batches: (articleId) => article(articleId).batches,
+    state: (articleId) => article(articleId).state,
+    get waiting() {
+      return waiting.length;
+    },
+    get loads() {
+      return loads;
+    },
+  };
+}
+
+/** Articles that several logs write. */
+export interface MemoryLogStore {
+  readonly articles: Map<string, Article>;
+}
+
+export function createMemoryLogStore(): MemoryLogStore {
+  return { articles: new Map() };
+}

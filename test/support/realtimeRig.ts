@@ -1,0 +1,55 @@
+/** Rooms over a log in memory, with the limits of the product and a clock the test moves. */
+import { defaultLimits } from "../../api/limits.ts";
+import type { RoomBus, RoomLimits } from "../../realtime/ports.ts";
+import { createRooms, type Rooms } from "../../realtime/rooms.ts";
+import { createManualTime } from "./manualTime.ts";
+import { createMemoryLog, createMemoryLogStore, type MemoryLog } from "./memoryLog.ts";
+import { PairedClient, writerIdentity } from "./socketPair.ts";
+
+export function createMemoryBus(): RoomBus {
+  const listeners = new Map<string, Set<(message: Uint8Array) => void>>();
+  return {
+    publish(articleId, message) {
+      for (const listener of listeners.get(articleId) ?? []) listener(message);
+    },
+    subscribe(articleId, listener) {
+      const own = listeners.get(articleId) ?? new Set();
+      listeners.set(articleId, own.add(listener));
+      return () => void own.delete(listener);
+    },
+  };
+}
+
+export const articleId = "art_test";
+
+export function createRealtimeRig({ limits = {}, nodes = 1 }: { limits?: Partial<RoomLimits>; nodes?: number } = {}) {
+  const time = createManualTime();
+  const clock = { now: time.now, after: time.after };
+  const bus = createMemoryBus();
+  const shared = createMemoryLogStore();
+  const all = Array.from({ length: nodes }, (_, index) => {
+    const nodeId = `node${index}`;
+    const log = createMemoryLog({ writer: nodeId, shared });
+    return { log, rooms: createRooms({ updateLog: log, bus, clock, nodeId, limits: { ...defaultLimits, ...limits } }) };
+  });
+  const [first] = all as [{ log: MemoryLog; rooms: Rooms }];
+  const clients: PairedClient[] = [];
+  return {
+    time,
+    nodes: all,
+    log: first.log,
+    rooms: first.rooms,
+    clients,
+    async join(username = "ada", options: { extensions?: boolean; mayWrite?: boolean; node?: number } = {}): Promise<PairedClient> {
+      const identity = { ...writerIdentity(username), mayWrite: options.mayWrite ?? true };
+      const rooms = all[options.node ?? 0]?.rooms ?? first.rooms;
+      const client = new PairedClient(rooms, articleId, identity, { extensions: options.extensions ?? false });
+      clients.push(client);
+      return client.connect();
+    },
+    liveText: () => first.rooms.read(articleId, (document) => document.getText("content.md").toString()),
+    close() {
+      for (const client of clients) client.destroy();
+    },
+  };
+}
