@@ -14,14 +14,11 @@ export interface AuthServices {
   readonly ownAccount: OwnAccount;
 }
 
-/** Tokens are secrets: no cache between here and the caller may keep them (RFC 6749, 5.1). */
-const uncached = { "cache-control": "no-store" };
-
 export function createAuthHandlers({ sessions, setup, tickets, ownAccount }: AuthServices): Handlers<AppContract>["auth"] {
   return {
     token: {
       serve: ({ body }, call) => sessions.token(call, body),
-      reply: (body) => ({ status: 200, headers: uncached, body }),
+      reply: (body) => ({ status: 200, body }),
     },
     setup: {
       serve: ({ body }, call) => setup.complete(call, body),
@@ -33,7 +30,7 @@ export function createAuthHandlers({ sessions, setup, tickets, ownAccount }: Aut
     },
     streamTicket: {
       serve: ({ body }, call) => tickets.issue(call, body.resource),
-      reply: (body) => ({ status: 201, headers: uncached, body }),
+      reply: (body) => ({ status: 201, body }),
     },
     me: {
       serve: (_request, call) => ownAccount.get(call),

@@ -21,7 +21,7 @@ export function createKeyHandlers({ createKey, keys }: KeyServices): Handlers<Ap
       serve: ({ body }, call) => createKey(call, body),
       reply: (body: CreatedApiKey) => ({
         status: 201,
-        headers: { location: `/api-keys/${body.keyId}`, "cache-control": "no-store" },
+        headers: { location: `/api-keys/${body.keyId}` },
         body,
       }),
     },

@@ -74,7 +74,8 @@ li p { margin: 0 0 .5rem; }
 pre {
   margin: 0 0 1rem;
   padding: .75rem;
-  overflow-x: auto;
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
   font-size: .8125rem;
   background: var(--ground);
   border-radius: .4rem;

@@ -1,0 +1,362 @@
+/** Identity as a client meets it: over the real host, through the wrapper, with the real services behind. */
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accounts } from "../../api/contract/accounts.ts";
+import { auth } from "../../api/contract/auth.ts";
+import { keys } from "../../api/contract/keys.ts";
+import { members } from "../../api/contract/members.ts";
+import { workspaces } from "../../api/contract/workspaces.ts";
+import type { OperationSpec } from "../../api/operation.ts";
+import { createApp } from "../../server/app.ts";
+import { createWellKnownRoutes } from "../../server/auth/wellKnown.ts";
+import { callRecordTypes } from "../../server/calls/records.ts";
+import { createAccountHandlers } from "../../server/handlers/accounts.ts";
+import { createAuthHandlers } from "../../server/handlers/auth.ts";
+import { createKeyHandlers } from "../../server/handlers/keys.ts";
+import { createMemberHandlers } from "../../server/handlers/members.ts";
+import { createWorkspaceHandlers } from "../../server/handlers/workspaces.ts";
+import type { Host } from "../../server/host/port.ts";
+import { startUwsHost } from "../../server/host/uws.ts";
+import { setupRoutes } from "../../server/pages/setup.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { baseUrl, createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
+
+const contract = { auth, accounts, keys, workspaces, members };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer's body, read field by field
+  readonly body: any;
+}
+
+describe("identity over REST", () => {
+  let host: Host;
+  let identity: Identity;
+  let rootToken: string;
+  const logged: string[] = [];
+
+  async function call(
+    method: string,
+    path: string,
+    options: { body?: unknown; headers?: Record<string, string>; raw?: string } = {},
+  ): Promise<Answer> {
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(`http://127.0.0.1:${host.port}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...options.headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    const isJson = (response.headers.get("content-type") ?? "").includes("json");
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  }
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const apiKey = (key: string) => ({ "x-api-key": key });
+  const signIn = async (username: string) =>
+    (await call("POST", "/auth/token", { body: { grantType: "password", username, password } })).body;
+  async function person(username: string): Promise<Record<string, string>> {
+    await call("POST", "/accounts", { body: { username, password }, headers: bearer(rootToken) });
+    return bearer((await signIn(username)).accessToken);
+  }
+
+  beforeAll(async () => {
+    const clock = {
+      get nowMs() {
+        return Date.now();
+      },
+    };
+    const storage = createMemoryStorage({ recordTypes: [...(recordTypes as never[]), ...callRecordTypes] });
+    identity = await createIdentity(
+      { storage, clock },
+      { limits: { "rate.auth": "off", "rate.management": "off", "keys.active": 10_000 } },
+    );
+    const app = createApp({
+      contract: contract as never,
+      handlers: {
+        auth: createAuthHandlers(identity),
+        accounts: createAccountHandlers(identity),
+        keys: createKeyHandlers(identity),
+        workspaces: createWorkspaceHandlers(identity),
+        members: createMemberHandlers(identity),
+      } as never,
+      authenticator: identity.authenticator,
+      access: identity.resolver,
+      storage,
+      limits: identity.limits,
+      log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
+      baseUrl,
+      node: "node-1",
+      leaseMs,
+      corsOrigins: [],
+      proxyHops: 0,
+      routes: [...setupRoutes, ...createWellKnownRoutes({ tokens: identity.tokens, baseUrl })],
+      upgrade: () => ({ refuse: { status: 404, headers: {} } }),
+    });
+    host = await startUwsHost(app, {
+      host: "127.0.0.1",
+      port: 0,
+      maxFrameBytes: 1024,
+      maxBufferedBytes: 1024,
+      onError: (error) => void logged.push(String(error)),
+    });
+    const prepared = await identity.installation.prepare();
+    const token = new URLSearchParams(new URL(prepared.kind === "link" ? prepared.url : baseUrl).hash.slice(1)).get("token");
+    const setup = await call("POST", "/auth/setup", { body: { token, username: "Root", password } });
+    expect([setup.status, setup.headers.get("location"), setup.body]).toEqual([
+      201,
+      "/accounts/root",
+      { username: "root", operator: true, disabled: false, createdAt: expect.any(Number) },
+    ]);
+    rootToken = (await signIn("root")).accessToken;
+  });
+  afterAll(async () => {
+    await host.close();
+    await identity.keyUse.settled();
+  });
+
+  it("[AU24] a used link answers 410, and the page that takes links is there", async () => {
+    const again = await call("POST", "/auth/setup", { body: { token: "first.x", username: "eve", password } });
+    expect([again.status, again.body.code]).toEqual([410, "link_expired"]);
+    const page = await call("GET", "/setup");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect((await call("GET", "/setup/setup.js")).status).toBe(200);
+  });
+
+  it("[AU1] a wrong password answers 401 with a challenge, like an unknown username", async () => {
+    const answers = await Promise.all(
+      ["root", "nobody"].map((username) => call("POST", "/auth/token", { body: { grantType: "password", username, password: "wrong" } })),
+    );
+    for (const { status, headers, body } of answers) {
+      expect([status, body.code]).toEqual([401, "unauthenticated"]);
+      expect(headers.get("www-authenticate")).toContain("Bearer");
+    }
+    expect({ ...answers[0]?.body, requestId: "" }).toEqual({ ...answers[1]?.body, requestId: "" });
+  });
+
+  it("[AU7] the published key set verifies an access token, and the resource describes itself", async () => {
+    const { body, headers } = await call("GET", "/.well-known/jwks.json");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    const { payload } = await jwtVerify(rootToken, createLocalJWKSet(body as JSONWebKeySet), {
+      issuer: baseUrl,
+      audience: "svc",
+      typ: "at+jwt",
+    });
+    expect(payload.sub).toBe("root");
+    const metadata = await call("GET", "/.well-known/oauth-protected-resource");
+    expect(metadata.body).toMatchObject({
+      resource: baseUrl,
+      bearer_methods_supported: ["header"],
+      scopes_supported: expect.arrayContaining(["keys:manage"]),
+    });
+  });
+
+  it("[AU12] the life of a key: made, used, revoked, refused on the next request, deleted", async () => {
+    const created = await call("POST", "/api-keys", { body: { name: "Build", scopes: ["keys:manage"] }, headers: bearer(rootToken) });
+    const { keyId, key } = created.body;
+    expect([created.status, created.headers.get("location")]).toEqual([201, `/api-keys/${keyId}`]);
+    const self = await call("GET", "/api-keys/self", { headers: apiKey(key) });
+    expect([self.status, self.body.keyId, self.headers.get("etag")]).toEqual([200, keyId, '"r1"']);
+    const active = await call("DELETE", `/api-keys/${keyId}`, { headers: apiKey(key) });
+    expect([active.status, active.body.code]).toEqual([409, "key_active"]);
+    const stale = await call("PATCH", `/api-keys/${keyId}`, { body: { name: "x" }, headers: { ...apiKey(key), "if-match": '"r9"' } });
+    expect([stale.status, stale.body.code]).toEqual([412, "precondition_failed"]);
+    const revoked = await call("POST", `/api-keys/${keyId}/revoke`, { headers: apiKey(key) });
+    expect([revoked.status, revoked.body.state]).toEqual([200, "revoked"]);
+    const refused = await call("GET", "/api-keys/self", { headers: apiKey(key) });
+    expect([refused.status, refused.body.code]).toEqual([401, "key_revoked"]);
+    expect((await call("DELETE", `/api-keys/${keyId}`, { headers: bearer(rootToken) })).status).toBe(204);
+    expect((await call("GET", `/api-keys/${keyId}`, { headers: bearer(rootToken) })).status).toBe(404);
+  });
+
+  it("[AU15] the scopes of a request are held to their form on the wire", async () => {
+    for (const scopes of [[], null, "articles:read", { 0: "articles:read", length: 1 }, ["articles:delete"], ["articles:read", null]]) {
+      const { status } = await call("POST", "/api-keys", { body: { name: "x", scopes }, headers: bearer(rootToken) });
+      expect([scopes, status]).toEqual([scopes, 422]);
+    }
+    const unknown = await call("POST", "/api-keys", { body: { name: "x", scope: ["articles:read"] }, headers: bearer(rootToken) });
+    expect([unknown.status, unknown.body.code]).toEqual([422, "unknown_field"]);
+  });
+
+  it("[AU14] a key that tries to make more than itself is refused on the wire, and nothing is made", async () => {
+    const headers = apiKey(
+      (await call("POST", "/api-keys", { body: { name: "m", scopes: ["keys:manage", "articles:read"] }, headers: bearer(rootToken) })).body
+        .key,
+    );
+    const before = (await call("GET", "/api-keys", { headers })).body.apiKeys.length;
+    for (const [body, code] of [
+      [{ name: "x" }, "interactive_session_required"],
+      [{ name: "x", scopes: ["keys:manage"] }, "interactive_session_required"],
+      [{ name: "x", scopes: ["articles:read", "articles:read", "articles:write"] }, "scope_escalation"],
+    ] as const) {
+      const answer = await call("POST", "/api-keys", { body, headers });
+      expect([answer.status, answer.body.code]).toEqual([403, code]);
+    }
+    expect((await call("GET", "/api-keys", { headers })).body.apiKeys).toHaveLength(before);
+    const plain = apiKey((await call("POST", "/api-keys", { body: { name: "x", scopes: ["articles:read"] }, headers })).body.key);
+    const lacking = await call("POST", "/api-keys", { body: { name: "x", scopes: ["articles:read"] }, headers: plain });
+    expect([lacking.status, lacking.body.code, lacking.body.missingScopes]).toEqual([403, "insufficient_scope", ["keys:manage"]]);
+  });
+
+  it("[AU11] an idempotent repeat of a creation gives the same key, and the store alone does not hold it", async () => {
+    const request = { body: { name: "once" }, headers: { ...bearer(rootToken), "idempotency-key": "abc-123" } };
+    const [first, second] = [await call("POST", "/api-keys", request), await call("POST", "/api-keys", request)];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(
+      (await call("GET", "/api-keys", { headers: bearer(rootToken) })).body.apiKeys.filter((key: { name: string }) => key.name === "once"),
+    ).toHaveLength(1);
+  });
+
+  it("[AU25] an operator makes accounts; their link sets a password once; others may not", async () => {
+    const created = await call("POST", "/accounts", { body: { username: "Linked", displayName: "L" }, headers: bearer(rootToken) });
+    expect([created.status, created.body.username]).toEqual([201, "linked"]);
+    const token = new URLSearchParams(new URL(created.body.setupUrl).hash.slice(1)).get("token");
+    expect((await call("POST", "/auth/setup", { body: { token, password } })).status).toBe(201);
+    expect((await call("POST", "/auth/setup", { body: { token, password } })).status).toBe(410);
+    const linked = bearer((await signIn("linked")).accessToken);
+    expect((await call("GET", "/auth/me", { headers: linked })).body).toEqual({
+      username: "linked",
+      displayName: "L",
+      operator: false,
+      credential: "session",
+      workspaces: 1,
+    });
+    const forbidden = await call("GET", "/accounts", { headers: linked });
+    expect([forbidden.status, forbidden.body.code]).toEqual([403, "insufficient_permission"]);
+    const twice = await call("POST", "/accounts", { body: { username: "linked" }, headers: bearer(rootToken) });
+    expect([twice.status, twice.body.code]).toEqual([409, "already_exists"]);
+  });
+
+  it("[AU6] logout answers 204 and the session is over", async () => {
+    const headers = await person("leaving");
+    expect((await call("POST", "/auth/logout", { headers })).status).toBe(204);
+    expect((await call("GET", "/auth/me", { headers })).status).toBe(401);
+  });
+
+  it("[AU9] a ticket is made for what the caller can see", async () => {
+    const headers = await person("viewer");
+    const { workspaceId } = (await call("GET", "/workspaces", { headers })).body.workspaces[0];
+    const made = await call("POST", "/auth/stream-ticket", { body: { resource: `workspace:${workspaceId}` }, headers });
+    expect([made.status, made.body]).toEqual([201, { ticket: expect.stringMatching(/^tkt_/), expiresAt: expect.any(String) }]);
+    const foreign = await call("POST", "/auth/stream-ticket", {
+      body: { resource: `workspace:${workspaceId}` },
+      headers: bearer(rootToken),
+    });
+    expect(foreign.status).toBe(404);
+  });
+
+  it("[WS5] members over the wire: added, changed, refused, removed", async () => {
+    const [owner, other] = [await person("owner"), await person("other")];
+    const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
+    const path = `/workspaces/${workspaceId}/members`;
+    const added = await call("POST", path, { body: { username: "OTHER", role: "member" }, headers: owner });
+    expect([added.status, added.headers.get("location"), added.body]).toEqual([
+      201,
+      `${path}/other`,
+      { username: "other", role: "member", type: "direct" },
+    ]);
+    for (const role of ["owner", "", null]) {
+      expect((await call("PATCH", `${path}/other`, { body: { role }, headers: owner })).status).toBe(422);
+      expect((await call("POST", path, { body: { username: "root", role }, headers: owner })).status).toBe(422);
+    }
+    expect((await call("PATCH", `${path}/other`, { body: { role: "admin" }, headers: owner })).body.role).toBe("admin");
+    expect((await call("DELETE", `${path}/owner`, { headers: other })).body.code).toBe("last_owner");
+    expect((await call("GET", `/workspaces/${workspaceId}/collaborators`, { headers: other })).body.collaborators).toHaveLength(2);
+    const { etag } = Object.fromEntries((await call("GET", `/workspaces/${workspaceId}`, { headers: other })).headers);
+    const patched = await call("PATCH", `/workspaces/${workspaceId}`, {
+      body: { settings: { a: 1 } },
+      headers: { ...other, "if-match": etag ?? "" },
+    });
+    expect([patched.status, patched.body]).toEqual([200, { message: "Workspace updated." }]);
+    expect((await call("DELETE", `${path}/other`, { headers: other })).status).toBe(204);
+    expect((await call("GET", `/workspaces/${workspaceId}`, { headers: other })).status).toBe(404);
+  });
+
+  it("[WS2] a foreign workspace and a missing one give answers that differ in nothing but the request", async () => {
+    const [owner, stranger] = [await person("keeper"), await person("stranger")];
+    const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
+    const missing = `${workspaceId.slice(0, -1)}${workspaceId.endsWith("0") ? "1" : "0"}`;
+    for (const [method, rest, body] of [
+      ["GET", "", undefined],
+      ["PATCH", "", { name: "x" }],
+      ["GET", "/collaborators", undefined],
+      ["POST", "/members", { username: "stranger", role: "admin" }],
+      ["PATCH", "/members/keeper", { role: "member" }],
+      ["DELETE", "/members/keeper", undefined],
+    ] as const) {
+      const answers = await Promise.all(
+        [workspaceId, missing].map((id) => call(method, `/workspaces/${id}${rest}`, { body, headers: stranger })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+      const bodies = answers.map(({ body: problem }) => ({ ...problem, requestId: "", instance: "" }));
+      expect(bodies[1]).toEqual(bodies[0]);
+    }
+  });
+
+  it("[AU33] hostile input on every route is refused as the caller's fault, and changes nothing", async () => {
+    const headers = await person("victim");
+    const { workspaceId } = (await call("GET", "/workspaces", { headers })).body.workspaces[0];
+    const { keyId } = (await call("POST", "/api-keys", { body: { name: "k" }, headers })).body;
+    const deep = `${"[".repeat(200)}${"]".repeat(200)}`;
+    const raws = [
+      "",
+      "{",
+      "null",
+      "[]",
+      '"x"',
+      "7",
+      `{"name":${deep}}`,
+      '{"__proto__":{"operator":true}}',
+      '{"name":"\\ud800"}',
+      "\u0000",
+      '{"extra":1}',
+    ];
+    const fills: readonly [RegExp, readonly string[]][] = [
+      [/\{workspaceId\}/, [workspaceId, "x", "ws_", "%00", "..%2f", "ws_ZZZZZZZZZZZZZZZZZZZZZZZZZZ", "%F0%9F%92%A9"]],
+      [/\{keyId\}/, [keyId, "x", "key_", "%00", "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ"]],
+      [/\{username\}/, ["victim", "nobody", "%00", "..", "__proto__", "constructor"]],
+    ];
+    const credentials = [headers, bearer(rootToken), apiKey("svc_x"), bearer("a.b.c"), bearer(""), {}, { ...headers, ...apiKey("x") }];
+    let probes = 0;
+    for (const operations of Object.values(contract)) {
+      for (const spec of Object.values(operations) as OperationSpec[]) {
+        if (spec.path === "/auth/logout") continue;
+        const paths = fills.reduce<string[]>(
+          (found, [name, values]) => found.flatMap((path) => (name.test(path) ? values.map((value) => path.replace(name, value)) : [path])),
+          [spec.path],
+        );
+        for (const path of paths) {
+          for (const [at, credential] of credentials.entries()) {
+            const raw = raws[(probes + at) % raws.length] as string;
+            // The one well-formed request among them: revoking takes no body.
+            if (raw === "" && spec.bodies === undefined) continue;
+            const answer = await call(spec.method, path, {
+              headers: credential,
+              ...(spec.method === "GET" || spec.method === "DELETE" ? {} : { raw }),
+            });
+            expect([spec.method, path, raw, answer.status < 500]).toEqual([spec.method, path, raw, true]);
+            if (answer.status >= 400)
+              expect(answer.body).toMatchObject({ status: answer.status, code: expect.any(String), requestId: expect.any(String) });
+            probes += 1;
+          }
+        }
+      }
+    }
+    expect(probes).toBeGreaterThan(300);
+    expect(({} as { operator?: boolean }).operator).toBeUndefined();
+    expect((await call("GET", "/auth/me", { headers })).body).toEqual({
+      username: "victim",
+      operator: false,
+      credential: "session",
+      workspaces: 1,
+    });
+    expect((await call("GET", `/workspaces/${workspaceId}`, { headers })).body).toMatchObject({
+      name: "victim",
+      members: [{ username: "victim", role: "owner" }],
+    });
+    expect((await call("GET", "/api-keys", { headers })).body.apiKeys).toMatchObject([{ keyId, name: "k" }]);
+    expect(logged.filter((line) => line.includes("failed on a bug"))).toEqual([]);
+  });
+});

@@ -1,0 +1,370 @@
+/** Workspaces, members and access, through the services on each store. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Workspace } from "../../api/schema/workspace.ts";
+import { partitionOfId } from "../../server/ids.ts";
+import { membershipKey, membershipRecord, withNextCounter, workspaceRecord } from "../../server/workspaces/records.ts";
+import { createDyingStorage } from "../support/dyingStorage.ts";
+import {
+  auditOf,
+  codeOf,
+  createIdentity,
+  firstOperator,
+  type Identity,
+  leaseMs,
+  newKey,
+  newPerson,
+  type Person,
+  type Store,
+  stores,
+} from "./identityFixture.ts";
+
+const missingId = "ws_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
+
+describe.each(stores)("workspaces on the %s store", (_name, open) => {
+  let store: Store;
+  let identity: Identity;
+  let root: Person;
+  let ann: Person;
+  let bob: Person;
+  let team: string;
+
+  beforeEach(async () => {
+    store = await open();
+    identity = await createIdentity(store);
+    root = await firstOperator(identity);
+    ann = await newPerson(identity, root, "ann");
+    bob = await newPerson(identity, root, "bob");
+    store.clock.nowMs += 1000;
+    team = (await identity.workspaces.create(ann.call(), { name: "Team", type: "team" })).workspaceId;
+  });
+  afterEach(async () => {
+    await identity.keyUse.settled();
+    await store.close();
+  });
+
+  const add = (by: Person | { call: Person["call"] }, username: string, role: "admin" | "member" = "member", workspaceId = team) =>
+    identity.members.add(by.call(), workspaceId, { username, role });
+  const listed = async (person: { call: Person["call"] }) =>
+    (await identity.workspaces.list(person.call(), {})).workspaces.map((workspace) => workspace.workspaceId);
+  const roleOf = async (person: { principal: Person["principal"] }, workspaceId = team) =>
+    (await identity.resolver.resolve(person.principal, "workspace", workspaceId, { deleted: false }))?.role;
+
+  it("[WS1] a workspace belongs to who made it, and is listed at once", async () => {
+    store.clock.nowMs += 1;
+    const created = await identity.workspaces.create(ann.call(), { name: "News", type: "team", settings: { tone: "dry" } });
+    expect(created).toEqual({
+      workspaceId: expect.stringMatching(/^ws_/),
+      name: "News",
+      type: "team",
+      ownerUsername: "ann",
+      message: "Workspace created.",
+    });
+    const { workspace } = await identity.workspaces.get(ann.call(), created.workspaceId);
+    const expected = {
+      workspaceId: created.workspaceId,
+      name: "News",
+      type: "team",
+      ownerUsername: "ann",
+      members: [{ username: "ann", role: "owner" }],
+      createdAt: store.clock.nowMs / 1000,
+      updatedAt: store.clock.nowMs / 1000,
+      settings: { tone: "dry" },
+      svcProjectCounter: 0,
+      svcBriefCounter: 0,
+      svcArticleCounter: 0,
+    };
+    expect(workspace).toEqual(expected);
+    expect(Workspace.safeParse(workspace).success).toBe(true);
+    const { workspaces } = await identity.workspaces.list(ann.call(), {});
+    expect(workspaces[0]).toEqual({ ...expected, effectivePermission: "write" });
+  });
+
+  it("[WS1] workspaces are listed newest first, page by page, to their members only", async () => {
+    const own = (await listed(ann)).at(-1);
+    const made = [team];
+    for (let at = 0; at < 4; at += 1) {
+      store.clock.nowMs += 1;
+      made.unshift((await identity.workspaces.create(ann.call(), { name: `W${at}`, type: "team" })).workspaceId);
+    }
+    const first = await identity.workspaces.list(ann.call(), { limit: 4 });
+    const second = await identity.workspaces.list(ann.call(), { limit: 4, nextToken: first.nextToken });
+    expect([...first.workspaces, ...second.workspaces].map((workspace) => workspace.workspaceId)).toEqual([...made, own]);
+    expect(second).not.toHaveProperty("nextToken");
+    expect(await listed(bob)).toHaveLength(1);
+    expect(await codeOf(identity.workspaces.list(bob.call(), { nextToken: first.nextToken }))).toBe("invalid_next_token");
+  });
+
+  it("[WS2] a workspace of others and one that is missing look alike, to an operator too", async () => {
+    for (const person of [root, bob]) {
+      for (const id of [team, missingId]) {
+        expect(await roleOf(person, id)).toBeUndefined();
+        expect(await codeOf(identity.workspaces.get(person.call(), id))).toBe("not_found");
+        expect(await codeOf(identity.workspaces.update(person.call(), id, { name: "Mine" }))).toBe("not_found");
+        expect(await codeOf(identity.members.list(person.call(), id, {}))).toBe("not_found");
+        expect(await codeOf(add(person, "root", "member", id))).toBe("not_found");
+        expect(await codeOf(identity.members.update(person.call(), id, "ann", "member"))).toBe("not_found");
+        expect(await codeOf(identity.members.remove(person.call(), id, "ann"))).toBe("not_found");
+      }
+    }
+    for (const id of ["", "x", "ws_x", `${team}x`, "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ"]) expect(await roleOf(ann, id)).toBeUndefined();
+  });
+
+  it("[WS2] the role in the workspace decides: owner, admin, member", async () => {
+    await add(ann, "bob");
+    await add(ann, "root", "admin");
+    expect([await roleOf(ann), await roleOf(root), await roleOf(bob)]).toEqual(["owner", "admin", "write"]);
+  });
+
+  it("[WS2] an article is seen by who sees its workspace", async () => {
+    const articleId = "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
+    const withArticle = await createIdentity(store, {
+      locateArticle: async (id, { deleted }) => (id === articleId && deleted ? { workspaceId: team } : undefined),
+    });
+    const resolve = (person: Person, id: string, deleted: boolean) =>
+      withArticle.resolver.resolve(person.principal, "article", id, { deleted });
+    expect(await resolve(ann, articleId, true)).toMatchObject({ workspaceId: team, role: "owner" });
+    expect(await resolve(ann, articleId, false)).toBeUndefined();
+    expect(await resolve(bob, articleId, true)).toBeUndefined();
+    expect(await resolve(ann, "art_ZZ", true)).toBeUndefined();
+  });
+
+  it("[WS3] settings are merged, name and settings change under If-Match, and nothing changes for nothing", async () => {
+    const { revision } = await identity.workspaces.get(ann.call(), team);
+    const update = (request: object, ifMatch?: number) =>
+      identity.workspaces.update(ann.call(ifMatch === undefined ? {} : { ifMatch: [`"r${ifMatch}"`] }), team, request);
+    store.clock.nowMs += 1000;
+    expect(await update({ settings: { a: { b: 1, c: 2 }, d: [1] } }, revision)).toEqual({ message: "Workspace updated." });
+    expect(await codeOf(update({ name: "Stale" }, revision))).toBe("precondition_failed");
+    await update({ name: "Renamed", settings: { a: { b: null }, e: "x" } }, revision + 1);
+    expect(await identity.workspaces.get(ann.call(), team)).toMatchObject({
+      revision: revision + 2,
+      workspace: { name: "Renamed", settings: { a: { c: 2 }, d: [1], e: "x" }, updatedAt: store.clock.nowMs / 1000 },
+    });
+    for (const request of [{}, { name: "Renamed" }, { settings: {} }, { settings: { nothing: null } }]) {
+      expect(await update(request)).toEqual({ message: "Nothing to change." });
+    }
+    expect((await identity.workspaces.get(ann.call(), team)).revision).toBe(revision + 2);
+  });
+
+  it("[WS3] settings stay within the limits, however they are pieced together", async () => {
+    const half = "x".repeat(40 * 1024);
+    await identity.workspaces.update(ann.call(), team, { settings: { a: half } });
+    const refused = identity.workspaces.update(ann.call(), team, { settings: { b: half } });
+    await expect(refused).rejects.toMatchObject({ code: "validation_failed", facts: { errors: [{ pointer: "/settings" }] } });
+    let deep: unknown = 1;
+    for (let level = 0; level < 9; level += 1) deep = { a: deep };
+    expect(await codeOf(identity.workspaces.update(ann.call(), team, { settings: { b: deep } as never }))).toBe("validation_failed");
+    expect(await codeOf(identity.workspaces.create(ann.call(), { name: "x", type: "team", settings: { b: deep } as never }))).toBe(
+      "validation_failed",
+    );
+    expect((await identity.workspaces.get(ann.call(), team)).workspace.settings).toEqual({ a: half });
+  });
+
+  it("[WS3] many changes at once are all made", async () => {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => identity.workspaces.update(ann.call(), team, { settings: { [`key${at}`]: at } })),
+    );
+    const { settings = {} } = (await identity.workspaces.get(ann.call(), team)).workspace;
+    expect(Object.keys(settings)).toHaveLength(20);
+  });
+
+  it("[WS4] a member is added by name, sees the workspace at once, and is added once", async () => {
+    expect(await add(ann, "bob")).toEqual({ workspaceId: team, member: { username: "bob", role: "member", type: "direct" } });
+    expect((await listed(bob))[0]).toBe(team);
+    expect(await codeOf(add(ann, "bob", "admin"))).toBe("already_exists");
+    expect(await codeOf(add(ann, "ann"))).toBe("already_exists");
+    expect(await codeOf(add(ann, "nobody"))).toBe("not_found");
+    expect((await identity.ownAccount.get(bob.call())).workspaces).toBe(2);
+  });
+
+  it("[WS4] members are listed by username, page by page", async () => {
+    for (const username of ["zoe", "carl", "dora"]) await newPerson(identity, root, username);
+    for (const username of ["zoe", "bob", "carl", "dora"]) await add(ann, username);
+    const list = (query: object) => identity.members.list(bob.call(), team, query);
+    const first = await list({ limit: 3 });
+    const second = await list({ limit: 3, nextToken: first.nextToken });
+    expect([...first.collaborators, ...second.collaborators].map((member) => member.username)).toEqual([
+      "ann",
+      "bob",
+      "carl",
+      "dora",
+      "zoe",
+    ]);
+    expect(second).not.toHaveProperty("nextToken");
+    expect(first.collaborators[0]).toEqual({ username: "ann", role: "owner", type: "direct" });
+    expect((await list({ type: "direct" })).collaborators).toHaveLength(5);
+    expect(await list({ type: "invited" })).toEqual({ collaborators: [] });
+    expect(await codeOf(list({ type: "direct", nextToken: first.nextToken }))).toBe("invalid_next_token");
+    expect(await codeOf(list({ limit: 101 }))).toBe("validation_failed");
+  });
+
+  it("[WS4] many members added at once are all there", async () => {
+    const names = ["c1", "c2", "c3", "c4", "c5", "c6"];
+    for (const name of names) await newPerson(identity, root, name);
+    await Promise.all(names.map((name) => add(ann, name)));
+    expect((await identity.members.list(ann.call(), team, {})).collaborators.map((member) => member.username)).toEqual(["ann", ...names]);
+  });
+
+  it("[WS5] the owner is neither changed nor removed: there is always one", async () => {
+    await add(ann, "bob", "admin");
+    for (const caller of [ann, bob]) {
+      expect(await codeOf(identity.members.update(caller.call(), team, "ann", "member"))).toBe("last_owner");
+      expect(await codeOf(identity.members.update(caller.call(), team, "ann", "admin"))).toBe("last_owner");
+      expect(await codeOf(identity.members.remove(caller.call(), team, "ann"))).toBe("last_owner");
+    }
+    expect(await roleOf(ann)).toBe("owner");
+  });
+
+  it("[WS5] an administrator changes roles; the same role again changes nothing", async () => {
+    await add(ann, "bob");
+    const { revision } = await identity.workspaces.get(ann.call(), team);
+    expect(await identity.members.update(ann.call(), team, "bob", "member")).toEqual({ username: "bob", role: "member", type: "direct" });
+    expect((await identity.workspaces.get(ann.call(), team)).revision).toBe(revision);
+    expect(await identity.members.update(ann.call(), team, "bob", "admin")).toEqual({ username: "bob", role: "admin", type: "direct" });
+    expect(await roleOf(bob)).toBe("admin");
+    expect(await codeOf(identity.members.update(ann.call(), team, "nobody", "admin"))).toBe("not_found");
+  });
+
+  it("[WS6] a member may leave, and may do nothing to others", async () => {
+    await add(ann, "bob");
+    await add(ann, "root");
+    expect(await codeOf(add(bob, "root"))).toBe("insufficient_role");
+    expect(await codeOf(identity.members.update(bob.call(), team, "root", "admin"))).toBe("insufficient_role");
+    expect(await codeOf(identity.members.update(bob.call(), team, "bob", "admin"))).toBe("insufficient_role");
+    expect(await codeOf(identity.members.remove(bob.call(), team, "root"))).toBe("insufficient_role");
+    expect(await codeOf(identity.workspaces.update(bob.call(), team, { name: "Mine" }))).toBe("insufficient_role");
+    await identity.members.remove(bob.call(), team, "bob");
+    expect(await roleOf(bob)).toBeUndefined();
+    expect(await listed(bob)).toHaveLength(1);
+    await identity.members.remove(ann.call(), team, "root");
+    expect(await codeOf(identity.members.remove(ann.call(), team, "root"))).toBe("not_found");
+  });
+
+  it("[WS7] every change of a member states its fact in its own commit, and the fact reaches who listens", async () => {
+    identity.access.start();
+    await identity.access.ready();
+    const batches: number[] = [];
+    const watched = ann.call({
+      commit: (batch) => {
+        batches.push((batch.logs ?? []).length);
+        return identity.storage.commit(batch);
+      },
+    });
+    await identity.members.add(watched, team, { username: "bob", role: "member" });
+    await identity.members.update(watched, team, "bob", "admin");
+    await identity.members.remove(watched, team, "bob");
+    expect(batches).toEqual([1, 1, 1]);
+    const fact = { kind: "membership.changed", workspaceId: team, accountId: bob.principal.accountId };
+    await expect.poll(() => identity.facts).toEqual([fact, fact, fact]);
+    identity.access.stop();
+    expect(auditOf(identity).filter((line) => line.workspaceId === team)).toMatchObject([
+      { event: "member.added", member: "bob", role: "member", by: { username: "ann" } },
+      { event: "member.updated", member: "bob", role: "admin" },
+      { event: "member.removed", member: "bob" },
+    ]);
+  });
+
+  it("[WS7] the list follows the members though the node dies after the commit", async () => {
+    // Write 1 is the commit of the change itself; what comes after brings the list in line.
+    for (const dieAt of [1, 2, 3]) {
+      const change = (await roleOf(bob)) === undefined ? "add" : "remove";
+      const dying = createDyingStorage(store.storage, dieAt, dieAt === 1 ? "after" : "before");
+      const dies = await createIdentity({ storage: dying, clock: store.clock });
+      const call = ann.call({ commit: (batch) => dying.commit(batch) });
+      if (change === "add") void dies.members.add(call, team, { username: "bob", role: "member" });
+      else void dies.members.remove(call, team, "bob");
+      await expect.poll(() => dying.dead).toBe(true);
+      expect(await roleOf(bob)).toBe(change === "add" ? "write" : undefined);
+      store.clock.nowMs += leaseMs;
+      const rows = await identity.storage.due.claim({ partitions: [partitionOfId(team)], limit: 100, leaseMs });
+      const mine = rows.filter((row) => row.kind === "membership.project");
+      expect(mine.length).toBeGreaterThan(0);
+      for (const row of mine) {
+        expect(await identity.memberships.workers[row.kind]?.(row, AbortSignal.timeout(1000))).toEqual({ kind: "done" });
+        await identity.storage.commit({ partition: row.partition, due: [{ op: "acknowledge", id: row.id, fence: row.fence }] });
+      }
+      expect((await listed(bob)).includes(team)).toBe(change === "add");
+    }
+  });
+
+  it("[WS7] a change that is done leaves no row behind", async () => {
+    const before = (await identity.storage.due.stats()).rows;
+    await add(ann, "bob");
+    await identity.members.remove(ann.call(), team, "bob");
+    await identity.workspaces.create(bob.call(), { name: "x", type: "team" });
+    expect((await identity.storage.due.stats()).rows).toBe(before);
+  });
+
+  it("[WS7] added and removed at once, the list ends as the members are", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      await codeOf(add(ann, "bob"));
+      const other = await createIdentity(store);
+      await Promise.all([
+        codeOf(identity.members.remove(ann.call(), team, "bob")),
+        codeOf(other.members.add(ann.call(), team, { username: "bob", role: "member" })),
+        codeOf(other.members.remove(ann.call(), team, "bob")),
+        codeOf(identity.members.add(ann.call(), team, { username: "bob", role: "admin" })),
+      ]);
+      const projected = await identity.storage.records.get(membershipRecord, membershipKey(bob.principal.accountId, team));
+      expect([round, projected !== undefined]).toEqual([round, (await roleOf(bob)) !== undefined]);
+    }
+  });
+
+  it("[WS8] a key limited to workspaces reaches and lists those and no other", async () => {
+    const own = (await listed(ann)).at(-1) ?? "";
+    const key = await newKey(identity, ann, { workspaceIds: [team as never] });
+    expect(await roleOf(key, team)).toBe("owner");
+    expect(await roleOf(key, own)).toBeUndefined();
+    expect(await listed(key)).toEqual([team]);
+    expect(await codeOf(identity.workspaces.get(key.call(), own))).toBe("not_found");
+    expect(await codeOf(identity.workspaces.update(key.call(), own, { name: "x" }))).toBe("not_found");
+    expect(await codeOf(add(key, "bob", "member", own))).toBe("not_found");
+    expect(await codeOf(add(key, "bob"))).toBe("done");
+  });
+
+  it("[WS8] a key loses a workspace with its account's membership", async () => {
+    await add(ann, "bob");
+    const key = await newKey(identity, bob, { workspaceIds: [team as never] });
+    expect(await roleOf(key)).toBe("write");
+    await identity.members.remove(ann.call(), team, "bob");
+    expect(await roleOf(key)).toBeUndefined();
+    expect(await listed(key)).toEqual([]);
+  });
+
+  it("[WS9] the workspace's record decides: a way that is left over shows nothing", async () => {
+    const value = { accountId: bob.principal.accountId, workspaceId: team, workspaceCreatedAt: store.clock.nowMs / 1000 };
+    const partition = membershipRecord.partitionOf(membershipRecord.keyOf(value));
+    await identity.storage.commit({ partition, records: [{ op: "put", type: membershipRecord, value, replacing: null }] });
+    expect(await listed(bob)).toHaveLength(1);
+    expect(await roleOf(bob)).toBeUndefined();
+  });
+
+  it("[WS10] a counter gives each number once, in the commit that uses it", async () => {
+    const next = async (): Promise<number> => {
+      const stored = await identity.storage.records.get(workspaceRecord, team);
+      if (stored === undefined) throw new Error("gone");
+      const { number, write } = withNextCounter(stored, "article");
+      const result = await identity.storage.commit({ partition: workspaceRecord.partitionOf(team), records: [write] });
+      return result.ok ? number : next();
+    };
+    const numbers = await Promise.all(Array.from({ length: 15 }, next));
+    expect(numbers.sort((one, other) => one - other)).toEqual(Array.from({ length: 15 }, (_, at) => at + 1));
+    expect((await identity.workspaces.get(ann.call(), team)).workspace).toMatchObject({ svcArticleCounter: 15, svcBriefCounter: 0 });
+  });
+
+  it("[WS11] a role that is lost between the check and the commit no longer counts", async () => {
+    await add(ann, "bob", "admin");
+    let demoted = false;
+    const call = bob.call({
+      commit: async (batch) => {
+        if (!demoted) {
+          demoted = true;
+          await identity.members.update(ann.call(), team, "bob", "member");
+        }
+        return identity.storage.commit(batch);
+      },
+    });
+    expect(await codeOf(identity.members.add(call, team, { username: "root", role: "admin" }))).toBe("insufficient_role");
+    expect(await roleOf(root)).toBeUndefined();
+  });
+});
