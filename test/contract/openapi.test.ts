@@ -1,0 +1,60 @@
+/** The OpenAPI document: fresh, complete, and accepted by a validator. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { contract } from "../../api/contract/contract.ts";
+import { toOpenApi } from "../../api/derive/openapi.ts";
+import type { OperationSpec } from "../../api/operation.ts";
+import { baseUrl, useSurface } from "./surfaceFixture.ts";
+
+const run = promisify(execFile);
+const document = toOpenApi(contract, { baseUrl: "http://127.0.0.1:8787" });
+type Operation = { operationId: string; responses: Record<string, unknown>; security: unknown[] };
+const paths = document.paths as Record<string, Record<string, Operation>>;
+
+describe("OpenAPI", () => {
+  it("[API22] docs/openapi.json is what the contract says (run vitest with -u after a change)", async () => {
+    await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/openapi.json");
+  });
+
+  it("[API22] a validator finds no error", async () => {
+    const args = ["node_modules/@redocly/cli/bin/cli.js", "lint", "docs/openapi.json", "--format=json"];
+    const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" };
+    const { stdout } = await run(process.execPath, args, { env }).catch((failed: { stdout: string }) => failed);
+    const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf("{")));
+    const errors = problems.filter(({ severity }: { severity: string }) => severity === "error");
+    expect([errors, totals.errors]).toEqual([[], 0]);
+  });
+
+  it("[API22] every operation is in it, under its key, with all its answers", () => {
+    for (const [resource, group] of Object.entries(contract)) {
+      for (const [name, spec] of Object.entries(group as Record<string, OperationSpec>)) {
+        const operation = paths[spec.path]?.[spec.method.toLowerCase()];
+        expect(operation?.operationId).toBe(`${resource}.${name}`);
+        const statuses = [...Object.keys(spec.replies), "400", "401", "403", "404", "413", "422", "429", "500", "503"];
+        expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
+        expect(operation?.security.length === 0).toBe(spec.credential === "none");
+      }
+    }
+  });
+
+  it("[API22] closed objects are closed, names are components, and nothing points nowhere", () => {
+    const { schemas } = document.components as { schemas: Record<string, { type?: string; additionalProperties?: unknown }> };
+    for (const name of ["Article", "Workspace", "CreateWorkspaceRequest", "ApiKey", "Problem"])
+      expect(schemas[name]?.additionalProperties, name).toBe(false);
+    const references = new Set([...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? ""));
+    for (const path of references) {
+      const target = path.split("/").reduce((node: unknown, part) => (node as Record<string, unknown> | undefined)?.[part], document);
+      expect(target, path).toBeDefined();
+    }
+  });
+});
+
+describe("the served document", () => {
+  const surface = useSurface();
+  it("[API22] /openapi.json is served with the server's own address", async () => {
+    const response = await surface.fetch("GET", "/openapi.json");
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual({ ...document, servers: [{ url: baseUrl }] });
+  });
+});
