@@ -12,6 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
 const resultFile = join(folder, "vitest.json");
 
 const steps: readonly (readonly [name: string, script: string])[] = [
+  ["tools", "check:tools"],
   ["format and lint", "lint"],
   ["types", "check:types"],
   ["imports", "check:imports"],

@@ -1,0 +1,91 @@
+/**
+ * `svc-server`: the process. It reads the command line and the settings, starts the server, turns signals into a
+ * drain, and decides what ends the process and with which exit code. What a server is, `start.ts` knows.
+ */
+import packageJson from "../package.json" with { type: "json" };
+import { check, usage } from "./admin.ts";
+import { isRejectionOfStore } from "./compose.ts";
+import { type Config, formatProblems, readConfig } from "./config.ts";
+import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
+import { createLog, type Log } from "./observability/log.ts";
+import { startServer } from "./start.ts";
+
+process.setSourceMapsEnabled(true);
+
+/** Beyond the drain time, before a drain that hangs is cut off. */
+const graceMs = 5000;
+
+let current: Log | undefined;
+
+function end(code: ExitCode): never {
+  current?.flush();
+  process.exit(code);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(reason: unknown): never {
+  const { code, message } = toEnding(reason);
+  current?.log.fatal({ err: reason, exitCode: code }, "the server ends");
+  say(`svc-server: ${message}`);
+  return end(code);
+}
+
+function configOrExit(): { readonly config: Config; readonly warnings: readonly string[] } {
+  const result = readConfig();
+  if (result.ok) return result;
+  for (const warning of result.warnings) say(`svc-server: ${warning}`);
+  say(`svc-server: ${formatProblems(result.problems)}`);
+  return end(exitCodes.settings);
+}
+
+async function start(): Promise<void> {
+  const { config, warnings } = configOrExit();
+  current = createLog(config.logLevel);
+  const { log } = current;
+  for (const warning of warnings) log.warn(warning);
+
+  // A failed LMDB commit leaves rejections that no caller can reach; the writer has told its callers already.
+  process.on("unhandledRejection", (reason) => {
+    if (isRejectionOfStore(reason)) log.error({ err: reason }, "the store could not write");
+    else fail(reason);
+  });
+  process.on("uncaughtException", fail);
+
+  const server = await startServer({ config, log, version: packageJson.version, onDiskError: fail });
+  const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
+  if (server.setupUrl !== undefined) say(`\nMake the first account here, once, within ${minutes} minutes:\n\n  ${server.setupUrl}\n`);
+  else if (process.stderr.isTTY) say(`\nReady: ${server.baseUrl}\n`);
+
+  const stop = async (): Promise<void> => {
+    setTimeout(() => fail(new Error("the drain did not come to its end")), config.shutdownMs + graceMs).unref();
+    await server.drain();
+    end(exitCodes.done);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop().catch(fail));
+}
+
+async function run(command: string | undefined, rest: readonly string[]): Promise<void> {
+  if (rest.length > 0) {
+    say(`svc-server: "${rest.join(" ")}" is too much.\n\n${usage}`);
+    end(exitCodes.usage);
+  }
+  if (command === "start") return start();
+  if (command === "check") {
+    const { config, warnings } = configOrExit();
+    for (const warning of warnings) say(`svc-server: ${warning}`);
+    const { lines, code } = await check(config);
+    process.stdout.write(`${lines.join("\n")}\n`);
+    return end(code);
+  }
+  if (command === "--version" || command === "-v") process.stdout.write(`${packageJson.version}\n`);
+  else if (command === "--help" || command === "-h") process.stdout.write(usage);
+  else {
+    say(command === undefined ? usage : `svc-server: there is no command "${command}".\n\n${usage}`);
+    end(exitCodes.usage);
+  }
+}
+
+run(process.argv[2], process.argv.slice(3)).catch(fail);

@@ -1,0 +1,48 @@
+/**
+ * What the tests need beyond Node and npm: found on PATH, or installed where that is possible (Debian's packages, as
+ * root), or named exactly. Nothing is skipped for lack of a tool.
+ */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const tools: readonly { readonly command: string; readonly debian: string; readonly why: string }[] = [
+  { command: "unshare", debian: "util-linux", why: "a small disk of their own for the tests of a full one" },
+  { command: "mount", debian: "mount", why: "the same" },
+];
+
+function isOnPath(command: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function install(packages: readonly string[]): void {
+  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const args of [
+    ["update", "-q"],
+    ["install", "-qq", "--no-install-recommends", ...packages],
+  ]) {
+    spawnSync("apt-get", args, { stdio: "inherit", env: environment });
+  }
+}
+
+const missing = () => tools.filter(({ command }) => !isOnPath(command));
+
+const wanted = missing();
+if (wanted.length > 0 && process.getuid?.() === 0 && isOnPath("apt-get")) {
+  const packages = [...new Set(wanted.map(({ debian }) => debian))];
+  console.log(`installing ${packages.join(", ")}`);
+  install(packages);
+}
+const still = missing();
+for (const { command, debian, why } of still) {
+  console.error(`  ${command} is not on PATH: the tests need it for ${why}. On Debian: apt-get install ${debian} (as root)`);
+}
+if (still.length > 0) process.exitCode = 1;
+else console.log(`${tools.map(({ command }) => command).join(", ")} found`);
