@@ -51,7 +51,7 @@ function toFindings(issue: z.core.$ZodIssue, part: Part, names: PartNames | unde
     // Findings of one alternative help when the value is plainly meant as it; otherwise all of them are named.
     if (inner !== undefined) return inner.flatMap((part_) => toFindings({ ...part_, path: [...issue.path, ...part_.path] }, part, names));
     const alternatives = [...new Set(issue.errors.flatMap((errors) => errors.slice(0, 1).map((error) => error.message)))];
-    return [{ pointer: toPointer(issue.path), code: "invalid_union", message: alternatives.join(" or ").replaceAll(" or must", " or") }];
+    return [{ pointer: toPointer(issue.path), code: "invalid_union", message: alternatives.join(" or ").replaceAll(" or must be ", " or ") }];
   }
   const code = issue.message === required ? "required" : issue.code;
   return [{ pointer: toPointer(issue.path), code, message: issue.message }];

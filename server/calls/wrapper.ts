@@ -185,6 +185,7 @@ export function createCalls(options: CallsOptions): Calls {
         ...call,
         nowMs: run.nowMs,
         ids: run.ids,
+        isRepeatable: true,
         async commit(batch, answerValue) {
           if (answerValue === undefined) return storage.commit(batch);
           const answer = encodeAnswer(operation, operation.handler.reply(answerValue));

@@ -1,0 +1,79 @@
+/** What callers and handlers see of the contract, as types. The compiler runs these; vitest only lists them. */
+import type { TRPCClient } from "@trpc/client";
+import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
+import { describe, expectTypeOf, it } from "vitest";
+import type { AppContract } from "../../api/contract/contract.ts";
+import type { AppRouter } from "../../api/derive/trpc.ts";
+import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/operation.ts";
+import type { Problem } from "../../api/schema/error.ts";
+import type { ArticleId, WorkspaceId } from "../../api/schema/id.ts";
+import { type Handlers, handler } from "../../server/calls/call.ts";
+
+type Inputs = inferRouterInputs<AppRouter>;
+type Outputs = inferRouterOutputs<AppRouter>;
+type Client = TRPCClient<AppRouter>;
+
+describe("types of the contract", () => {
+  it("[API23] the stock client infers inputs as what a caller writes, all parts in one object", () => {
+    expectTypeOf<Inputs["articles"]["list"]>().toEqualTypeOf<{
+      workspaceId: string;
+      limit?: number | undefined;
+      nextToken?: string | undefined;
+      q?: string | undefined;
+      updatedSince?: number | undefined;
+      deleted?: boolean | undefined;
+    }>();
+    expectTypeOf<Inputs["articles"]["update"]>().toEqualTypeOf<{
+      articleId: string;
+      title?: string | undefined;
+      slug?: string | undefined;
+    }>();
+    expectTypeOf<Inputs["auth"]["me"]>().toBeVoid();
+    expectTypeOf<Inputs["keys"]["list"]["state"]>().toEqualTypeOf<"active" | "revoked" | "expired" | undefined>();
+  });
+
+  it("[API23] unions of a body stay unions beside the other parts", () => {
+    expectTypeOf<Inputs["auth"]["token"]>().toExtend<
+      { grantType: "password"; username: string; password: string } | { grantType: "refresh_token"; refreshToken: string }
+    >();
+    expectTypeOf<{ grantType: "password"; refreshToken: string }>().not.toExtend<Inputs["auth"]["token"]>();
+  });
+
+  it("[API23] outputs are the reply schemas; an operation without an answer gives undefined", () => {
+    expectTypeOf<Outputs["articles"]["get"]["publicLink"]>().toEqualTypeOf<
+      { mode: "live" | "snapshot"; url: string; state: "live" | "snapshot" | "expired" } | undefined
+    >();
+    expectTypeOf<Outputs["articles"]["list"]["nextToken"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<Outputs["auth"]["logout"]>().toBeUndefined();
+    expectTypeOf<OutputOf<AppContract["content"]["get"]>["format"]>().toEqualTypeOf<"markdown" | "json">();
+  });
+
+  it("[API23] GET operations are queries, all others mutations, and nothing else exists", () => {
+    expectTypeOf<Client["articles"]["get"]>().toHaveProperty("query");
+    expectTypeOf<Client["articles"]["get"]>().not.toHaveProperty("mutate");
+    expectTypeOf<Client["articles"]["create"]>().toHaveProperty("mutate");
+    expectTypeOf<Client["articles"]>().not.toHaveProperty("rename");
+    expectTypeOf<AppRouter["_def"]["_config"]["$types"]["errorShape"]["data"]["problem"]>().toEqualTypeOf<Problem>();
+  });
+
+  it("[API23] handlers get parsed and branded parts, each from its own place", () => {
+    type Update = ParsedInput<AppContract["articles"]["update"]>;
+    expectTypeOf<Update["params"]["articleId"]>().toEqualTypeOf<ArticleId>();
+    expectTypeOf<Update["body"]>().toEqualTypeOf<{ title?: string | undefined; slug?: string | undefined }>();
+    expectTypeOf<ParsedInput<AppContract["articles"]["list"]>["query"]["workspaceId"]>().toEqualTypeOf<WorkspaceId>();
+    expectTypeOf<
+      Extract<ParsedInput<AppContract["content"]["edit"]>["body"], RawBody>["mediaType"]
+    >().toEqualTypeOf<"application/octet-stream">();
+    expectTypeOf<InputOf<AppContract["content"]["edit"]>>().not.toHaveProperty("mediaType");
+  });
+
+  it("[API23] a missing handler, and an answer that reply does not take, fail to compile", () => {
+    expectTypeOf<Omit<Handlers<AppContract>, "articles">>().not.toExtend<Handlers<AppContract>>();
+    expectTypeOf<Omit<Handlers<AppContract>["articles"], "get">>().not.toExtend<Handlers<AppContract>["articles"]>();
+    const own = handler<AppContract["articles"]["get"], { title: string }>({
+      serve: async ({ params }) => ({ title: params.articleId }),
+      reply: ({ title }) => ({ status: 200, body: { title } }),
+    });
+    expectTypeOf(own.reply).parameter(0).toEqualTypeOf<{ title: string }>();
+  });
+});
