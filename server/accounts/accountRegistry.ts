@@ -6,7 +6,7 @@
 import { AppError } from "../../api/schema/error.ts";
 import type { AccessWatch } from "../auth/accessFacts.ts";
 import { sweepSessions, toSessionEndings } from "../auth/sessionEndings.ts";
-import { conflict, untilCommitted } from "../auth/untilCommitted.ts";
+import { conflict, untilCommitted } from "../calls/untilCommitted.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Directory } from "../storage/directory.ts";
 import type { Batch, CommitResult, RecordWrite, Storage } from "../storage/port.ts";

@@ -8,9 +8,9 @@ import type { Account, CreateAccountRequest, CreatedAccount, UpdateAccountReques
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { accessFactWrite } from "../auth/accessFacts.ts";
 import type { Passwords } from "../auth/passwords.ts";
-import { sessionOf, toActor } from "../auth/principal.ts";
 import type { Call } from "../calls/call.ts";
 import type { Pager } from "../calls/paging.ts";
+import { sessionOf, toActor } from "../calls/principal.ts";
 import { partitionCount, type Storage } from "../storage/port.ts";
 import type { AccountRegistry } from "./accountRegistry.ts";
 import { type AccountRecord, accountRecord, toAccount } from "./records.ts";

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Passwords } from "../auth/passwords.ts";
-import { conflict, untilCommitted } from "../auth/untilCommitted.ts";
+import { conflict, untilCommitted } from "../calls/untilCommitted.ts";
 import type { IdSource } from "../ids.ts";
 import type { RecordWrite, Storage, Stored } from "../storage/port.ts";
 import type { AccountRegistry, CommitAccount } from "./accountRegistry.ts";

@@ -5,7 +5,7 @@
  * referrer. A token names the account it is for, or the installation when there is no account yet.
  */
 import { randomBytes } from "node:crypto";
-import { hashSecretText, sameHash } from "../auth/apiKeyText.ts";
+import { hashSecretText, sameHash } from "../auth/secretHash.ts";
 import type { SetupToken } from "./records.ts";
 
 const firstTarget = "first";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createApiKeyText, hashSecretText, isApiKeyText, sameHash, toApiKeyPrefix } from "./apiKeyText.ts";
+import { createApiKeyText, isApiKeyText, toApiKeyPrefix } from "./apiKeyText.ts";
+import { hashSecretText, sameHash } from "./secretHash.ts";
 
 describe("the text of an API key", () => {
   it("[AU10] has the form svc_, 8 public characters, _, 32 random ones and 6 of checksum", () => {

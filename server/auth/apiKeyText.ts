@@ -5,7 +5,7 @@
  * refused without asking the store. 190 random bits need no slow hash: the SHA-256 is what is kept and
  * looked up.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -48,13 +48,4 @@ export function isApiKeyText(text: string): boolean {
 /** What a person may see of a key later on. */
 export function toApiKeyPrefix(text: string): string {
   return text.slice(0, prefixCharacters);
-}
-
-export function hashSecretText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-/** Compares two hashes in constant time. */
-export function sameHash(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

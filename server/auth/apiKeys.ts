@@ -11,6 +11,8 @@ import type { ActorRuntime } from "../actors/port.ts";
 import type { Call } from "../calls/call.ts";
 import type { Pager } from "../calls/paging.ts";
 import { requireMatch } from "../calls/precondition.ts";
+import { principalOf, toActor } from "../calls/principal.ts";
+import { conflict, untilCommitted } from "../calls/untilCommitted.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Directory } from "../storage/directory.ts";
 import type { RecordWrite, Storage, Stored } from "../storage/port.ts";
@@ -20,9 +22,7 @@ import { toApiKey } from "./apiKeyView.ts";
 import { keyHashSpace } from "./authenticator.ts";
 import { keyStateAt } from "./credentials.ts";
 import type { KeyUse } from "./keyUse.ts";
-import { principalOf, toActor } from "./principal.ts";
 import { type ApiKeyContext, type ApiKeyRecord, apiKeyRecord } from "./records.ts";
-import { conflict, untilCommitted } from "./untilCommitted.ts";
 
 /** A key as it is answered, with the revision of its record for the entity tag. */
 export interface KeyView {

@@ -5,13 +5,14 @@
  */
 import { AppError } from "../../api/schema/error.ts";
 import type { Authenticator } from "../calls/ports.ts";
+import type { KeyPrincipal, SessionPrincipal } from "../calls/principal.ts";
 import type { Directory } from "../storage/directory.ts";
 import type { Storage } from "../storage/port.ts";
 import type { AccessTokens } from "./accessTokens.ts";
-import { hashSecretText, isApiKeyText, sameHash } from "./apiKeyText.ts";
+import { isApiKeyText } from "./apiKeyText.ts";
 import type { Credentials } from "./credentials.ts";
 import type { KeyUse } from "./keyUse.ts";
-import type { KeyPrincipal, SessionPrincipal } from "./principal.ts";
+import { hashSecretText, sameHash } from "./secretHash.ts";
 
 /** The directory's space for SHA-256 of key texts. */
 export const keyHashSpace = "keyHash";

@@ -7,8 +7,8 @@
 import { AppError } from "../../api/schema/error.ts";
 import { type AccountRecord, accountRecord } from "../accounts/records.ts";
 import type { Principal } from "../calls/call.ts";
+import type { KeyPrincipal, SessionPrincipal } from "../calls/principal.ts";
 import type { Storage } from "../storage/port.ts";
-import type { KeyPrincipal, SessionPrincipal } from "./principal.ts";
 import { type ApiKeyContext, type ApiKeyRecord, apiKeyRecord, sessionRecord } from "./records.ts";
 
 export type CredentialReference =

@@ -13,18 +13,19 @@ import { type AccountRecord, accountRecord } from "../accounts/records.ts";
 import type { ActorRuntime } from "../actors/port.ts";
 import type { Call } from "../calls/call.ts";
 import type { AccessResolver } from "../calls/ports.ts";
+import { principalOf, toActor } from "../calls/principal.ts";
+import { conflict, untilCommitted } from "../calls/untilCommitted.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Directory } from "../storage/directory.ts";
 import type { RecordWrite, Storage } from "../storage/port.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
-import { createApiKeyText, hashSecretText, toApiKeyPrefix } from "./apiKeyText.ts";
+import { createApiKeyText, toApiKeyPrefix } from "./apiKeyText.ts";
 import { toApiKey } from "./apiKeyView.ts";
 import { keyHashSpace } from "./authenticator.ts";
 import { keyStateAt } from "./credentials.ts";
 import { requireGrantable } from "./keyGrant.ts";
-import { principalOf, toActor } from "./principal.ts";
 import { type ApiKeyContext, apiKeyRecord } from "./records.ts";
-import { conflict, untilCommitted } from "./untilCommitted.ts";
+import { hashSecretText } from "./secretHash.ts";
 
 export type CreateApiKey = (call: Call, request: z.output<typeof CreateApiKeyRequest>) => Promise<CreatedApiKey>;
 

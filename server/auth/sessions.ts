@@ -13,15 +13,15 @@ import { AppError } from "../../api/schema/error.ts";
 import type { AccountRegistry } from "../accounts/accountRegistry.ts";
 import { accountRecord } from "../accounts/records.ts";
 import type { Call } from "../calls/call.ts";
+import { sessionOf } from "../calls/principal.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Storage, Stored } from "../storage/port.ts";
 import { type AccessWatch, accessFactWrite } from "./accessFacts.ts";
 import type { AccessTokens } from "./accessTokens.ts";
-import { hashSecretText, sameHash } from "./apiKeyText.ts";
 import type { Passwords } from "./passwords.ts";
-import { sessionOf } from "./principal.ts";
 import { type SessionRecord, sessionRecord } from "./records.ts";
 import type { RefreshTokens } from "./refreshTokens.ts";
+import { hashSecretText, sameHash } from "./secretHash.ts";
 
 export interface Sessions {
   /** Both grants of POST /auth/token. */

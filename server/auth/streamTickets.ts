@@ -8,9 +8,9 @@ import { AppError, notFound } from "../../api/schema/error.ts";
 import { missingScopes, type Scope } from "../../api/scopes.ts";
 import type { Call, Principal } from "../calls/call.ts";
 import type { AccessResolver } from "../calls/ports.ts";
+import { principalOf } from "../calls/principal.ts";
 import type { Storage } from "../storage/port.ts";
 import type { CredentialReference, Credentials } from "./credentials.ts";
-import { principalOf } from "./principal.ts";
 import { createSignedText } from "./signedText.ts";
 
 const ticketPrefix = "tkt_";

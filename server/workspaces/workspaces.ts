@@ -5,11 +5,11 @@
 import type { z } from "zod";
 import { notFound } from "../../api/schema/error.ts";
 import type { CreateWorkspaceRequest, CreateWorkspaceResponse, UpdateWorkspaceRequest, Workspace } from "../../api/schema/workspace.ts";
-import { principalOf } from "../auth/principal.ts";
-import { conflict, untilCommitted } from "../auth/untilCommitted.ts";
 import type { Call } from "../calls/call.ts";
 import type { Pager } from "../calls/paging.ts";
 import { requireMatch } from "../calls/precondition.ts";
+import { principalOf } from "../calls/principal.ts";
+import { conflict, untilCommitted } from "../calls/untilCommitted.ts";
 import { partitionOfId } from "../ids.ts";
 import { partitionCount, type RecordWrite, type Storage, type Stored } from "../storage/port.ts";
 import { reaches, requireRole, roleIn } from "./access.ts";
@@ -38,7 +38,7 @@ export interface WorkspacesOptions {
   readonly pager: Pager;
 }
 
-export function toWorkspace(record: WorkspaceRecord): Workspace {
+function toWorkspace(record: WorkspaceRecord): Workspace {
   const { workspaceId, name, type, owner, members, displayName, settings, counters, createdAt, updatedAt } = record;
   return {
     workspaceId,

@@ -246,7 +246,10 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       await identity.access.ready();
       const ann = await newPerson(identity, root, "ann");
       const again = await signedIn(identity, "ann");
+      const workspaceId = (await identity.workspaces.list(ann.call(), {})).workspaces[0]?.workspaceId ?? "";
+      const { ticket } = await identity.tickets.issue(ann.call(), `workspace:${workspaceId}`);
       await identity.accounts.update(root.call(), "ann", { disabled: true });
+      expect(await codeOf(identity.tickets.verify(ticket, `workspace:${workspaceId}`))).toBe("unauthenticated");
       for (const { accessToken, refreshToken } of [ann, again]) {
         expect(await codeOf(identity.authenticator.authenticate({ bearer: accessToken }))).toBe("unauthenticated");
         expect(await codeOf(identity.sessions.token(identity.callOf(), { grantType: "refresh_token", refreshToken }))).toBe(

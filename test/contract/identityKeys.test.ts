@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiKey, CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
 import { idPattern } from "../../api/schema/id.ts";
 import { type Scope, satisfies, scopeNames } from "../../api/scopes.ts";
-import { createApiKeyText, hashSecretText } from "../../server/auth/apiKeyText.ts";
+import { createApiKeyText } from "../../server/auth/apiKeyText.ts";
 import { keyHashSpace } from "../../server/auth/authenticator.ts";
+import { hashSecretText } from "../../server/auth/secretHash.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import {
   auditOf,

@@ -199,14 +199,35 @@ describe("identity over REST", () => {
     expect([lacking.status, lacking.body.code, lacking.body.missingScopes]).toEqual([403, "insufficient_scope", ["keys:manage"]]);
   });
 
-  it("[AU11] an idempotent repeat of a creation gives the same key, and the store alone does not hold it", async () => {
-    const request = { body: { name: "once" }, headers: { ...bearer(rootToken), "idempotency-key": "abc-123" } };
-    const [first, second] = [await call("POST", "/api-keys", request), await call("POST", "/api-keys", request)];
-    expect(second.body).toEqual(first.body);
-    expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(
-      (await call("GET", "/api-keys", { headers: bearer(rootToken) })).body.apiKeys.filter((key: { name: string }) => key.name === "once"),
-    ).toHaveLength(1);
+  it("[AU11] an idempotent repeat gives the same secret again, and the store alone does not hold it", async () => {
+    const headers = { ...bearer(rootToken), "idempotency-key": "once and only once" };
+    const twice = async (path: string, body: object) =>
+      [await call("POST", path, { body, headers }), await call("POST", path, { body, headers })] as const;
+    const [key, sameKey] = await twice("/api-keys", { name: "once" });
+    const [account, sameAccount] = await twice("/accounts", { username: "once" });
+    for (const [first, second] of [
+      [key, sameKey],
+      [account, sameAccount],
+    ] as const) {
+      expect(first.status).toBe(201);
+      expect(second.body).toEqual(first.body);
+      expect(second.headers.get("idempotency-replayed")).toBe("true");
+    }
+    const { apiKeys } = (await call("GET", "/api-keys", { headers: bearer(rootToken) })).body;
+    expect(apiKeys.filter((found: { name: string }) => found.name === "once")).toHaveLength(1);
+    const kept: string[] = [];
+    for (const type of [...recordTypes, ...callRecordTypes]) {
+      for (let partition = 0; partition < 64; partition += 1) {
+        for await (const stored of identity.storage.records.scan(type as never, partition)) kept.push(JSON.stringify(stored));
+      }
+    }
+    const text = kept.join("\n");
+    expect(text).toContain('"sealed":true');
+    for (const secret of [key.body.key, account.body.setupUrl.split(/[.&]/).at(-2)]) {
+      expect(secret.length).toBeGreaterThan(40);
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString("hex"));
+    }
   });
 
   it("[AU25] an operator makes accounts; their link sets a password once; others may not", async () => {
