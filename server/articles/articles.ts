@@ -1,0 +1,221 @@
+/**
+ * Articles as a whole: create, find, rename, trash, take back.
+ *
+ * The text is no concern of this file, but for the one an article is created with; what a deletion for good
+ * removes stands in trash.ts.
+ */
+import { AppError, notFound } from "../../api/schema/error.ts";
+import type { Call } from "../calls/call.ts";
+import type { Page, Pager } from "../calls/paging.ts";
+import { requireMatch } from "../calls/precondition.ts";
+import { partitionOfId } from "../ids.ts";
+import type { Batch, LogWrite, Storage, Stored } from "../storage/port.ts";
+import { withNextCounter, workspaceRecord } from "../workspaces/records.ts";
+import { requireAccepted, requireFits } from "./acceptedText.ts";
+import { accessOf, authorOf } from "./author.ts";
+import { checkpointRow } from "./checkpointRows.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { countWords, toContentHash } from "./fileTexts.ts";
+import { encodeBatch } from "./logEntry.ts";
+import { type ArticleRecord, articleLists, articleRecord, documentLog } from "./records.ts";
+import { toSlug } from "./slug.ts";
+import { toClientId, toTextUpdate } from "./textUpdate.ts";
+import { toTitleSearch } from "./titleWords.ts";
+import type { Trash } from "./trash.ts";
+
+/** An article with its live revision. */
+export interface ArticleReply {
+  readonly article: ArticleRecord;
+  readonly revision: number;
+}
+
+export interface CreateArticle {
+  readonly workspaceId: string;
+  readonly title: string;
+  readonly content?: string | undefined;
+}
+
+export interface ArticleFilter {
+  readonly workspaceId: string;
+  readonly q?: string | undefined;
+  /** Unix seconds. */
+  readonly updatedSince?: number | undefined;
+  readonly deleted?: boolean | undefined;
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface Articles {
+  create(request: CreateArticle, call: Call): Promise<ArticleReply>;
+  list(filter: ArticleFilter): Promise<Page<ArticleReply>>;
+  get(articleId: string): Promise<ArticleReply>;
+  update(articleId: string, change: { title?: string | undefined; slug?: string | undefined }, call: Call): Promise<ArticleReply>;
+  /** To the trash, or with `permanent` for good. */
+  delete(articleId: string, permanent: boolean, call: Call): Promise<void>;
+  undelete(articleId: string, call: Call): Promise<ArticleReply>;
+  /** Where an article belongs, for whoever decides about access; undefined when it is gone or (unless asked for) in the trash. */
+  locate(articleId: string, options: { readonly deleted: boolean }): Promise<{ readonly workspaceId: string } | undefined>;
+}
+
+export interface ArticlesOptions {
+  readonly storage: Pick<Storage, "records" | "now">;
+  readonly reader: DocumentReader;
+  readonly trash: Trash;
+  readonly pager: Pager;
+  readonly nodeId: string;
+  readonly checkpointQuietMs: number;
+}
+
+export function createArticles(options: ArticlesOptions): Articles {
+  const { storage, reader, trash, pager, nodeId, checkpointQuietMs } = options;
+
+  async function find(articleId: string): Promise<Stored<ArticleRecord>> {
+    const stored = await storage.records.get(articleRecord, articleId);
+    if (stored === undefined) throw notFound();
+    return stored;
+  }
+
+  async function withRevision(article: ArticleRecord): Promise<ArticleReply> {
+    return { article, revision: await reader.tail(article.articleId) };
+  }
+
+  /** Decides and commits until no other change comes between. */
+  async function change(
+    articleId: string,
+    call: Call,
+    decide: (stored: Stored<ArticleRecord>) => Promise<{ next: ArticleRecord; rest?: Omit<Batch, "partition" | "records"> } | undefined>,
+  ): Promise<ArticleReply> {
+    for (;;) {
+      const stored = await find(articleId);
+      const decision = await decide(stored);
+      if (decision === undefined) return withRevision(stored.value);
+      const reply = await withRevision({ ...decision.next, metaRevision: stored.value.metaRevision + 1 });
+      const batch: Batch = {
+        ...decision.rest,
+        partition: partitionOfId(articleId),
+        records: [{ op: "put", type: articleRecord, value: reply.article, replacing: stored }],
+      };
+      if ((await call.commit(batch, reply)).ok) return reply;
+    }
+  }
+
+  return {
+    async create({ workspaceId, title, content = "" }, call) {
+      requireAccepted(content, "content");
+      requireFits(content, call.limits["article.file"]);
+      const { partition } = accessOf(call);
+      const author = authorOf(call);
+      const articleId = call.ids.next("art", partition);
+      const clientId = toClientId(call.ids);
+      const log: LogWrite[] = [];
+      if (content !== "") {
+        const update = toTextUpdate("content.md", content, clientId);
+        log.push({ op: "append", log: documentLog(articleId), entries: [encodeBatch(call.nowMs, nodeId, [{ author, update }])] });
+      }
+      for (;;) {
+        const workspace = await storage.records.get(workspaceRecord, workspaceId);
+        if (workspace === undefined) throw notFound();
+        const counter = withNextCounter(workspace, "article");
+        const article: ArticleRecord = {
+          articleId,
+          workspaceId,
+          number: counter.number,
+          title,
+          slug: toSlug(title, `article-${counter.number}`),
+          metaRevision: 1,
+          files: content === "" ? [] : [{ file: "content.md", contentHash: toContentHash(content) }],
+          wordCount: countWords(content),
+          createdBy: author.username,
+          createdAtMs: call.nowMs,
+          updatedBy: author.username,
+          updatedAtMs: call.nowMs,
+          checkedRevision: 0,
+        };
+        const reply = { article, revision: log.length };
+        const dueAtMs = storage.now() + checkpointQuietMs;
+        const result = await call.commit(
+          {
+            partition,
+            records: [{ op: "put", type: articleRecord, value: article, replacing: null }, counter.write],
+            logs: log,
+            due: content === "" ? [] : [{ op: "arm", row: checkpointRow(articleId, call.nowMs, dueAtMs) }],
+          },
+          reply,
+        );
+        if (result.ok) return reply;
+        // A repeat of a request that was cut off after its commit finds what it made.
+        const made = await storage.records.get(articleRecord, articleId);
+        if (made !== undefined) return withRevision(made.value);
+      }
+    },
+
+    list({ workspaceId, q, updatedSince, deleted = false, limit, nextToken }) {
+      const search = q === undefined ? undefined : toTitleSearch(q);
+      const list = deleted ? articleLists.trash(workspaceId) : articleLists.all(workspaceId);
+      const prefix = deleted || search?.prefix === undefined ? list : articleLists.titled(workspaceId, search.prefix);
+      return pager.page<ArticleReply>({
+        scope: `articles?${JSON.stringify([q ?? null, updatedSince ?? null, deleted])}`,
+        partition: partitionOfId(workspaceId),
+        prefix,
+        reverse: true,
+        limit,
+        nextToken,
+        load: async (articleIds) => {
+          const found = await storage.records.getMany(articleRecord, articleIds);
+          return Promise.all(found.map((stored) => (stored === undefined ? undefined : withRevision(stored.value))));
+        },
+        keep: ({ article }) =>
+          (article.deletedAtMs !== undefined) === deleted &&
+          (updatedSince === undefined || article.updatedAtMs >= updatedSince * 1000) &&
+          (search === undefined || search.matches(article.title)),
+      });
+    },
+
+    get: async (articleId) => withRevision((await find(articleId)).value),
+
+    update(articleId, { title, slug }, call) {
+      return change(articleId, call, async ({ value }) => {
+        if (value.deletedAtMs !== undefined) throw notFound();
+        requireMatch(call, value.metaRevision);
+        const next = { ...value, title: title ?? value.title, slug: slug ?? value.slug };
+        return next.title === value.title && next.slug === value.slug ? undefined : { next };
+      });
+    },
+
+    async delete(articleId, permanent, call) {
+      if (permanent && !["admin", "owner"].includes(accessOf(call).role)) {
+        throw new AppError("insufficient_role", "Only an administrator of the workspace may delete an article for good.");
+      }
+      const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision);
+      const remove = permanent ? trash.purge : trash.put;
+      await remove(articleId, check, (batch) => call.commit(batch));
+    },
+
+    undelete(articleId, call) {
+      return change(articleId, call, async ({ value }) => {
+        if (value.deletedAtMs === undefined) {
+          throw new AppError("invalid_transition", "The article is not in the trash.", { currentState: "active", allowed: ["delete"] });
+        }
+        const { deletedAtMs: _deletedAtMs, ...next } = value;
+        const nowMs = storage.now();
+        const edited = (await reader.tail(articleId)) > value.checkedRevision;
+        return {
+          next,
+          rest: {
+            due: [
+              ...trash.cancel(articleId),
+              // A checkpoint that fell due meanwhile found a deleted article and did nothing.
+              ...(edited ? [{ op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) } as const] : []),
+            ],
+          },
+        };
+      });
+    },
+
+    async locate(articleId, { deleted }) {
+      const article = (await storage.records.get(articleRecord, articleId))?.value;
+      if (article === undefined || (article.deletedAtMs !== undefined && !deleted)) return undefined;
+      return { workspaceId: article.workspaceId };
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * Makes one commit of the live document, whoever asks: a person, a key or the checkpoint.
+ *
+ * Texts are put first, content-addressed and deflated. Then one commit makes everything true together: the commit
+ * record, the article that points to it, the deliveries of article.updated, and the due rows that asked for it.
+ * The article's revision is the condition, so commits form one chain whatever races; who loses reads again.
+ */
+import type { Author, CommitKind } from "../../api/schema/article.ts";
+import { articleFiles } from "../../api/schema/article.ts";
+import type { Rooms } from "../../realtime/rooms.ts";
+import type { Alongside } from "../actors/port.ts";
+import { type IdSource, partitionOfId } from "../ids.ts";
+import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../storage/port.ts";
+import { toBatch } from "./alongside.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { countWords, textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
+import type { History } from "./history.ts";
+import type { ArticleListeners, ArticleUpdatedData, FileTexts } from "./port.ts";
+import {
+  type ArticleRecord,
+  articleRecord,
+  type CommitFileRecord,
+  type CommitRecord,
+  commitRecord,
+  emptyTextHash,
+  hashOf,
+} from "./records.ts";
+import { countLines } from "./textDiff.ts";
+
+export interface CommitWish {
+  readonly articleId: string;
+  /** Made by the caller, so that a repeat asks for the same one. */
+  readonly commitId: string;
+  readonly kind: CommitKind;
+  readonly message: string;
+  readonly name?: string | undefined;
+  /** Made by the service itself: then there is nothing to commit in an article that never held a text. */
+  readonly automatic?: boolean;
+  /** Shown as the article's `updatedBy`; absent: who wrote last. */
+  readonly committer?: string;
+  /** Source of the ids of what follows from the commit. */
+  readonly ids: IdSource;
+  /** Removed or changed by the same commit. */
+  readonly due?: readonly DueWrite[];
+  /** The text must hold all batches up to here. */
+  readonly notBefore?: number;
+  /** Makes the commit durable; given the record, so that a call can keep its answer with it. */
+  commit(batch: Batch, record: CommitRecord): Promise<CommitResult>;
+}
+
+export type CommitOutcome =
+  | { readonly kind: "committed"; readonly commit: CommitRecord }
+  /** Every file is as in the last commit (absent: there is none, and nothing to commit). */
+  | { readonly kind: "unchanged"; readonly article: Stored<ArticleRecord>; readonly revision: number; readonly last?: CommitRecord }
+  /** The article is in the trash or gone. */
+  | { readonly kind: "deleted" }
+  /** This node's document has not caught up with `notBefore` or with the last commit. */
+  | { readonly kind: "behind" }
+  /** One of the due rows is no longer the caller's. */
+  | { readonly kind: "lost" };
+
+export interface CommitWriterOptions {
+  readonly storage: Pick<Storage, "records" | "blobs" | "now">;
+  readonly rooms: Pick<Rooms, "read">;
+  readonly reader: DocumentReader;
+  readonly history: History;
+  readonly listeners: Pick<ArticleListeners, "articleUpdated">;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+export type CommitWriter = (wish: CommitWish) => Promise<CommitOutcome>;
+
+/** More authors than this are not named in an event; the commit names all. */
+const maxEventAuthors = 100;
+
+export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
+  const { storage, rooms, reader, history, listeners, baseUrl } = options;
+
+  async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
+    const authors = new Map<string, Author>();
+    for await (const batch of reader.headers(article.articleId, article.checkedRevision, revision)) {
+      for (const author of batch.authors) {
+        const key = `${author.kind}/${author.username}`;
+        // The one who wrote last stands last.
+        authors.delete(key);
+        authors.set(key, author);
+      }
+    }
+    return [...authors.values()];
+  }
+
+  async function toFiles(articleId: string, texts: FileTexts, last: CommitRecord | undefined): Promise<readonly CommitFileRecord[]> {
+    const files: CommitFileRecord[] = [];
+    let before: FileTexts | undefined;
+    for (const file of articleFiles) {
+      const contentHash = toContentHash(texts[file]);
+      const older = last?.files.find((entry) => entry.file === file);
+      if (contentHash === (older?.contentHash ?? emptyTextHash)) {
+        if (older !== undefined && contentHash !== emptyTextHash) files.push({ ...older, added: 0, removed: 0 });
+        continue;
+      }
+      if (last !== undefined) before ??= await history.textsOf(last);
+      const blob = await storage.blobs.put(partitionOfId(articleId), await toBlob(texts[file]));
+      files.push({ file, contentHash, ...countLines(before?.[file] ?? "", texts[file]), blob });
+    }
+    return files;
+  }
+
+  function toEventData(article: ArticleRecord, commit: CommitRecord): ArticleUpdatedData {
+    const { articleId, commitId, kind, revision, parentRevision } = commit;
+    return {
+      articleId,
+      title: article.title,
+      commitId,
+      kind,
+      revision,
+      previousRevision: parentRevision,
+      contentHash: hashOf(commit.files, "content.md"),
+      files: commit.files.filter(({ added, removed }) => added + removed > 0).map(({ file, added, removed }) => ({ file, added, removed })),
+      authors: commit.authors.slice(-maxEventAuthors),
+      ...(article.publicLink === undefined ? {} : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
+      diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}`,
+    };
+  }
+
+  return async (wish) => {
+    const { articleId, commitId, kind, message, name, ids, notBefore = 0 } = wish;
+    const partition = partitionOfId(articleId);
+    for (;;) {
+      const article = await storage.records.get(articleRecord, articleId);
+      if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+      const { lastCommit } = article.value;
+      const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
+      const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
+      if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
+
+      const files = await toFiles(articleId, live.texts, last);
+      const changed = files.some((file) => file.added + file.removed > 0);
+      if (!changed && (last !== undefined || wish.automatic === true)) {
+        return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
+      }
+
+      const authors = await authorsSince(article.value, live.revision);
+      const createdAtMs = storage.now();
+      const commit: CommitRecord = {
+        commitId,
+        articleId,
+        revision: live.revision,
+        parentRevision: last?.revision ?? null,
+        kind,
+        message,
+        ...(name === undefined ? {} : { name }),
+        authors,
+        files,
+        createdAtMs,
+      };
+      const next: ArticleRecord = {
+        ...article.value,
+        files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
+        wordCount: countWords(live.texts["content.md"]),
+        updatedBy: wish.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
+        updatedAtMs: createdAtMs,
+        lastCommit: { commitId, revision: live.revision },
+        checkedRevision: live.revision,
+      };
+      const event = { workspaceId: next.workspaceId, createdAtMs, ids, data: toEventData(next, commit) };
+      const deliveries = await listeners.articleUpdated(event);
+      const own: Alongside = {
+        records: [
+          { op: "put", type: commitRecord, value: commit, replacing: null },
+          { op: "put", type: articleRecord, value: next, replacing: article },
+        ],
+        due: wish.due ?? [],
+      };
+      const result = await wish.commit(toBatch(partition, own, deliveries), commit);
+      if (result.ok) {
+        deliveries.started?.();
+        return { kind: "committed", commit };
+      }
+      if (result.conflict.kind === "due") return { kind: "lost" };
+      const made = await storage.records.get(commitRecord, commitId);
+      if (made !== undefined) return { kind: "committed", commit: made.value };
+    }
+  };
+}

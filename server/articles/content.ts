@@ -1,0 +1,83 @@
+/** The text of an article as requests read it, and updates that come ready-made; edits stand in edits.ts. */
+import * as Y from "yjs";
+import type { ArticleFile, EditResponse } from "../../api/schema/article.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Rooms } from "../../realtime/rooms.ts";
+import type { Call } from "../calls/call.ts";
+import { authorOf } from "./author.ts";
+import { textsOfDocument, toContentHash } from "./fileTexts.ts";
+import type { History } from "./history.ts";
+import type { FileTexts } from "./port.ts";
+
+export interface TextReply {
+  readonly articleId: string;
+  readonly file: ArticleFile;
+  readonly revision: number;
+  readonly text: string;
+  readonly contentHash: string;
+}
+
+export interface StateReply {
+  readonly revision: number;
+  /** The whole document as a Yjs update. */
+  readonly state: Uint8Array;
+  /** Of the file that was asked for. */
+  readonly contentHash: string;
+}
+
+export interface ArticleContents {
+  /** Live, or at a kept or committed revision. */
+  readText(articleId: string, file: ArticleFile, revision: number | undefined): Promise<TextReply>;
+  /** Live, or at a kept revision. */
+  readState(articleId: string, file: ArticleFile, revision: number | undefined): Promise<StateReply>;
+  /** A Yjs update, under the rules of a frame of the collaboration socket. */
+  applyUpdate(articleId: string, update: Uint8Array, call: Call): Promise<EditResponse>;
+}
+
+export interface ContentsOptions {
+  readonly rooms: Pick<Rooms, "read" | "applyUpdate">;
+  readonly history: History;
+}
+
+export function createContents({ rooms, history }: ContentsOptions): ArticleContents {
+  async function readLive(articleId: string): Promise<{ readonly revision: number; readonly texts: FileTexts }> {
+    const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
+    history.remember(articleId, live.revision, live.texts);
+    return live;
+  }
+
+  function gone(revision: number): AppError {
+    return new AppError("revision_gone", `Revision ${revision} was not committed and is not kept any more, or does not exist yet.`);
+  }
+
+  return {
+    async readText(articleId, file, revision) {
+      const live = revision === undefined ? await readLive(articleId) : undefined;
+      const texts = live?.texts ?? (await history.textsAt(articleId, revision as number));
+      if (texts === undefined) throw gone(revision as number);
+      const text = texts[file];
+      return { articleId, file, revision: live?.revision ?? (revision as number), text, contentHash: toContentHash(text) };
+    },
+
+    async readState(articleId, file, revision) {
+      const toReply = (document: Y.Doc, at: number): StateReply => ({
+        revision: at,
+        state: Y.encodeStateAsUpdate(document),
+        contentHash: toContentHash(document.getText(file).toString()),
+      });
+      if (revision === undefined) return rooms.read(articleId, toReply);
+      const document = await history.documentAt(articleId, revision);
+      if (document === undefined) throw gone(revision);
+      const reply = toReply(document, revision);
+      document.destroy();
+      return reply;
+    },
+
+    async applyUpdate(articleId, update, call) {
+      const file = "content.md";
+      await rooms.applyUpdate(articleId, authorOf(call), update);
+      const { revision, texts } = await readLive(articleId);
+      return { articleId, file, revision, contentHash: toContentHash(texts[file]), merged: false, applied: 1, rejected: [] };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * Edits of the live text by requests.
+ *
+ * An edit is worked out against the revision its writer read and carried onto the live text inside the room, so it
+ * meets the people who type there as one more author. What others wrote since is never deleted.
+ *
+ * An edit under an Idempotency-Key is the work of a client id of its own, drawn from the call's ids: a repeat after
+ * a crash finds its id in the document, changes nothing and answers as the first attempt did. All other edits share
+ * the room's id, for each one more makes a document heavier for good.
+ */
+import * as Y from "yjs";
+import type { EditRequest, EditResponse } from "../../api/schema/article.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Rooms } from "../../realtime/rooms.ts";
+import type { Call } from "../calls/call.ts";
+import { requireFits } from "./acceptedText.ts";
+import { authorOf } from "./author.ts";
+import type { Commits } from "./commits.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { checkEditRequest, type EditPlan, planEdit } from "./editPlan.ts";
+import { textsOfDocument, toContentHash } from "./fileTexts.ts";
+import type { History } from "./history.ts";
+import { applyOperations } from "./merge.ts";
+import type { FileTexts } from "./port.ts";
+import { applyToText, leaveMark, toClientId } from "./textUpdate.ts";
+
+export interface Edits {
+  edit(articleId: string, request: EditRequest, call: Call): Promise<EditResponse>;
+}
+
+export interface EditsOptions {
+  readonly rooms: Pick<Rooms, "read" | "edit">;
+  readonly reader: DocumentReader;
+  readonly history: History;
+  readonly commits: Pick<Commits, "create">;
+}
+
+interface Live {
+  readonly revision: number;
+  readonly texts: FileTexts;
+  /** Whether the document holds work of the client id that was asked about. */
+  readonly known: boolean;
+}
+
+type Answer = Omit<EditResponse, "articleId" | "file" | "commitId">;
+
+export function createEdits({ rooms, reader, history, commits }: EditsOptions): Edits {
+  function readLive(articleId: string, clientId: number | undefined): Promise<Live> {
+    return rooms.read(articleId, (document, revision) => ({
+      revision,
+      texts: textsOfDocument(document),
+      known: clientId !== undefined && document.store.clients.has(clientId),
+    }));
+  }
+
+  async function findBase(articleId: string, baseRevision: number, live: Live): Promise<FileTexts> {
+    const texts = baseRevision === live.revision ? live.texts : await history.textsAt(articleId, baseRevision);
+    if (texts !== undefined) return texts;
+    const detail = `Revision ${baseRevision} was not committed and is not kept any more, or does not exist; read the article again.`;
+    throw new AppError("revision_conflict", detail, { currentRevision: live.revision });
+  }
+
+  /** The batch in which this call has written before; undefined when the client id is somebody else's, met by chance. */
+  async function findEarlier(articleId: string, clientId: number, { nowMs }: Call): Promise<number | undefined> {
+    const tail = await reader.tail(articleId);
+    for (let span = 256; ; span *= 4) {
+      const after = Math.max(0, tail - span);
+      const batches = (await reader.batchesAfter(articleId, after)) ?? [];
+      if (after > 0 && (batches[0]?.atMs ?? 0) >= nowMs) continue;
+      const holds = ({ update }: { readonly update: Uint8Array }) => Y.parseUpdateMeta(update).to.has(clientId);
+      return batches.find((batch) => batch.atMs >= nowMs && batch.updates.some(holds))?.revision;
+    }
+  }
+
+  /** The answer of an earlier attempt, worked out again from what it found and left. */
+  async function answerAgain(articleId: string, request: EditRequest, revision: number, call: Call): Promise<Answer> {
+    const { file = "content.md", baseRevision = revision - 1 } = request;
+    const [base, before, after] = await Promise.all(
+      [baseRevision, revision - 1, revision].map(async (at) => (await history.textsAt(articleId, at))?.[file]),
+    );
+    if (base === undefined || after === undefined) {
+      throw new AppError("revision_conflict", "The edit was made by an earlier attempt, whose revision is not kept any more.", {
+        currentRevision: revision,
+      });
+    }
+    const { applied, rejected } = await planEdit(request, base, call.limits["article.file"]);
+    const merged = request.baseRevision !== undefined && before !== base;
+    return { revision, contentHash: toContentHash(after), merged, applied, rejected };
+  }
+
+  /** What the edit does to one state of the text; applying the operations is the caller's part. */
+  function decide(request: EditRequest, plan: EditPlan, live: string, revision: number, maxFileBytes: number) {
+    const merged = request.baseRevision !== undefined && live !== plan.base;
+    if (merged && request.onConflict === "fail") {
+      const detail = "The file was changed since baseRevision; nothing was written.";
+      throw new AppError("revision_conflict", detail, { currentRevision: revision });
+    }
+    const operations = plan.onto(live);
+    const text = applyOperations(live, operations);
+    requireFits(text, maxFileBytes);
+    const { applied, rejected } = plan;
+    return { operations, answer: { contentHash: toContentHash(text), merged, applied, rejected } };
+  }
+
+  async function answerTo(articleId: string, request: EditRequest, call: Call): Promise<Answer> {
+    const maxFileBytes = call.limits["article.file"];
+    const { file = "content.md", baseRevision, dryRun = false } = request;
+    for (;;) {
+      const clientId = call.isRepeatable === true ? toClientId(call.ids) : undefined;
+      const live = await readLive(articleId, clientId);
+      if (clientId !== undefined && live.known) {
+        const earlier = await findEarlier(articleId, clientId, call);
+        if (earlier === undefined) continue;
+        return answerAgain(articleId, request, earlier, call);
+      }
+      const base = baseRevision === undefined ? live.texts : await findBase(articleId, baseRevision, live);
+      const plan = await planEdit(request, base[file], maxFileBytes);
+      if (dryRun) return { revision: live.revision, ...decide(request, plan, live.texts[file], live.revision, maxFileBytes).answer };
+      const edited = await rooms.edit(articleId, authorOf(call), clientId, (document, revision) => {
+        const text = document.getText(file);
+        const { operations, answer } = decide(request, plan, text.toString(), revision, maxFileBytes);
+        applyToText(text, operations);
+        if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) leaveMark(text);
+        return answer;
+      });
+      if (edited.value !== undefined) return { revision: edited.revision, ...edited.value };
+    }
+  }
+
+  return {
+    async edit(articleId, request, call) {
+      checkEditRequest(request, call.limits["article.file"]);
+      const { file = "content.md", message, dryRun = false } = request;
+      const answer: EditResponse = { articleId, file, ...(await answerTo(articleId, request, call)) };
+      if (message === undefined || dryRun) return answer;
+      const withCommit = (commitId: string): EditResponse => ({ ...answer, commitId });
+      const { commit } = await commits.create(articleId, { message }, call, (reply) => withCommit(reply.commit.commitId));
+      return withCommit(commit.commitId);
+    },
+  };
+}

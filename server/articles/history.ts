@@ -1,0 +1,121 @@
+/**
+ * Earlier texts of an article: of any commit, for ever, and of any other revision while it is kept.
+ *
+ * A revision is kept until `document.keptMs` after it was superseded, or until `document.keptBatches` newer ones
+ * came. The rule is applied here, whatever the log still holds, so that the answer does not depend on when
+ * somebody last trimmed. Texts of revisions never change, so those that readers were lately given stay at hand:
+ * the usual stale write is based on what its writer has just read.
+ */
+import * as Y from "yjs";
+import type { Limits } from "../../api/limits.ts";
+import { partitionOfId } from "../ids.ts";
+import { type Storage, StorageDamagedError } from "../storage/port.ts";
+import { createBreath } from "./breathe.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { fromBlob, textsOfDocument, toFileTexts } from "./fileTexts.ts";
+import type { FileTexts } from "./port.ts";
+import { type CommitRecord, commitRecord, commitsOf } from "./records.ts";
+
+const cacheCharacters = 8 * 1024 * 1024;
+
+export interface History {
+  /** Texts of a kept or committed revision; undefined when it is neither. */
+  textsAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
+  /** The whole document at a kept revision, the caller's to destroy; undefined when it is not kept. */
+  documentAt(articleId: string, revision: number): Promise<Y.Doc | undefined>;
+  /** Texts of a commit. */
+  textsOf(commit: CommitRecord): Promise<FileTexts>;
+  /** Keeps at hand what a reader was given. */
+  remember(articleId: string, revision: number, texts: FileTexts): void;
+}
+
+export interface HistoryOptions {
+  readonly storage: Pick<Storage, "records" | "index" | "blobs" | "now">;
+  readonly reader: DocumentReader;
+  readonly limits: Pick<Limits, "document.keptMs" | "document.keptBatches">;
+}
+
+export function createHistory({ storage, reader, limits }: HistoryOptions): History {
+  const recent = new Map<string, FileTexts>();
+  let characters = 0;
+
+  function remember(articleId: string, revision: number, texts: FileTexts): void {
+    const key = `${articleId}@${revision}`;
+    const size = lengthOf(texts);
+    if (recent.has(key) || size > cacheCharacters) return;
+    recent.set(key, texts);
+    characters += size;
+    for (const [oldest, dropped] of recent) {
+      if (characters <= cacheCharacters) return;
+      recent.delete(oldest);
+      characters -= lengthOf(dropped);
+    }
+  }
+
+  async function textsOf(commit: CommitRecord): Promise<FileTexts> {
+    const texts = new Map<string, string>();
+    for (const { file, blob } of commit.files) {
+      const bytes = await storage.blobs.get(partitionOfId(commit.articleId), blob);
+      if (bytes === undefined) throw new StorageDamagedError(`the text ${blob} of ${commit.commitId} is missing`);
+      texts.set(file, await fromBlob(bytes));
+    }
+    return toFileTexts((file) => texts.get(file) ?? "");
+  }
+
+  async function committedAt(articleId: string, revision: number): Promise<CommitRecord | undefined> {
+    const prefix = [...commitsOf(articleId), revision] as const;
+    const [row] = await storage.index.scan({ partition: partitionOfId(articleId), prefix, limit: 1 });
+    return row === undefined ? undefined : (await storage.records.get(commitRecord, row.target))?.value;
+  }
+
+  async function isKept(articleId: string, revision: number): Promise<boolean> {
+    const tail = await reader.tail(articleId);
+    if (revision >= tail) return revision === tail;
+    if (revision < tail - limits["document.keptBatches"]) return false;
+    for await (const next of reader.headers(articleId, revision, revision + 1)) {
+      return next.atMs >= storage.now() - limits["document.keptMs"];
+    }
+    return false;
+  }
+
+  async function rebuild(articleId: string, revision: number): Promise<Y.Doc | undefined> {
+    const found = await reader.rebuild(articleId, revision);
+    if (found === undefined) return undefined;
+    const document = new Y.Doc();
+    const breathe = createBreath();
+    if (found.state !== undefined) Y.applyUpdate(document, found.state);
+    for (const batch of found.batches) {
+      for (const { update } of batch.updates) Y.applyUpdate(document, update);
+      await breathe();
+    }
+    return document;
+  }
+
+  return {
+    textsOf,
+    remember,
+    async textsAt(articleId, revision) {
+      const commit = await committedAt(articleId, revision);
+      if (commit === undefined && !(await isKept(articleId, revision))) return undefined;
+      const key = `${articleId}@${revision}`;
+      const known = recent.get(key);
+      if (known !== undefined) {
+        recent.delete(key);
+        recent.set(key, known);
+        return known;
+      }
+      if (commit !== undefined) return textsOf(commit);
+      const document = await rebuild(articleId, revision);
+      if (document === undefined) return undefined;
+      const texts = textsOfDocument(document);
+      document.destroy();
+      remember(articleId, revision, texts);
+      return texts;
+    },
+    documentAt: async (articleId, revision) => ((await isKept(articleId, revision)) ? rebuild(articleId, revision) : undefined),
+  };
+}
+
+function lengthOf(texts: FileTexts): number {
+  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+}

@@ -1,0 +1,93 @@
+/**
+ * Carries what somebody wrote against an older text onto the live text.
+ *
+ * Two lists of hunks on the same base meet here: `mine` (base → written) and `theirs` (base → live). Mine are
+ * moved to where their place went. They remove only text that stood in the base and still stands: what came
+ * after the base is never deleted, and text inserted on both sides is kept on both, theirs first. The same
+ * change on both sides is one change, so a write that is sent twice is applied once.
+ *
+ * Pure; it knows offsets and text, not Yjs.
+ */
+import { diffTexts, type Hunk, trim } from "./textDiff.ts";
+
+/** At `at` of the live text, `insert` goes in and then `remove` characters go out; offsets are those before any operation. */
+export interface TextOperation {
+  readonly at: number;
+  readonly insert: string;
+  readonly remove: number;
+}
+
+/** Ascending operations that do not overlap. */
+export function carryOver(base: string, written: string, live: string): TextOperation[] {
+  const mine = diffTexts(base, written);
+  const operations = base === live ? mine.map(toOperation) : carryHunks(mine, diffTexts(base, live));
+  // Characters that are there already keep their identity, and with it the cursors and anchors that hold on to them.
+  return operations
+    .map(({ at, insert, remove }) => toOperation(trim(live, { start: at, end: at + remove, text: insert })))
+    .filter(({ insert, remove }) => insert !== "" || remove > 0);
+}
+
+function toOperation({ start, end, text }: Hunk): TextOperation {
+  return { at: start, insert: text, remove: end - start };
+}
+
+/** Both lists ascend, and within one list no two hunks touch. */
+export function carryHunks(mine: readonly Hunk[], theirs: readonly Hunk[]): TextOperation[] {
+  const operations: TextOperation[] = [];
+  let next = 0;
+  /** How far live is ahead of base before `theirs[next]`. */
+  let shift = 0;
+  for (const hunk of mine) {
+    for (let other = theirs[next]; other !== undefined && other.end < hunk.start; other = theirs[next]) {
+      shift += growth(other);
+      next += 1;
+    }
+    const touching = theirs[next];
+    if (touching !== undefined && isSame(hunk, touching)) continue;
+    operations.push(...carryHunk(hunk, theirs, next, shift));
+  }
+  return operations;
+}
+
+function carryHunk(hunk: Hunk, theirs: readonly Hunk[], first: number, firstShift: number): TextOperation[] {
+  let shift = firstShift;
+  let at = hunk.start + shift;
+  const touching = theirs[first];
+  const goesBefore = touching?.start === hunk.start && touching.end > touching.start && hunk.end === hunk.start;
+  if (touching !== undefined && touching.start <= hunk.start && !goesBefore) at = touching.start + shift + touching.text.length;
+  const operations: TextOperation[] = [{ at, insert: hunk.text, remove: 0 }];
+  const remove = (start: number, end: number) => {
+    if (end <= start) return;
+    const last = operations.at(-1);
+    if (operations.length === 1 && last?.at === start + shift) operations[0] = { ...last, remove: end - start };
+    else operations.push({ at: start + shift, insert: "", remove: end - start });
+  };
+  let from = hunk.start;
+  for (let index = first; index < theirs.length; index += 1) {
+    const other = theirs[index] as Hunk;
+    if (other.start >= hunk.end) break;
+    remove(from, Math.min(other.start, hunk.end));
+    shift += growth(other);
+    from = Math.max(from, other.end);
+  }
+  remove(from, hunk.end);
+  return operations.filter((operation) => operation.insert !== "" || operation.remove > 0);
+}
+
+function growth({ start, end, text }: Hunk): number {
+  return text.length - (end - start);
+}
+
+function isSame(a: Hunk, b: Hunk): boolean {
+  return a.start === b.start && a.end === b.end && a.text === b.text;
+}
+
+export function applyOperations(live: string, operations: readonly TextOperation[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { at, insert, remove } of operations) {
+    parts.push(live.slice(from, at), insert);
+    from = at + remove;
+  }
+  return parts.join("") + live.slice(from);
+}

@@ -1,0 +1,99 @@
+/**
+ * The articles as one part: what the rooms, publishing, identity, the handlers and the due pump take from it.
+ *
+ * It comes in two steps, because the rooms stand between them: they need the log, and edits need the rooms.
+ */
+import type { Limits } from "../../api/limits.ts";
+import type { UpdateLog } from "../../realtime/ports.ts";
+import type { Rooms } from "../../realtime/rooms.ts";
+import type { DueWorker } from "../actors/port.ts";
+import type { AccessWatch } from "../auth/accessFacts.ts";
+import type { Pager } from "../calls/paging.ts";
+import type { IdSource } from "../ids.ts";
+import type { Partition, Storage } from "../storage/port.ts";
+import { type Articles, createArticles } from "./articles.ts";
+import { createCheckpointWorkers } from "./checkpoint.ts";
+import { type Commits, createCommits } from "./commits.ts";
+import { createCommitWriter } from "./commitWriter.ts";
+import { type ArticleContents, createContents } from "./content.ts";
+import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
+import { createEdits, type Edits } from "./edits.ts";
+import { textsOfDocument } from "./fileTexts.ts";
+import { createHistory, type History } from "./history.ts";
+import { createMarkdownTree, type MarkdownTree } from "./markdownTree.ts";
+import type { ArmAtEdit, ArticleListeners, Documents } from "./port.ts";
+import { createTrash } from "./trash.ts";
+import { createUpdateLog } from "./updateLog.ts";
+
+export interface DocumentStoreOptions {
+  readonly storage: Storage;
+  /** Written with each batch: a node skips its own. */
+  readonly nodeId: string;
+  readonly limits: Limits;
+  readonly checkpointQuietMs: number;
+  readonly armAtEdit: ArmAtEdit;
+}
+
+export interface DocumentStore {
+  readonly updateLog: UpdateLog;
+  readonly reader: DocumentReader;
+  readonly history: History;
+}
+
+export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit }: DocumentStoreOptions): DocumentStore {
+  const reader = createDocumentReader(storage);
+  const updateLog = createUpdateLog({ storage, reader, nodeId, limits, checkpointQuietMs, armAtEdit });
+  return { reader, updateLog, history: createHistory({ storage, reader, limits }) };
+}
+
+export interface ArticleServiceOptions extends Omit<DocumentStoreOptions, "armAtEdit"> {
+  readonly documents: DocumentStore;
+  readonly rooms: Pick<Rooms, "read" | "edit" | "applyUpdate">;
+  readonly listeners: ArticleListeners;
+  readonly access: Pick<AccessWatch, "announce">;
+  readonly pager: Pager;
+  readonly ids: IdSource;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly checkpointMaxMs: number;
+  /** `DuePump.wake`. */
+  readonly wake: (partition: Partition, dueAtMs: number) => void;
+}
+
+export interface ArticleService {
+  readonly articles: Articles;
+  readonly content: ArticleContents;
+  readonly edits: Edits;
+  readonly commits: Commits;
+  readonly markdownTree: MarkdownTree;
+  /** For publishing. */
+  readonly documents: Documents;
+  /** Kind of due row → its worker, for the due pump. */
+  readonly workers: Readonly<Record<string, DueWorker>>;
+  close(): Promise<void>;
+}
+
+export function createArticleService(options: ArticleServiceOptions): ArticleService {
+  const { storage, rooms, listeners, access, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
+  const { reader, history } = options.documents;
+  const writeCommit = createCommitWriter({ storage, rooms, reader, history, listeners, baseUrl });
+  const commits = createCommits({ storage, writeCommit, pager });
+  const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
+  const markdownTree = createMarkdownTree();
+  return {
+    articles: createArticles({ storage, reader, trash, pager, nodeId, checkpointQuietMs }),
+    content: createContents({ rooms, history }),
+    edits: createEdits({ rooms, reader, history, commits }),
+    commits,
+    markdownTree,
+    documents: {
+      read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
+      readAt: (articleId, revision) => history.textsAt(articleId, revision),
+    },
+    workers: {
+      ...createCheckpointWorkers({ storage, reader, writeCommit, ids, checkpointQuietMs, checkpointMaxMs, wake }),
+      ...trash.workers,
+    },
+    close: () => markdownTree.close(),
+  };
+}

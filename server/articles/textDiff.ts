@@ -1,0 +1,149 @@
+/**
+ * The differences of two texts as replacements on the older one, in bounded time.
+ *
+ * Lines are compared first, then the words of what differs. Offsets are UTF-16, as Yjs counts, and no surrogate pair is ever split. The same two texts always
+ * give the same hunks, so a change made on two sides can be recognised as one.
+ */
+import { type DiffBudget, diffSequences, type Span } from "./sequenceDiff.ts";
+
+/** `base.slice(start, end)` becomes `text`. */
+export interface Hunk {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+const stepsForLines = 4_000_000;
+const stepsForWords = 2_000_000;
+/** A differing piece longer than this is not refined by words. */
+const maxRefined = 100_000;
+
+/** Scripts without spaces are compared by character; a CR LF is one piece. */
+const pieces =
+  /\r\n|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]|(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}])[\p{L}\p{M}\p{N}_])+|[\s\S]/gu;
+
+/** Hunks ascend and never touch; applied to `base` they give `next`. */
+export function diffTexts(base: string, next: string): Hunk[] {
+  if (base === next) return [];
+  const words: DiffBudget = { steps: stepsForWords };
+  const hunks: Hunk[] = [];
+  for (const lines of toHunks(base, next, toLines, { steps: stepsForLines })) {
+    const older = base.slice(lines.start, lines.end);
+    if (older === "" || lines.text === "" || older.length + lines.text.length > maxRefined) {
+      hunks.push(trim(base, lines));
+      continue;
+    }
+    for (const { start, end, text } of joinWhereRewritten(older, toHunks(older, lines.text, toPieces, words))) {
+      const rewritten = { start: lines.start + start, end: lines.start + end, text };
+      const trimmed = trim(base, rewritten);
+      // A word that only grew or shrank was not replaced; one that was is replaced whole, or halves of two would mix.
+      hunks.push(trimmed.text === "" || trimmed.start === trimmed.end ? trimmed : rewritten);
+    }
+  }
+  return hunks;
+}
+
+/** Lines that `next` adds and that it removes. */
+export function countLines(base: string, next: string): { readonly added: number; readonly removed: number } {
+  const { a, b } = intern(toLines(base), toLines(next));
+  let [added, removed] = [0, 0];
+  for (const span of diffSequences(a, b, { steps: stepsForLines })) {
+    added += span.bEnd - span.bStart;
+    removed += span.aEnd - span.aStart;
+  }
+  return { added, removed };
+}
+
+export function applyHunks(base: string, hunks: readonly Hunk[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end, text } of hunks) {
+    parts.push(base.slice(from, start), text);
+    from = end;
+  }
+  return parts.join("") + base.slice(from);
+}
+
+/** With their ends: the parts joined are the text. */
+function toLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start) + 1 || text.length;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+function toPieces(text: string): string[] {
+  return text.match(pieces) ?? [];
+}
+
+function intern(a: readonly string[], b: readonly string[]): { readonly a: Int32Array; readonly b: Int32Array } {
+  const numbers = new Map<string, number>();
+  const toNumber = (part: string) => {
+    const known = numbers.get(part) ?? numbers.size;
+    numbers.set(part, known);
+    return known;
+  };
+  return { a: Int32Array.from(a, toNumber), b: Int32Array.from(b, toNumber) };
+}
+
+function toHunks(base: string, next: string, split: (text: string) => string[], budget: DiffBudget): Hunk[] {
+  const older = split(base);
+  const newer = split(next);
+  const { a, b } = intern(older, newer);
+  const offsets = new Int32Array(older.length + 1);
+  for (const [at, part] of older.entries()) offsets[at + 1] = (offsets[at] as number) + part.length;
+  return diffSequences(a, b, budget).map((span: Span) => ({
+    start: offsets[span.aStart] as number,
+    end: offsets[span.aEnd] as number,
+    text: newer.slice(span.bStart, span.bEnd).join(""),
+  }));
+}
+
+const separator = /^[^\p{L}\p{N}]{1,2}$/u;
+
+/**
+ * Two replaced words with no more than a space between them are one rewritten phrase: merged with somebody else's
+ * rewriting of it, the two phrases then stand one after the other instead of word by word.
+ */
+function joinWhereRewritten(base: string, hunks: readonly Hunk[]): Hunk[] {
+  const joined: Hunk[] = [];
+  const rewrites = ({ start, end, text }: Hunk) => end > start && text !== "";
+  for (const hunk of hunks) {
+    const last = joined.at(-1);
+    const between = last === undefined ? "" : base.slice(last.end, hunk.start);
+    if (last !== undefined && rewrites(last) && rewrites(hunk) && separator.test(between)) {
+      joined[joined.length - 1] = { start: last.start, end: hunk.end, text: last.text + between + hunk.text };
+    } else {
+      joined.push(hunk);
+    }
+  }
+  return joined;
+}
+
+/** Takes what both sides share off the ends of a replaced piece. */
+export function trim(base: string, { start, end, text }: Hunk): Hunk {
+  let from = 0;
+  let [baseEnd, textEnd] = [end, text.length];
+  while (start + from < baseEnd && from < textEnd && base.charCodeAt(start + from) === text.charCodeAt(from)) from += 1;
+  if (from > 0 && isHighSurrogate(text.charCodeAt(from - 1))) from -= 1;
+  while (baseEnd > start + from && textEnd > from && base.charCodeAt(baseEnd - 1) === text.charCodeAt(textEnd - 1)) {
+    baseEnd -= 1;
+    textEnd -= 1;
+  }
+  if (textEnd < text.length && isLowSurrogate(text.charCodeAt(textEnd))) {
+    baseEnd += 1;
+    textEnd += 1;
+  }
+  return { start: start + from, end: baseEnd, text: text.slice(from, textEnd) };
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

@@ -1,0 +1,80 @@
+/**
+ * One exact replacement of a `patch`: find the text, choose among its occurrences, replace.
+ *
+ * Time is linear in the text whatever is searched for, and a result that would pass the limit is refused before
+ * it is built. A text that is not found, or found more often than was said, is an outcome and not an exception.
+ */
+import type { TextEdit } from "../../api/schema/article.ts";
+
+export type TextEditOutcome =
+  | { readonly kind: "edited"; readonly text: string }
+  | { readonly kind: "rejected"; readonly code: "anchor_not_found" | "anchor_ambiguous"; readonly detail: string }
+  | { readonly kind: "too_large" };
+
+/** `maxLength` in UTF-16 units: no text has more of them than bytes. */
+export function applyTextEdit(text: string, edit: TextEdit, maxLength: number): TextEditOutcome {
+  const { find, replace, prefix = "", suffix = "", occurrence } = edit;
+  const wanted = typeof occurrence === "number" ? occurrence : occurrence === "first" ? 1 : undefined;
+  const places: number[] = [];
+  let free = 0;
+  for (const place of occurrences(text, prefix + find + suffix)) {
+    const start = place + prefix.length;
+    if (occurrence === undefined && places.length === 1) {
+      const detail = "The text to find occurs more than once: add 'prefix' or 'suffix', or say which with 'occurrence'.";
+      return { kind: "rejected", code: "anchor_ambiguous", detail };
+    }
+    // Matches may share context, but never the text that is replaced.
+    if (start < free) continue;
+    places.push(start);
+    free = start + find.length;
+    if (places.length === wanted) break;
+  }
+  const chosen = wanted === undefined ? places : places.slice(wanted - 1);
+  if (chosen.length === 0) return { kind: "rejected", code: "anchor_not_found", detail: notFoundDetail(places.length, edit) };
+  if (text.length + chosen.length * (replace.length - find.length) > maxLength) return { kind: "too_large" };
+  const parts: string[] = [];
+  let from = 0;
+  for (const place of chosen) {
+    parts.push(text.slice(from, place), replace);
+    from = place + find.length;
+  }
+  return { kind: "edited", text: parts.join("") + text.slice(from) };
+}
+
+function notFoundDetail(found: number, { prefix, suffix, occurrence }: TextEdit): string {
+  if (found > 0) return `The text to find occurs ${found} times, so there is no occurrence ${occurrence}.`;
+  const context = prefix === undefined && suffix === undefined ? "" : " with this prefix and suffix";
+  return `The text to find does not occur${context}.`;
+}
+
+/** Above this product the built-in search may take quadratic time on a repetitive text. */
+const maxPlainSearch = 2 ** 25;
+
+/** Start of each occurrence, overlapping ones too. */
+function* occurrences(text: string, wanted: string): Generator<number> {
+  if (text.length * wanted.length > maxPlainSearch) {
+    yield* occurrencesLinear(text, wanted);
+    return;
+  }
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) yield at;
+}
+
+/** Knuth–Morris–Pratt. */
+function* occurrencesLinear(text: string, wanted: string): Generator<number> {
+  const border = new Int32Array(wanted.length);
+  let matched = 0;
+  for (let at = 1; at < wanted.length; at += 1) {
+    while (matched > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(matched)) matched = border[matched - 1] as number;
+    if (wanted.charCodeAt(at) === wanted.charCodeAt(matched)) matched += 1;
+    border[at] = matched;
+  }
+  matched = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    while (matched > 0 && text.charCodeAt(at) !== wanted.charCodeAt(matched)) matched = border[matched - 1] as number;
+    if (text.charCodeAt(at) === wanted.charCodeAt(matched)) matched += 1;
+    if (matched === wanted.length) {
+      yield at - wanted.length + 1;
+      matched = border[matched - 1] as number;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Where the updates of documents become durable: the rooms' `UpdateLog` over the storage port.
+ *
+ * `append` is the path of every keystroke. It reads one record and makes one commit: the batch, the armed
+ * checkpoint row and, for a published article, the rows publishing arms. Nothing else is written; when the
+ * document was last edited stands in the log itself.
+ *
+ * States are kept in a short ascending row: the first is the base at which the log is trimmed, the last the head.
+ * A base is never computed: a later state becomes the base once everything below it is past keeping. That keeps
+ * about half as much again as `document.keptMs` and `document.keptBatches` promise.
+ */
+import type { Limits } from "../../api/limits.ts";
+import type { UpdateLog } from "../../realtime/ports.ts";
+import { partitionOfId } from "../ids.ts";
+import type { DueWrite, Storage } from "../storage/port.ts";
+import { checkpointRow } from "./checkpointRows.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { encodeBatch } from "./logEntry.ts";
+import type { ArmAtEdit } from "./port.ts";
+import { type ArticleRecord, articleRecord, documentLog, documentRecord, type StoredState } from "./records.ts";
+
+/** Base, head, and two that become the next bases. */
+const maxStates = 4;
+
+export interface UpdateLogOptions {
+  readonly storage: Pick<Storage, "records" | "blobs" | "commit" | "now">;
+  readonly reader: DocumentReader;
+  /** Written with each batch: a node skips its own. */
+  readonly nodeId: string;
+  readonly checkpointQuietMs: number;
+  readonly limits: Pick<Limits, "document.keptMs" | "document.keptBatches">;
+  readonly armAtEdit: ArmAtEdit;
+}
+
+export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
+  const { storage, reader, nodeId, checkpointQuietMs, limits, armAtEdit } = options;
+
+  /**
+   * The newest state below which nothing is owed: neither a kept revision, nor the authors of a coming commit,
+   * nor what a join reads after the head.
+   */
+  async function findBase(article: ArticleRecord, states: readonly StoredState[]): Promise<number> {
+    const keptFrom = (await reader.tail(article.articleId)) - limits["document.keptBatches"];
+    const keptFromMs = storage.now() - limits["document.keptMs"];
+    for (let at = states.length - 1; at >= 0; at -= 1) {
+      const revision = states[at]?.revision ?? 0;
+      if (revision > article.checkedRevision) continue;
+      if (revision <= keptFrom) return at;
+      // The batch at a revision tells when the one before it stopped being live.
+      for await (const { atMs } of reader.headers(article.articleId, revision - 1, revision)) if (atMs < keptFromMs) return at;
+    }
+    return -1;
+  }
+
+  return {
+    async load(articleId) {
+      const found = await reader.rebuild(articleId);
+      if (found === undefined) throw new Error(`the head of ${articleId} lies below its base`);
+      const { state, batches } = found;
+      return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
+    },
+
+    async append(articleId, updates) {
+      for (;;) {
+        const article = await storage.records.get(articleRecord, articleId);
+        if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+        const nowMs = storage.now();
+        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
+        const result = await storage.commit({
+          partition: partitionOfId(articleId),
+          logs: [{ op: "append", log: documentLog(articleId), entries: [encodeBatch(nowMs, nodeId, updates)] }],
+          due: article.value.publicLink === undefined ? [checkpoint] : [checkpoint, ...armAtEdit(article.value, nowMs)],
+          // Keeps an edit out of an article that goes to the trash between the read and this commit.
+          require: [{ kind: "revision", type: articleRecord, key: articleId, revision: article.revision }],
+        });
+        if (result.ok) return { kind: "appended", revision: result.positions[0] as number };
+      }
+    },
+
+    async readAfter(articleId, revision) {
+      const batches = await reader.batchesAfter(articleId, revision);
+      return batches === undefined ? { gap: true } : { gap: false, batches };
+    },
+
+    async saveState(articleId, revision, state) {
+      const partition = partitionOfId(articleId);
+      const blob = await storage.blobs.put(partition, state);
+      for (;;) {
+        const [article, stored] = await Promise.all([
+          storage.records.get(articleRecord, articleId),
+          storage.records.get(documentRecord, articleId),
+        ]);
+        const before = stored?.value ?? { articleId, states: [], trimmedTo: 0 };
+        if (article === undefined || revision <= (before.states.at(-1)?.revision ?? 0)) return;
+        const states = withHead(before.states, { revision, blob });
+        const base = await findBase(article.value, states);
+        const trimmedTo = Math.max(before.trimmedTo, states[base]?.revision ?? 0);
+        const value = { articleId, states: states.slice(Math.max(0, base)), trimmedTo };
+        const result = await storage.commit({
+          partition,
+          records: [{ op: "put", type: documentRecord, value, replacing: stored ?? null }],
+          logs: trimmedTo === before.trimmedTo ? [] : [{ op: "trim", log: documentLog(articleId), through: trimmedTo }],
+          // No state may outlive an article that is deleted for good.
+          require: [{ kind: "revision", type: articleRecord, key: articleId, revision: article.revision }],
+        });
+        if (result.ok) return;
+      }
+    },
+  };
+}
+
+/** The states to keep once `head` is the newest: of those between, the one whose neighbours are closest goes first. */
+function withHead(states: readonly StoredState[], head: StoredState): readonly StoredState[] {
+  const next = [...states, head];
+  while (next.length > maxStates) {
+    const span = (at: number) => (next[at + 1]?.revision ?? 0) - (next[at - 1]?.revision ?? 0);
+    let closest = 1;
+    for (let at = 2; at < next.length - 1; at += 1) if (span(at) < span(closest)) closest = at;
+    next.splice(closest, 1);
+  }
+  return next;
+}

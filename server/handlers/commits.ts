@@ -1,0 +1,30 @@
+/** Answers the operations of `api/contract/commits.ts`. */
+import type { AppContract } from "../../api/contract/contract.ts";
+import type { CommitReply, Commits } from "../articles/commits.ts";
+import { type CommitRecord, toCommit } from "../articles/records.ts";
+import type { Handlers } from "../calls/call.ts";
+import type { Page } from "../calls/paging.ts";
+
+export function createCommitHandlers(commits: Commits): Handlers<AppContract>["commits"] {
+  return {
+    create: {
+      serve: ({ params, body }, call) => commits.create(params.articleId, body, call),
+      reply: ({ commit, created }: CommitReply) => ({
+        status: created ? 201 : 200,
+        headers: created ? { location: `/articles/${commit.articleId}/commits/${commit.commitId}` } : {},
+        body: toCommit(commit),
+      }),
+    },
+    list: {
+      serve: ({ params, query }) => commits.list(params.articleId, query),
+      reply: ({ items, nextToken }: Page<CommitRecord>) => ({
+        status: 200,
+        body: { commits: items.map(toCommit), ...(nextToken === undefined ? {} : { nextToken }) },
+      }),
+    },
+    get: {
+      serve: ({ params }) => commits.get(params.articleId, params.commitId),
+      reply: (commit: CommitRecord) => ({ status: 200, body: toCommit(commit) }),
+    },
+  };
+}

@@ -1,0 +1,337 @@
+/** Commits and automatic checkpoints, on each store and through a crash at every write. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { toContentHash } from "../../server/articles/fileTexts.ts";
+import { articleRecord, commitRecord, toCommit } from "../../server/articles/records.ts";
+import { createCommitHandlers } from "../../server/handlers/commits.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
+import { createDyingStorage } from "../support/dyingStorage.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import {
+  type ArticleNode,
+  addWorkspace,
+  type CallOptions,
+  createArticleNode,
+  createCall,
+  eventsOf,
+  idleMs,
+  maxMs,
+  quietMs,
+} from "./articleFixture.ts";
+
+const partition = 5;
+
+describe.each(actorStorages)("commits on %s", (_name, open) => {
+  let time: ManualTime;
+  let opened: OpenedStorage;
+  let storage: Storage;
+  let node: ArticleNode;
+  let workspaceId: string;
+  let articleId: string;
+  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partition, options);
+  const append = (content: string, options: CallOptions = {}, file: "content.md" | "outline.md" = "content.md") =>
+    node.edits.edit(articleId, { mode: "append", file, content }, call(options));
+  const list = async (filter = {}) => (await node.commits.list(articleId, filter)).items;
+  const article = async () => (await node.articles.get(articleId)).article;
+
+  beforeEach(async () => {
+    time = createManualTime();
+    opened = await open(time);
+    storage = opened.storage;
+    node = createArticleNode(storage, time);
+    workspaceId = await addWorkspace(storage, partition);
+    articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one\ntwo\n" }, call())).article.articleId;
+  });
+  afterEach(async () => {
+    await node.pump.drain(AbortSignal.timeout(1000));
+    await opened.close();
+  });
+
+  test("[CO1] a commit holds texts, authors and counts since the one before, and the article and event say the same", async () => {
+    const first = await node.commits.create(articleId, { message: "Start" }, call());
+    expect(first.created).toBe(true);
+    expect(toCommit(first.commit)).toEqual({
+      commitId: first.commit.commitId,
+      articleId,
+      revision: 1,
+      parentRevision: null,
+      kind: "commit",
+      message: "Start",
+      authors: [{ username: "ada", kind: "user" }],
+      files: [{ file: "content.md", contentHash: toContentHash("one\ntwo\n"), added: 2, removed: 0 }],
+      createdAt: time.now() / 1000,
+    });
+    await append("three\n", { username: "bob" });
+    await append("- point\n", { username: "carla", viaKey: true }, "outline.md");
+    await node.edits.edit(articleId, { mode: "patch", edits: [{ find: "one", replace: "1" }] }, call({ username: "bob" }));
+    await time.advance(1000);
+    const { commit } = await node.commits.create(articleId, { name: "v2" }, call({ username: "dora" }));
+    expect(commit).toMatchObject({
+      revision: 4,
+      parentRevision: 1,
+      name: "v2",
+      message: "",
+      authors: [
+        { username: "carla", kind: "key" },
+        { username: "bob", kind: "user" },
+      ],
+      files: [
+        { file: "content.md", contentHash: toContentHash("1\ntwo\nthree\n"), added: 2, removed: 1 },
+        { file: "outline.md", contentHash: toContentHash("- point\n"), added: 1, removed: 0 },
+      ],
+    });
+    expect(await article()).toMatchObject({
+      updatedBy: "dora",
+      updatedAtMs: time.now(),
+      wordCount: 3,
+      lastCommit: { commitId: commit.commitId, revision: 4 },
+    });
+    expect(node.events.map((event) => event.data)).toEqual(await eventsOf(storage, partition));
+    expect(node.events[1]).toMatchObject({
+      workspaceId,
+      createdAtMs: time.now(),
+      data: {
+        articleId,
+        title: "Title",
+        commitId: commit.commitId,
+        kind: "commit",
+        revision: 4,
+        previousRevision: 1,
+        contentHash: toContentHash("1\ntwo\nthree\n"),
+        files: [
+          { file: "content.md", added: 2, removed: 1 },
+          { file: "outline.md", added: 1, removed: 0 },
+        ],
+        diffUrl: `https://content.example/articles/${articleId}/diff?from=1&to=4`,
+      },
+    });
+  });
+
+  test("[CO2] nothing changed: the last commit again, and no event; also after edits that cancel out", async () => {
+    const { reply } = createCommitHandlers(node.commits).create;
+    const first = await node.commits.create(articleId, {}, call());
+    expect(reply(first)).toMatchObject({ status: 201, headers: { location: `/articles/${articleId}/commits/${first.commit.commitId}` } });
+    await append("x");
+    await node.edits.edit(articleId, { mode: "patch", edits: [{ find: "x", replace: "" }] }, call());
+    const again = await node.commits.create(articleId, { message: "other" }, call());
+    expect(reply(again)).toEqual({ status: 200, headers: {}, body: toCommit(first.commit) });
+    expect(await eventsOf(storage, partition)).toHaveLength(1);
+  });
+
+  test("[CO2] an empty article can be committed once, and a file that was emptied is told once", async () => {
+    const { article: empty } = await node.articles.create({ workspaceId, title: "Empty" }, call());
+    expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: true, commit: { revision: 0, files: [] } });
+    expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: false });
+    await node.commits.create(articleId, {}, call());
+    await node.edits.edit(articleId, { mode: "replace", content: "", baseRevision: 1 }, call());
+    const { commit } = await node.commits.create(articleId, {}, call());
+    expect(commit.files).toMatchObject([{ file: "content.md", contentHash: toContentHash(""), added: 0, removed: 2 }]);
+    expect((await article()).files).toEqual([]);
+    await append("outline\n", {}, "outline.md");
+    expect((await node.commits.create(articleId, {}, call())).commit.files.map(({ file }) => file)).toEqual(["outline.md"]);
+  });
+
+  test("[CO3] racing commits and edits form one chain: each commit's parent is the one before", async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, at) => {
+        await append(`line ${at}\n`);
+        return node.commits.create(articleId, { message: String(at) }, call());
+      }),
+    );
+    const commits = (await list()).reverse();
+    expect(commits.length).toBeGreaterThan(0);
+    for (const [at, commit] of commits.entries()) expect(commit.parentRevision).toBe(commits[at - 1]?.revision ?? null);
+    expect(commits.at(-1)?.revision).toBe(13);
+    expect((await eventsOf(storage, partition)).map((event) => event.commitId)).toEqual(commits.map((commit) => commit.commitId));
+    expect(new Set(commits.map((commit) => commit.revision)).size).toBe(commits.length);
+  });
+
+  test("[CO7] a repeat of a commit makes it once and says so again", async () => {
+    const attempt = { seed: "commit", nowMs: time.now() };
+    const first = await node.commits.create(articleId, {}, call({ attempt }));
+    await append("more\n");
+    const again = await node.commits.create(articleId, {}, call({ attempt }));
+    expect(again).toEqual(first);
+    expect(await list()).toHaveLength(1);
+    expect(await eventsOf(storage, partition)).toHaveLength(1);
+  });
+
+  test("[CO8] commits are listed newest first, filtered by author and kind, and found by their own article only", async () => {
+    for (let at = 0; at < 5; at += 1) {
+      await append(`${at}\n`, { username: at % 2 === 0 ? "ada" : "bob" });
+      await node.commits.create(articleId, { kind: at === 4 ? "checkpoint" : "commit", message: String(at) }, call());
+    }
+    expect((await list()).map((commit) => commit.message)).toEqual(["4", "3", "2", "1", "0"]);
+    expect((await list({ author: "Bob" })).map((commit) => commit.message)).toEqual(["3", "1"]);
+    expect((await list({ kind: "checkpoint" })).map((commit) => commit.message)).toEqual(["4"]);
+    const [page] = [await node.commits.list(articleId, { limit: 2 })];
+    expect(page?.items).toHaveLength(2);
+    expect((await node.commits.list(articleId, { limit: 2, nextToken: page?.nextToken })).items.map((commit) => commit.message)).toEqual([
+      "2",
+      "1",
+    ]);
+    const other = (await node.articles.create({ workspaceId, title: "Other" }, call())).article.articleId;
+    const commitId = page?.items[0]?.commitId ?? "";
+    expect((await node.commits.get(articleId, commitId)).commitId).toBe(commitId);
+    await expect(node.commits.get(other, commitId)).rejects.toMatchObject({ code: "not_found" });
+    await expect(node.commits.get(articleId, node.ids.next("cmt", partition))).rejects.toMatchObject({ code: "not_found" });
+    await expect(node.commits.get(articleId, node.ids.next("cmt", 6))).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("[CO4] a checkpoint comes when typing has paused, once, with everybody who typed", async () => {
+    node.pump.start();
+    const startedAt = time.now();
+    for (let at = 0; at < 10; at += 1) {
+      await time.advance(quietMs / 2);
+      await append(`${at}\n`, { username: at % 2 === 0 ? "ada" : "bob" });
+    }
+    expect(await list()).toEqual([]);
+    await time.until(() => node.events.length > 0);
+    expect(time.now() - startedAt).toBeGreaterThanOrEqual(quietMs * 6);
+    expect(time.now() - startedAt).toBeLessThan(quietMs * 6 + 2000);
+    await time.advance(maxMs * 2);
+    expect(await list()).toMatchObject([
+      {
+        kind: "checkpoint",
+        revision: 11,
+        parentRevision: null,
+        message: "Automatic checkpoint",
+        authors: [{ username: "ada" }, { username: "bob" }],
+      },
+    ]);
+    expect(await article()).toMatchObject({ updatedBy: "bob", wordCount: 12 });
+    expect(await storage.due.get(partition, `checkpoint/${articleId}`)).toBeUndefined();
+  });
+
+  test("[CO4] a checkpoint is never later than its limit after the first edit, however long the typing goes on", async () => {
+    node.pump.start();
+    const startedAt = time.now();
+    while (node.events.length < 2) {
+      await time.advance(5000);
+      await append("x\n");
+    }
+    const [first, second] = node.events;
+    expect(first?.createdAtMs).toBeGreaterThanOrEqual(startedAt + maxMs);
+    expect(first?.createdAtMs).toBeLessThan(startedAt + maxMs + 2000);
+    expect(second?.data.previousRevision).toBe(first?.data.revision);
+    expect((second?.createdAtMs ?? 0) - (first?.createdAtMs ?? 0)).toBeLessThan(maxMs + 6000);
+  });
+
+  test("[CO4] no checkpoint where a commit came first, or where the edits cancelled out", async () => {
+    node.pump.start();
+    await node.commits.create(articleId, {}, call());
+    await time.advance(quietMs + 2000);
+    await append("x");
+    await node.edits.edit(articleId, { mode: "patch", edits: [{ find: "x", replace: "" }] }, call({ username: "bob" }));
+    await time.advance(quietMs + 2000);
+    expect(await list()).toHaveLength(1);
+    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    expect(await article()).toMatchObject({ checkedRevision: 3, updatedBy: "ada" });
+    await append("y\n", { username: "carla" });
+    await time.until(async () => (await eventsOf(storage, partition)).length === 2);
+    expect((await list())[0]).toMatchObject({ parentRevision: 1, revision: 4, authors: [{ username: "carla", kind: "user" }] });
+  });
+
+  test("[CO5] an edit that comes while a checkpoint is being made is in it or in the next one", async () => {
+    let late = 0;
+    const slow = createArticleNode(storage, time, {
+      listeners: {
+        // Between reading the text and the commit.
+        articleUpdated: async (event) => {
+          late += 1;
+          if (late <= 2) await slow.edits.edit(articleId, { mode: "append", content: `late ${late}\n` }, call({ username: "eve" }));
+          return { logs: [{ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] }] };
+        },
+      },
+    });
+    slow.pump.start();
+    await time.until(async () => (await eventsOf(storage, partition)).length === 3, { stepMs: 1000 });
+    const events = await eventsOf(storage, partition);
+    expect(events.map(({ previousRevision, revision }) => [previousRevision, revision])).toEqual([
+      [null, 1],
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(events[2]?.contentHash).toBe(toContentHash("one\ntwo\nlate 1\nlate 2\n"));
+    await slow.pump.drain(AbortSignal.timeout(1000));
+  });
+
+  test("[CO5] two nodes that see the same row make one checkpoint", async () => {
+    const other = createArticleNode(storage, time, { nodeId: "node_b" });
+    node.pump.start();
+    other.pump.start();
+    await append("more\n");
+    await time.until(async () => (await eventsOf(storage, partition)).length > 0);
+    await time.advance(10_000);
+    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    await other.pump.drain(AbortSignal.timeout(1000));
+  });
+
+  test("[CO9] the texts of a commit are found again at its revision, for ever", async () => {
+    const texts: string[] = [];
+    const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 1 } });
+    for (let at = 0; at < 6; at += 1) {
+      await small.edits.edit(articleId, { mode: "append", content: `line ${at}\n` }, call());
+      const { commit } = await small.commits.create(articleId, {}, call());
+      texts[commit.revision] = (await small.content.readText(articleId, "content.md", undefined)).text;
+      await time.advance(2 * idleMs + 1);
+    }
+    for (const [revision, text] of texts.entries()) {
+      if (text === undefined) continue;
+      expect((await small.documents.readAt(articleId, revision))?.["content.md"]).toBe(text);
+    }
+    expect(await small.documents.readAt(articleId, 1)).toBeUndefined();
+  });
+});
+
+describe("a checkpoint through a crash", () => {
+  /** Types, and lets the process die at its n-th write from then on; a second one goes on. Returns the events. */
+  async function crashAt(dieAt: number, when: "before" | "after") {
+    const time = createManualTime();
+    const beneath = createMemoryStorage({ now: time.now });
+    const workspaceId = await addWorkspace(beneath, partition);
+    const before = createArticleNode(beneath, time);
+    const { article } = await before.articles.create(
+      { workspaceId, title: "T", content: "one\n" },
+      createCall(beneath, workspaceId, partition),
+    );
+
+    const dying = createDyingStorage(time.watch(beneath), dieAt, when);
+    const first = createArticleNode(dying, time);
+    first.pump.start();
+    await time.until(async () => dying.dead || (await eventsOf(beneath, partition)).length > 0);
+    await time.advance(1000);
+    const died = dying.dead;
+
+    const second = createArticleNode(time.watch(beneath), time, { nodeId: "node_b" });
+    second.pump.start();
+    await time.until(async () => (await eventsOf(beneath, partition)).length > 0);
+    await time.advance(20_000);
+    const events = await eventsOf(beneath, partition);
+    const commits: string[] = [];
+    for await (const { value } of beneath.records.scan(commitRecord, partition)) commits.push(value.commitId);
+    const stored = await beneath.records.get(articleRecord, article.articleId);
+    const { rows } = await beneath.due.stats();
+    await second.pump.drain(AbortSignal.timeout(1000));
+    return { died, events, commits, lastCommit: stored?.value.lastCommit?.commitId, rows };
+  }
+
+  test.each(["before", "after"] as const)(
+    "[CO5] killed just %s any of its writes, it ends as one checkpoint and one event",
+    async (when) => {
+      let deaths = 0;
+      for (let dieAt = 1; ; dieAt += 1) {
+        const { died, events, commits, lastCommit, rows } = await crashAt(dieAt, when);
+        expect(events, `write ${dieAt}`).toHaveLength(1);
+        expect(commits).toEqual([lastCommit]);
+        expect(events[0]?.commitId).toBe(lastCommit);
+        // Left is at most the row that would remove a text put for the commit that did not come.
+        expect(rows).toBeLessThanOrEqual(1);
+        if (!died) break;
+        deaths += 1;
+      }
+      expect(deaths).toBeGreaterThanOrEqual(4);
+    },
+  );
+});

@@ -1,0 +1,331 @@
+/** The text of articles, read and edited by requests, on each store. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as Y from "yjs";
+import type { EditRequest } from "../../api/schema/article.ts";
+import { toContentHash } from "../../server/articles/fileTexts.ts";
+import type { RawReply } from "../../server/calls/call.ts";
+import { createContentHandlers } from "../../server/handlers/content.ts";
+import { partitionOfId } from "../../server/ids.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import {
+  type ArticleNode,
+  type ArticleNodeOptions,
+  addWorkspace,
+  type CallOptions,
+  createArticleNode,
+  createCall,
+} from "./articleFixture.ts";
+
+describe.each(actorStorages)("edits on %s", (_name, open) => {
+  let time: ManualTime;
+  let opened: OpenedStorage;
+  let storage: Storage;
+  let node: ArticleNode;
+  let workspaceId: string;
+  let articleId: string;
+  const call = (options: CallOptions = {}) =>
+    createCall(storage, workspaceId, partitionOfId(workspaceId), { limits: node.limits, ...options });
+  const edit = (request: EditRequest, options: CallOptions = {}) => node.edits.edit(articleId, request, call(options));
+  const live = async (file: "content.md" | "outline.md" = "content.md") => (await node.content.readText(articleId, file, undefined)).text;
+  /** What somebody types into the document meanwhile. */
+  const type = async (at: number, insert: string, remove = 0) => {
+    await node.rooms.edit(articleId, { username: "bob", kind: "user" }, Math.floor(Math.random() * 2 ** 32), (document: Y.Doc) => {
+      document.getText("content.md").delete(at, remove);
+      document.getText("content.md").insert(at, insert);
+    });
+  };
+  async function start(content: string, options: ArticleNodeOptions = {}) {
+    node = createArticleNode(storage, time, options);
+    workspaceId = await addWorkspace(storage);
+    articleId = (await node.articles.create({ workspaceId, title: "T", content }, call())).article.articleId;
+  }
+
+  beforeEach(async () => {
+    time = createManualTime();
+    opened = await open(time);
+    storage = opened.storage;
+  });
+  afterEach(async () => {
+    await node.close();
+    await opened.close();
+  });
+
+  test("[AR8] append, prepend and replace write where they say, and the answer tells the new revision and hash", async () => {
+    await start("middle\n");
+    expect(await edit({ mode: "append", content: "end\n" })).toEqual({
+      articleId,
+      file: "content.md",
+      revision: 2,
+      contentHash: toContentHash("middle\nend\n"),
+      merged: false,
+      applied: 1,
+      rejected: [],
+    });
+    await edit({ mode: "prepend", content: "start\n" });
+    expect(await edit({ mode: "replace", file: "outline.md", content: "- a\n", baseRevision: 0 })).toMatchObject({
+      file: "outline.md",
+      revision: 4,
+    });
+    expect(await edit({ mode: "replace", content: "all\nnew\n", baseRevision: 4 })).toMatchObject({ merged: false, revision: 5 });
+    expect(await live()).toBe("all\nnew\n");
+    expect(await live("outline.md")).toBe("- a\n");
+  });
+
+  test("[AR8] a write that changes nothing makes no revision", async () => {
+    await start("same\n");
+    expect(await edit({ mode: "replace", content: "same\n", baseRevision: 1 })).toMatchObject({ revision: 1, merged: false });
+    expect(await edit({ mode: "append", content: "" })).toMatchObject({ revision: 1 });
+  });
+
+  test("[AR9] replacing a whole file needs the revision it was based on", async () => {
+    await start("text");
+    await expect(edit({ mode: "replace", content: "x" })).rejects.toMatchObject({ code: "precondition_required" });
+    await expect(edit({ mode: "replace", content: "x", baseRevision: 7 })).rejects.toMatchObject({
+      code: "revision_conflict",
+      facts: { currentRevision: 1 },
+    });
+    expect(await live()).toBe("text");
+  });
+
+  test("[AR11] a stale write is merged: it never deletes what was typed since", async () => {
+    await start("# Title\n\nfirst paragraph\n\nsecond paragraph\n");
+    await type(0, "Preface\n\n");
+    await type("Preface\n\n# Title\n\nfirst ".length, "long ");
+    const answer = await edit({ mode: "replace", content: "# Title\n\nfirst paragraph, changed\n\nthird\n", baseRevision: 1 });
+    expect(answer).toMatchObject({ merged: true, revision: 4 });
+    expect(await live()).toBe("Preface\n\n# Title\n\nfirst long paragraph, changed\n\nthird\n");
+  });
+
+  test("[AR12] the same PUT sent twice without a key changes nothing the second time", async () => {
+    await start("one\n");
+    await edit({ mode: "replace", content: "one\ntwo\n", baseRevision: 1 });
+    expect(await edit({ mode: "replace", content: "one\ntwo\n", baseRevision: 1 })).toMatchObject({ revision: 2, merged: true });
+    expect(await live()).toBe("one\ntwo\n");
+  });
+
+  test("[AR9] onConflict fail writes only where nobody else wrote into that file", async () => {
+    await start("text\n");
+    await edit({ mode: "append", file: "outline.md", content: "- point\n" });
+    expect(await edit({ mode: "append", content: "more\n", baseRevision: 1, onConflict: "fail" })).toMatchObject({
+      merged: false,
+      revision: 3,
+    });
+    await expect(
+      edit({ mode: "patch", edits: [{ find: "text", replace: "x" }], baseRevision: 1, onConflict: "fail" }),
+    ).rejects.toMatchObject({
+      code: "revision_conflict",
+      facts: { currentRevision: 3 },
+    });
+    expect(await live()).toBe("text\nmore\n");
+  });
+
+  test("[AR9] dryRun answers what would be and changes nothing", async () => {
+    await start("text\n");
+    await type(0, "typed ");
+    const answer = await edit({ mode: "replace", content: "text!\n", baseRevision: 1, dryRun: true, message: "ignored" });
+    expect(answer).toEqual({
+      articleId,
+      file: "content.md",
+      revision: 2,
+      contentHash: toContentHash("typed text!\n"),
+      merged: true,
+      applied: 1,
+      rejected: [],
+    });
+    expect(await live()).toBe("typed text\n");
+    expect((await node.commits.list(articleId, {})).items).toEqual([]);
+  });
+
+  test("[AR14] patch: what is found is applied in order, what is not is reported by index, and nothing found is refused", async () => {
+    await start("a cat, a dog, a cat\n");
+    const answer = await edit({
+      mode: "patch",
+      edits: [
+        { find: "cat", replace: "cow" },
+        { find: "dog", replace: "frog" },
+        { find: "cat", replace: "cow", prefix: "frog, a " },
+        { find: "bird", replace: "x" },
+        { find: "a ", replace: "the ", occurrence: 2 },
+        { find: "c", replace: "C", occurrence: "all" },
+        { find: "a", replace: "x", occurrence: 99 },
+      ],
+    });
+    expect(answer).toMatchObject({ applied: 4, merged: false });
+    expect(answer.rejected.map(({ index, code }) => ({ index, code }))).toEqual([
+      { index: 0, code: "anchor_ambiguous" },
+      { index: 3, code: "anchor_not_found" },
+      { index: 6, code: "anchor_not_found" },
+    ]);
+    expect(await live()).toBe("a Cat, the frog, a Cow\n");
+    await expect(edit({ mode: "patch", edits: [{ find: "zebra", replace: "x" }] })).rejects.toMatchObject({
+      code: "anchor_not_found",
+      facts: { errors: [{ pointer: "/edits/0/find", code: "anchor_not_found" }] },
+    });
+    expect((await node.articles.get(articleId)).revision).toBe(2);
+  });
+
+  test("[AR14] patch with a base finds its places in that revision, however the live text has moved on", async () => {
+    await start("alpha beta gamma\n");
+    await type(0, "beta ");
+    expect(await edit({ mode: "patch", edits: [{ find: "beta", replace: "BETA" }], baseRevision: 1 })).toMatchObject({
+      merged: true,
+      applied: 1,
+    });
+    expect(await live()).toBe("beta alpha BETA gamma\n");
+  });
+
+  test("[AR15] text with NUL or half a surrogate pair, and a file beyond its size, are refused and change nothing", async () => {
+    await start("text");
+    const refused: [EditRequest, string][] = [
+      [{ mode: "append", content: "a\0" }, "content_not_accepted"],
+      [{ mode: "append", content: "\udc00" }, "content_not_accepted"],
+      [{ mode: "patch", edits: [{ find: "text", replace: "\ud83d" }] }, "content_not_accepted"],
+      [{ mode: "append", content: "é".repeat(2 ** 20) }, "content_too_large"],
+      [{ mode: "replace", content: "x".repeat(2 ** 21 + 1), baseRevision: 1 }, "content_too_large"],
+      [{ mode: "patch", edits: [{ find: "t", replace: "x".repeat(2 ** 20), occurrence: "all" }] }, "content_too_large"],
+    ];
+    for (const [request, code] of refused) await expect(edit(request), request.mode).rejects.toMatchObject({ code });
+    expect(await live()).toBe("text");
+    expect((await node.articles.get(articleId)).revision).toBe(1);
+  });
+
+  test("[AR16] an edit that is repeated with its ids changes nothing again and answers the same", async () => {
+    await start("one two two three\n");
+    const requests: EditRequest[] = [
+      { mode: "append", content: "four\n" },
+      {
+        mode: "patch",
+        edits: [
+          { find: "two ", replace: "", occurrence: "first" },
+          { find: "nowhere", replace: "x" },
+        ],
+      },
+      { mode: "replace", content: "one 2 two three\n", baseRevision: 1, message: "kept" },
+    ];
+    for (const [at, request] of requests.entries()) {
+      const attempt = { seed: `edit ${at}`, nowMs: time.now() };
+      const first = await edit(request, { attempt });
+      await time.advance(1000);
+      await type(0, "typed ");
+      const before = await live();
+      expect(await edit(request, { attempt })).toEqual(first);
+      expect(await live()).toBe(before);
+    }
+    expect((await node.commits.list(articleId, {})).items).toHaveLength(1);
+  });
+
+  test("[AR16] an id that the document knows from somebody else is not taken for a repeat", async () => {
+    await start("text\n");
+    await time.advance(1000);
+    const attempt = { seed: "chance", nowMs: time.now() };
+    const clientId = Buffer.from(call({ attempt }).ids.bytes(4)).readUInt32BE();
+    await node.rooms.edit(articleId, { username: "bob", kind: "user" }, clientId, (document: Y.Doc) =>
+      document.getText("content.md").insert(0, "bob "),
+    );
+    expect(await edit({ mode: "append", content: "mine\n" }, { attempt: { ...attempt, nowMs: time.now() + 1 } })).toMatchObject({
+      revision: 3,
+    });
+    expect(await live()).toBe("bob text\nmine\n");
+  });
+
+  test("[AR8] message commits the edit, and the call's answer is kept with the commit", async () => {
+    await start("text\n");
+    const asked = call({ viaKey: true });
+    const answer = await node.edits.edit(articleId, { mode: "append", content: "more\n", message: "Add more" }, asked);
+    const [commit] = (await node.commits.list(articleId, {})).items;
+    expect(answer.commitId).toBe(commit?.commitId);
+    expect(commit).toMatchObject({
+      message: "Add more",
+      kind: "commit",
+      revision: 2,
+      authors: [
+        { username: "ada", kind: "user" },
+        { username: "ada", kind: "key" },
+      ],
+    });
+    expect(asked.values).toEqual([answer]);
+  });
+
+  test("[AR7] content is read as JSON, Markdown, syntax tree or Yjs update, live or at a kept revision", async () => {
+    await start("# Hi *you*\n");
+    await edit({ mode: "append", content: "more\n" });
+    const { get } = createContentHandlers(node);
+    const read = async (query: object, accept = "application/json") =>
+      get.reply(await get.serve({ params: { articleId } as never, query: query as never, body: undefined as never, accept }, call()));
+    expect(await read({ revision: 1 })).toMatchObject({
+      headers: { etag: '"r1"', "x-svc-content-hash": toContentHash("# Hi *you*\n") },
+      body: { articleId, file: "content.md", format: "markdown", content: "# Hi *you*\n", revision: 1 },
+    });
+    const markdown = await read({}, "text/markdown");
+    expect(markdown.headers).toMatchObject({ etag: '"r2"', vary: "accept" });
+    expect(Buffer.from((markdown.body as RawReply).bytes).toString()).toBe("# Hi *you*\nmore\n");
+    const tree = JSON.parse(((await read({ format: "json", revision: 1 })).body as { content: string }).content);
+    expect(tree).toEqual({
+      type: "root",
+      children: [
+        {
+          type: "heading",
+          depth: 1,
+          children: [
+            { type: "text", value: "Hi " },
+            { type: "emphasis", children: [{ type: "text", value: "you" }] },
+          ],
+        },
+      ],
+    });
+    for (const [revision, text] of [
+      [1, "# Hi *you*\n"],
+      [undefined, "# Hi *you*\nmore\n"],
+    ] as const) {
+      const document = new Y.Doc();
+      Y.applyUpdate(document, ((await read({ revision }, "application/octet-stream")).body as RawReply).bytes);
+      expect(document.getText("content.md").toString()).toBe(text);
+    }
+    await expect(read({ revision: 3 })).rejects.toMatchObject({ code: "revision_gone" });
+  });
+
+  test("[AR18] a revision that is neither kept nor committed is gone; a committed one stays", async () => {
+    await start("0", { limits: { "document.keptBatches": 3 } });
+    await node.commits.create(articleId, {}, call());
+    for (let at = 1; at <= 6; at += 1) await edit({ mode: "append", content: String(at) });
+    const at = async (revision: number) => (await node.content.readText(articleId, "content.md", revision)).text;
+    expect(await at(1)).toBe("0");
+    expect(await at(4)).toBe("0123");
+    for (const revision of [2, 3]) {
+      await expect(at(revision)).rejects.toMatchObject({ code: "revision_gone" });
+      await expect(edit({ mode: "replace", content: "x", baseRevision: revision })).rejects.toMatchObject({
+        code: "revision_conflict",
+        facts: { currentRevision: 7 },
+      });
+    }
+    await expect(node.content.readState(articleId, "content.md", 1)).rejects.toMatchObject({ code: "revision_gone" });
+    expect(await edit({ mode: "replace", content: "0!", baseRevision: 1 })).toMatchObject({ merged: true });
+    expect(await live()).toBe("0123456!");
+  });
+
+  test("[AR18] a revision is kept for its time after it was superseded, however old it is", async () => {
+    await start("old", { limits: { "document.keptMs": 60_000 } });
+    await time.advance(3_600_000);
+    await edit({ mode: "append", content: " new" });
+    await time.advance(59_000);
+    expect((await node.content.readText(articleId, "content.md", 1)).text).toBe("old");
+    await time.advance(2000);
+    await expect(node.content.readText(articleId, "content.md", 1)).rejects.toMatchObject({ code: "revision_gone" });
+    expect((await node.content.readText(articleId, "content.md", 2)).text).toBe("old new");
+  });
+
+  test("[AR8] a Yjs update is applied like a frame of the socket; anything else is refused", async () => {
+    await start("text");
+    const document = new Y.Doc();
+    Y.applyUpdate(document, (await node.content.readState(articleId, "content.md", undefined)).state);
+    const before = Y.encodeStateVector(document);
+    document.getText("content.md").insert(4, " more");
+    const answer = await node.content.applyUpdate(articleId, Y.encodeStateAsUpdate(document, before), call());
+    expect(answer).toMatchObject({ revision: 2, applied: 1, contentHash: toContentHash("text more") });
+    await expect(node.content.applyUpdate(articleId, Uint8Array.of(1, 2, 3, 4), call())).rejects.toMatchObject({
+      code: "content_not_accepted",
+    });
+  });
+});

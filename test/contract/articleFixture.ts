@@ -1,0 +1,161 @@
+/**
+ * The articles as a server has them: services, rooms, due pump and webhook seam on a store and a held clock of the
+ * test's own, and calls as the wrapper would make them.
+ */
+import pino from "pino";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { Role } from "../../api/operation.ts";
+import { createRooms } from "../../realtime/rooms.ts";
+import { createDuePump } from "../../server/actors/due.ts";
+import type { ArticleListeners, ArticleUpdated } from "../../server/articles/port.ts";
+import { articleRecordTypes } from "../../server/articles/records.ts";
+import { createArticleService, createDocumentStore } from "../../server/articles/service.ts";
+import type { Call, Principal } from "../../server/calls/call.ts";
+import { createPager } from "../../server/calls/paging.ts";
+import { createIds, createSeededIds, type IdSource } from "../../server/ids.ts";
+import type { Partition, Storage } from "../../server/storage/port.ts";
+import { workspaceRecord, workspaceRecordTypes } from "../../server/workspaces/records.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+
+export const baseUrl = "https://content.example";
+export const articleTestTypes = [...articleRecordTypes, ...workspaceRecordTypes];
+export const quietMs = 30_000;
+export const maxMs = 300_000;
+/** How long a room stays open that nobody uses. */
+export const idleMs = 30_000;
+
+export interface ArticleNodeOptions {
+  readonly limits?: Partial<Limits>;
+  readonly nodeId?: string;
+  readonly listeners?: Partial<ArticleListeners>;
+}
+
+export function createArticleNode(storage: Storage, time: ManualTime, options: ArticleNodeOptions = {}) {
+  const limits = { ...defaultLimits, ...options.limits };
+  const nodeId = options.nodeId ?? "node_a";
+  const log = pino({ level: "silent" });
+  const pump = createDuePump({ storage, log, leaseMs: 5000, after: time.after });
+  const events: ArticleUpdated[] = [];
+  const deleted: string[] = [];
+  const announced: Partition[] = [];
+  const listeners: ArticleListeners = {
+    // The row stands for a delivery: it is there exactly when the commit is.
+    articleUpdated: async (event) => ({
+      logs: [{ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] }],
+      started: () => events.push(event),
+    }),
+    articleDeleted: async ({ articleId }) => {
+      deleted.push(articleId);
+      return {};
+    },
+    ...options.listeners,
+  };
+  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs: quietMs, armAtEdit: () => [] });
+  const rooms = createRooms({
+    updateLog: documents.updateLog,
+    bus: {
+      publish: (articleId, message) => storage.bus.publish(`room/${articleId}`, message),
+      subscribe: (articleId, listener) => storage.bus.subscribe(`room/${articleId}`, listener),
+    },
+    clock: { now: time.now, after: time.after },
+    limits,
+    nodeId,
+    idleMs,
+  });
+  const ids = createIds(storage);
+  const service = createArticleService({
+    storage,
+    documents,
+    rooms,
+    listeners,
+    access: { announce: (partition) => announced.push(partition) },
+    pager: createPager({ storage, pageKey: Buffer.alloc(32, 7), limits }),
+    ids,
+    baseUrl,
+    limits,
+    nodeId,
+    checkpointQuietMs: quietMs,
+    checkpointMaxMs: maxMs,
+    wake: pump.wake,
+  });
+  for (const [kind, worker] of Object.entries(service.workers)) pump.register(kind, worker);
+  return { ...service, documentStore: documents, rooms, pump, ids, events, deleted, announced, limits };
+}
+
+export type ArticleNode = ReturnType<typeof createArticleNode>;
+
+export interface CallOptions {
+  readonly username?: string;
+  readonly role?: Role;
+  readonly viaKey?: boolean;
+  /** As with an Idempotency-Key: the same seed and time at every attempt. */
+  readonly attempt?: { readonly seed: string; readonly nowMs: number };
+  readonly ifMatch?: readonly string[];
+  readonly limits?: Limits;
+}
+
+export function createCall(
+  storage: Storage,
+  workspaceId: string,
+  partition: Partition,
+  options: CallOptions = {},
+): Call & { readonly values: unknown[] } {
+  const { username = "ada", role = "write", viaKey = false, attempt, ifMatch } = options;
+  const values: unknown[] = [];
+  const account = { accountId: "usr_0000000000000000000000000A", username };
+  const principal: Principal = viaKey
+    ? { kind: "key", ...account, operator: false, keyId: "key_0000000000000000000000000A" }
+    : { kind: "session", ...account, operator: false, sessionId: "ses_0000000000000000000000000A" };
+  const ids: IdSource = attempt === undefined ? createIds(storage) : createSeededIds(Buffer.from(attempt.seed.padEnd(16)), attempt.nowMs);
+  return {
+    requestId: "test",
+    principal,
+    access: { workspaceId, partition, role },
+    nowMs: attempt?.nowMs ?? storage.now(),
+    ids,
+    ...(attempt === undefined ? {} : { isRepeatable: true as const }),
+    limits: options.limits ?? defaultLimits,
+    remoteAddress: "127.0.0.1",
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    values,
+    async commit(batch, value) {
+      const result = await storage.commit(batch);
+      if (result.ok) values.push(value);
+      return result;
+    },
+  };
+}
+
+/** A workspace to put articles into. */
+export async function addWorkspace(storage: Storage, partition: Partition = 5): Promise<string> {
+  const workspaceId = createIds(storage).next("ws", partition);
+  const result = await storage.commit({
+    partition,
+    records: [
+      {
+        op: "put",
+        type: workspaceRecord,
+        value: {
+          workspaceId,
+          name: "Desk",
+          type: "team",
+          owner: "usr_0000000000000000000000000A",
+          members: [{ accountId: "usr_0000000000000000000000000A", username: "ada", role: "owner" }],
+          counters: { article: 0, project: 0, brief: 0 },
+          createdAt: 1,
+          updatedAt: 1,
+        },
+        replacing: null,
+      },
+    ],
+  });
+  if (!result.ok) throw new Error("no workspace");
+  return workspaceId;
+}
+
+/** Events that are durable, in the order of their commits. */
+export async function eventsOf(storage: Storage, partition: Partition) {
+  const read = await storage.log.read({ partition, log: "test.events", after: 0, limit: 1000 });
+  if (read.gap) throw new Error("events were trimmed");
+  return read.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()) as ArticleUpdated["data"]);
+}

@@ -1,0 +1,199 @@
+/** What the merge of texts promises, for any three texts. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { applyOperations, carryHunks, carryOver } from "../../server/articles/merge.ts";
+import { applyHunks, countLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
+
+/** Few characters and many repeats, so that texts share pieces; line ends of both kinds, astral pairs, scripts without spaces. */
+const piece = fc.constantFrom(
+  "a",
+  "b",
+  "word",
+  " ",
+  "\n",
+  "\r\n",
+  "\r",
+  "é",
+  "\u0301",
+  "🙂",
+  "👩‍👩‍👧",
+  "漢",
+  "字",
+  "ไทย",
+  "**",
+  "# ",
+  "\u{10ffff}",
+);
+const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(""));
+
+/** A text and two ways in which somebody went on with it. */
+const edited = (base: string) =>
+  fc
+    .array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), remove: fc.integer({ min: 0, max: 8 }), insert: text }), {
+      maxLength: 5,
+    })
+    .map((edits) => {
+      let next = base;
+      for (const { at, remove, insert } of edits) {
+        const points = [...next];
+        points.splice(Math.floor(at * points.length), remove, insert);
+        next = points.join("");
+      }
+      return next;
+    });
+const three = text.chain((base) => fc.tuple(fc.constant(base), edited(base), edited(base)));
+
+const isWellFormed = (value: string) => !/\p{Surrogate}/u.test(value);
+
+test("[AR10] the hunks between two texts turn the one into the other, ascend and never touch", () => {
+  fc.assert(
+    fc.property(text, text, (base, next) => {
+      const hunks = diffTexts(base, next);
+      expect(applyHunks(base, hunks)).toBe(next);
+      for (const [at, hunk] of hunks.entries()) {
+        const after = hunks[at + 1];
+        if (after !== undefined) expect(after.start).toBeGreaterThan(hunk.end);
+        expect(isWellFormed(hunk.text)).toBe(true);
+        expect(isWellFormed(base.slice(hunk.start, hunk.end))).toBe(true);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[AR10] a write based on the live text gives exactly the text that was written", () => {
+  fc.assert(
+    fc.property(text, text, (base, written) => {
+      expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("[AR11] whatever came after the base stays: of the live text only characters of the base are removed", () => {
+  fc.assert(
+    fc.property(three, ([base, written, live]) => {
+      const theirs = diffTexts(base, live);
+      const inserted = insertedRanges(theirs);
+      for (const { at, remove } of carryOver(base, written, live)) {
+        for (const range of inserted) expect(at + remove <= range.start || at >= range.end).toBe(true);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[AR11] what was inserted on both sides is in the result, each piece in one piece and in its own order", () => {
+  fc.assert(
+    fc.property(three, ([base, written, live]) => {
+      const mine = diffTexts(base, written);
+      const theirs = diffTexts(base, live);
+      const merged = applyOperations(live, carryOver(base, written, live));
+      const sameAsTheirs = (hunk: Hunk) =>
+        theirs.some((other) => other.start === hunk.start && other.end === hunk.end && other.text === hunk.text);
+      const own = mine.filter((hunk) => !sameAsTheirs(hunk));
+      for (const side of [own, theirs]) {
+        let from = 0;
+        for (const { text: piece } of side) {
+          const found = merged.indexOf(piece, from);
+          expect(found).toBeGreaterThanOrEqual(0);
+          from = found + piece.length;
+        }
+      }
+      const grown = own.reduce((sum, hunk) => sum + hunk.text.length, 0);
+      const removed = merged.length - live.length - grown;
+      expect(removed).toBeLessThanOrEqual(0);
+      expect(-removed).toBeLessThanOrEqual(own.reduce((sum, hunk) => sum + hunk.end - hunk.start, 0));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[AR12] the same change on both sides is one change: a write sent twice changes nothing the second time", () => {
+  fc.assert(
+    fc.property(three, ([base, written]) => {
+      expect(carryOver(base, written, written)).toEqual([]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("[AR11] a text nobody changed is left to the live one", () => {
+  fc.assert(
+    fc.property(three, ([base, , live]) => {
+      expect(carryOver(base, base, live)).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("[AR10] operations ascend, do not overlap and never split a surrogate pair", () => {
+  fc.assert(
+    fc.property(three, ([base, written, live]) => {
+      const operations = carryOver(base, written, live);
+      let from = 0;
+      for (const { at, insert, remove } of operations) {
+        expect(at).toBeGreaterThanOrEqual(from);
+        from = at + remove;
+        expect(isWellFormed(insert)).toBe(true);
+        expect(isWellFormed(live.slice(0, at))).toBe(true);
+        expect(isWellFormed(live.slice(at, from))).toBe(true);
+      }
+      expect(from).toBeLessThanOrEqual(live.length);
+      expect(isWellFormed(applyOperations(live, operations))).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[CO6] counted lines agree with the number of lines", () => {
+  fc.assert(
+    fc.property(text, text, (base, next) => {
+      const { added, removed } = countLines(base, next);
+      expect(lineCount(next) - lineCount(base)).toBe(added - removed);
+      expect(added + removed === 0).toBe(base === next);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("[AR13] texts without likeness, and long texts with thousands of edits, are merged within bounded steps", () => {
+  const lines = Array.from({ length: 30_000 }, (_, at) => `line ${at % 977} of a text that repeats itself ${at % 13}\n`);
+  const base = lines.join("");
+  const written = lines.map((line, at) => (at % 7 === 0 ? `${line.trim()} changed\n` : line)).join("");
+  const live = lines
+    .map((line, at) => (at % 11 === 0 ? `typed ${line}` : line))
+    .reverse()
+    .join("");
+  const startedAt = process.cpuUsage();
+  expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
+  const merged = applyOperations(live, carryOver(base, written, live));
+  expect(merged.split("typed ").length).toBe(live.split("typed ").length);
+  const noise = (seed: number) => Array.from({ length: 200_000 }, (_, at) => "ab\n c"[(at * seed * 7919) % 5]).join("");
+  expect(applyHunks(noise(3), diffTexts(noise(3), noise(11)))).toBe(noise(11));
+  // Unbounded, the last pair alone takes minutes.
+  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(20_000);
+});
+
+test("[AR11] two insertions at one place stand one after the other, theirs first; an edit at a rewritten phrase goes around it", () => {
+  const carry = (base: string, written: string, live: string) => applyOperations(live, carryOver(base, written, live));
+  expect(carry("list\n", "list\nmine\n", "list\ntheirs\n")).toBe("list\ntheirs\nmine\n");
+  expect(carry("one two three", "one 2 three", "one two three four")).toBe("one 2 three four");
+  expect(carry("one two three", "one three", "one two big three")).toBe("one big three");
+  expect(carry("# Title\n\nold text\n", "# Title\n\n", "# Title\n\nold new text\n")).toBe("# Title\n\nnew \n".replace(" \n", " "));
+  expect(carry("cat", "dog", "cow")).toBe("cowdog");
+  expect(carryHunks([{ start: 1, end: 1, text: "X" }], [{ start: 1, end: 2, text: "C" }])).toEqual([{ at: 1, insert: "X", remove: 0 }]);
+});
+
+function insertedRanges(hunks: readonly Hunk[]): { start: number; end: number }[] {
+  let shift = 0;
+  return hunks.map(({ start, end, text }) => {
+    const range = { start: start + shift, end: start + shift + text.length };
+    shift += text.length - (end - start);
+    return range;
+  });
+}
+
+function lineCount(value: string): number {
+  return value === "" ? 0 : value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
+}
