@@ -15,7 +15,7 @@ const composition = "^server/(compose|main|admin)\\.ts$";
 const open = {
   accounts: ["accountRegistry", "installation", "me", "records", "setup"],
   actors: ["port"],
-  articles: ["port", "records"],
+  articles: ["commits", "port", "records", "service"],
   auth: [
     ...["accessFacts", "authenticator", "credentials", "passwords", "records", "secretHash", "secrets", "sessionEndings"],
     ...["apiKeys", "keyCreation", "sessions", "streamTickets"],
