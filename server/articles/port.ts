@@ -47,8 +47,8 @@ export interface ArticleUpdated {
 
 /** What articles asks of others when something happens; each answers with changes for the same commit. */
 export interface ArticleListeners {
-  /** Webhooks: the deliveries of article.updated. `started` is called once the commit is durable. */
-  articleUpdated(event: ArticleUpdated): Promise<Alongside & { readonly started?: () => void }>;
+  /** Webhooks: the deliveries of article.updated. */
+  articleUpdated(event: ArticleUpdated): Promise<Alongside>;
   /** Publishing: unpublish in the same commit. `article` is written by that commit too: leave its record alone. */
   articleDeleted(article: { readonly articleId: string; readonly workspaceId: string }): Promise<Alongside>;
 }

@@ -10,7 +10,7 @@ const shortest = 2;
 const longest = 6;
 
 /** Lower-cased words in order of appearance, each once. */
-export function toWords(text: string): readonly string[] {
+function toWords(text: string): readonly string[] {
   const words =
     text
       .normalize("NFKC")

@@ -7,7 +7,7 @@
  */
 
 import { notFound } from "../../api/schema/error.ts";
-import type { DueOutcome, DueWorker } from "../actors/port.ts";
+import type { Alongside, DueOutcome, DueWorker } from "../actors/port.ts";
 import { type AccessWatch, accessFactWrite } from "../auth/accessFacts.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Batch, ClaimedRow, CommitResult, DueWrite, Storage, Stored } from "../storage/port.ts";
@@ -44,7 +44,7 @@ export interface TrashOptions {
 
 export function createTrash({ storage, listeners, access, keepTrashMs, wake }: TrashOptions): Trash {
   /** What else goes when a living article is deleted: its page and its sockets. */
-  async function takenDown({ articleId, workspaceId, deletedAtMs }: ArticleRecord): Promise<Omit<Batch, "partition">> {
+  async function takenDown({ articleId, workspaceId, deletedAtMs }: ArticleRecord): Promise<Alongside> {
     if (deletedAtMs !== undefined) return {};
     const unpublished = await listeners.articleDeleted({ articleId, workspaceId });
     return { ...unpublished, logs: [...(unpublished.logs ?? []), accessFactWrite({ kind: "article.deleted", articleId })] };
@@ -55,6 +55,7 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
     const partition = partitionOfId(articleId);
     const document = await storage.records.get(documentRecord, articleId);
     const nowMs = storage.now();
+    const down = await takenDown(stored.value);
     const result = await commit(
       toBatch(
         partition,
@@ -75,10 +76,11 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
           // A state saved meanwhile would be left behind.
           require: document === undefined ? [{ kind: "revision", type: documentRecord, key: articleId, revision: "absent" }] : [],
         },
-        await takenDown(stored.value),
+        down,
       ),
     );
     if (result.ok) {
+      down.started?.();
       access.announce(partition);
       wake(partition, nowMs);
     }
@@ -135,7 +137,9 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
           records: [{ op: "put", type: articleRecord, value, replacing: stored }],
           due: [{ op: "schedule", row }],
         } as const;
-        if (!(await commit(toBatch(partition, own, await takenDown(stored.value)))).ok) continue;
+        const down = await takenDown(stored.value);
+        if (!(await commit(toBatch(partition, own, down))).ok) continue;
+        down.started?.();
         access.announce(partition);
         return;
       }
