@@ -167,7 +167,6 @@ export class LmdbLog implements LogWriter {
     const trimmedTo = Math.min(through, staged.tail);
     if (trimmedTo <= staged.trimmedTo) return;
     staged.trimmedTo = trimmedTo;
-    staged.appended = undefined;
     this.#unwritten.push({ op: "trim", key, through: trimmedTo });
   }
 

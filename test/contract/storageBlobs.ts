@@ -74,6 +74,19 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
+    test("[ST16] a blob whose last reference goes soon after its put is still collected", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const sha256 = await storage.blobs.put(partition, bytes("short"));
+        await storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: [sha256] })] }));
+        await storage.commit(batch(partition, { records: [remove(await current(storage, "50/a"))] }));
+        expect(await keepHouse(storage)).toBe(0);
+        clock.advance(hourMs);
+        expect(await keepHouse(storage)).toBe(1);
+        expect(await storage.blobs.get(partition, sha256)).toBeUndefined();
+      }, clock);
+    });
+
     test("[ST16] a reference that moves from one record to another in a batch keeps the blob", () => {
       const clock = createClock();
       return withStorage(async (storage) => {

@@ -266,6 +266,23 @@ export function dueTests(withStorage: WithStorage): void {
     });
   });
 
+  describe("expiry, read by a later version of the server", () => {
+    test.each([
+      ["later", (item: Item) => (item.expiresAtMs ?? 0) + 500, startMs + 510],
+      ["never", () => undefined, undefined],
+    ])("[ST8] a record that now ends %s is kept, and its row follows", (_name, expiresAtMs, dueAtMs) => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        await storage.commit(batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 10 })] }));
+        clock.advance(10);
+        const [due] = (await claimAll(storage)) as [ClaimedRow];
+        await createHousekeeping(storage, createRecordTypes([{ ...itemType, expiresAtMs }]))(due);
+        expect(await storage.records.get(itemType, "40/a")).toBeDefined();
+        expect((await storage.due.get(partition, due.id))?.dueAtMs).toBe(dueAtMs);
+      }, clock);
+    });
+  });
+
   describe("named leases", () => {
     test("[ST12] a lease has one holder until it is released or runs out, and its fence rises at each acquisition", () => {
       const clock = createClock();

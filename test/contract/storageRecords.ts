@@ -235,6 +235,15 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.index.scan({ partition: 9, prefix: ["item"], limit: 9 })).toEqual([]);
       }));
 
+    test("[ST3] a record that never held a rule, for its version had none, does not give up another's", () =>
+      withStorage(async (storage) => {
+        const before = defineRecord<Item>({ ...itemType, unique: () => [] });
+        await storage.commit(batch(9, { records: [put({ id: "09/a", name: "A" }, null, before), put({ id: "09/b", name: "A" })] }));
+        const old = { value: { id: "09/a", name: "A" }, revision: 1 };
+        expect((await storage.commit(batch(9, { records: [put({ id: "09/a", name: "C" }, old)] }))).ok).toBe(true);
+        expect((await storage.commit(batch(9, { records: [put({ id: "09/d", name: "A" })] }))).ok).toBe(false);
+      }));
+
     test("[ST4] counts equal the records that name them, whatever came at once", () =>
       withStorage(async (storage) => {
         const ids = Array.from({ length: 30 }, (_, at) => `11/${at}`);
