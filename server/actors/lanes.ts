@@ -29,7 +29,15 @@ export function createLanes(): Lanes {
   const linesOfLane = new Map<string, Set<string>>();
 
   const toKey = (lanes: readonly Lane[]) => JSON.stringify(lanes.map((lane) => lane.name));
-  const hasRoom = (lanes: readonly Lane[]) => lanes.every((lane) => (busy.get(lane.name) ?? 0) < lane.max);
+  const busyIn = ({ name }: Lane) => busy.get(name) ?? 0;
+
+  function hasRoom(lanes: readonly Lane[]): boolean {
+    return lanes.every((lane) => {
+      const { max, maxInCrowd = max } = lane;
+      const crowded = maxInCrowd < max && lanes.some((other) => other !== lane && busyIn(other) * 2 >= other.max);
+      return busyIn(lane) < (crowded ? maxInCrowd : max);
+    });
+  }
 
   function occupy(lanes: readonly Lane[]): void {
     for (const { name } of lanes) busy.set(name, (busy.get(name) ?? 0) + 1);

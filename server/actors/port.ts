@@ -116,6 +116,8 @@ export interface ActorKind<Context, Event extends ActorEvent> {
 export interface Lane {
   readonly name: string;
   readonly max: number;
+  /** Holds instead of `max` while another lane of the same work is half full, so that a few cannot take it all. */
+  readonly maxInCrowd?: number;
 }
 
 export interface SendOptions<Context> {

@@ -245,7 +245,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     lanes(row) {
       const { actor, lane } = row.payload as unknown as EffectRowPayload;
       const own = { name: `kind ${actor}`, max: kinds.get(actor)?.maxInFlight ?? defaultMaxInFlight };
-      return lane === undefined ? [own] : [own, { name: `lane ${lane.name}`, max: lane.max }];
+      return lane === undefined ? [own] : [own, { ...lane, name: `lane ${lane.name}` }];
     },
   });
   pump.register(timerRowKind, fireTimer);

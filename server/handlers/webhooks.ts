@@ -5,15 +5,13 @@ import type { Handlers } from "../calls/call.ts";
 import { recordEtag } from "../calls/precondition.ts";
 import type { UpdatedWebhook, Webhooks, WebhookView } from "../webhooks/webhooks.ts";
 
-const secretHeaders = { "cache-control": "no-store" };
-
 export function createWebhookHandlers({ webhooks }: { readonly webhooks: Webhooks }): Handlers<AppContract>["webhooks"] {
   return {
     create: {
       serve: ({ params, body }, call) => webhooks.create(call, params.workspaceId, body),
       reply: (body: CreateWorkspaceWebhookResponse) => ({
         status: 201,
-        headers: { location: `/workspaces/${body.workspaceId}/webhooks/${body.webhookId}`, ...secretHeaders },
+        headers: { location: `/workspaces/${body.workspaceId}/webhooks/${body.webhookId}` },
         body,
       }),
     },
@@ -29,7 +27,7 @@ export function createWebhookHandlers({ webhooks }: { readonly webhooks: Webhook
       serve: ({ params, body }, call) => webhooks.update(call, params.workspaceId, params.webhookId, body),
       reply: ({ webhook, revision }: UpdatedWebhook) => ({
         status: 200,
-        headers: { etag: recordEtag(revision), ...(webhook.secret === undefined ? {} : secretHeaders) },
+        headers: { etag: recordEtag(revision) },
         body: webhook,
       }),
     },

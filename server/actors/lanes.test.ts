@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { createLanes } from "./lanes.ts";
+import type { Lane } from "./port.ts";
+
+/** Starts work in the given lanes and says how much of it is under way, by the last lane's name. */
+function createYard() {
+  const lanes = createLanes();
+  const started: string[] = [];
+  const underWay: (readonly Lane[])[] = [];
+  return {
+    started,
+    enter(...needed: readonly Lane[]) {
+      lanes.enter(needed, 1000, () => {
+        started.push(needed.at(-1)?.name ?? "");
+        underWay.push(needed);
+      });
+    },
+    leave(name: string) {
+      const at = underWay.findIndex((needed) => needed.at(-1)?.name === name);
+      const [needed] = underWay.splice(at, 1);
+      if (needed !== undefined) lanes.leave(needed);
+    },
+    count: (name: string) => underWay.filter((needed) => needed.at(-1)?.name === name).length,
+  };
+}
+
+describe("lanes", () => {
+  const all = { name: "all", max: 8 };
+
+  test("[WH13] a few that never end cannot take all the room there is", () => {
+    const yard = createYard();
+    const own = (name: string): Lane => ({ name, max: 4, maxInCrowd: 1 });
+    for (const name of ["a", "b", "c", "d"]) for (let n = 0; n < 10; n += 1) yard.enter(all, own(name));
+    expect(["a", "b", "c", "d"].map(yard.count)).toEqual([4, 1, 1, 1]);
+    yard.enter(all, own("e"));
+    expect(yard.count("e")).toBe(1);
+    yard.enter(all, own("f"));
+    expect(yard.count("f")).toBe(0);
+    // The lines are served in turn: b, which has waited longest, and then f.
+    yard.leave("b");
+    yard.leave("b");
+    expect([yard.count("b"), yard.count("f")]).toEqual([0, 1]);
+  });
+
+  test("[WH13] alone, or with room to spare, each has its whole share", () => {
+    const yard = createYard();
+    const roomy = { name: "all", max: 100 };
+    for (const name of ["a", "b"]) for (let n = 0; n < 10; n += 1) yard.enter(roomy, { name, max: 4, maxInCrowd: 1 });
+    expect(["a", "b"].map(yard.count)).toEqual([4, 4]);
+    yard.leave("a");
+    expect(yard.count("a")).toBe(4);
+  });
+});

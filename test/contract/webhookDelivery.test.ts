@@ -1,0 +1,356 @@
+/** Deliveries over real TLS to a receiver of the test's own, from the commit of what happened to the last attempt. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { idPattern } from "../../api/schema/id.ts";
+import { partitionOfId } from "../../server/ids.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { endpointRecord, webhookEventRecord } from "../../server/webhooks/records.ts";
+import { type CertificateAuthority, createCertificateAuthority } from "../support/certificateAuthority.ts";
+import { type ReceivedRequest, type Receiver, type ReceiverAnswer, startReceiver } from "../support/receiver.ts";
+import {
+  createWebhookRig,
+  otherWorkspaceId,
+  rigRecordTypes,
+  type WebhookRig,
+  type WebhookRigOptions,
+  workspaceId,
+} from "./webhookFixture.ts";
+import { verifyOwn, verifyStandard } from "./webhookVerify.ts";
+
+let authority: CertificateAuthority;
+beforeAll(async () => {
+  authority = await createCertificateAuthority();
+});
+afterAll(() => authority.remove());
+
+/** The held part of the clock: real time runs on, a test may jump ahead of it. */
+let aheadMs = 0;
+let rig: WebhookRig;
+const receivers: Receiver[] = [];
+afterEach(async () => {
+  await rig.close();
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
+  aheadMs = 0;
+});
+
+async function open(options: Partial<WebhookRigOptions> = {}): Promise<WebhookRig> {
+  const storage: Storage = createMemoryStorage({ recordTypes: rigRecordTypes as never, now: () => Date.now() + aheadMs });
+  rig = await createWebhookRig({ storage, authority, ...options });
+  return rig;
+}
+
+async function receive(answer?: (request: ReceivedRequest, n: number) => ReceiverAnswer): Promise<Receiver> {
+  const receiver = await startReceiver({ authority, ...(answer === undefined ? {} : { answer }) });
+  receivers.push(receiver);
+  return receiver;
+}
+
+const stateOf = async (webhookId: string) => (await rig.deliveries(webhookId)).map((delivery) => delivery.state);
+const untilStates = (webhookId: string, ...states: string[]) => expect.poll(() => stateOf(webhookId), { timeout: 10_000 }).toEqual(states);
+
+describe("deliveries", () => {
+  test("[WH1][WH3] one event is one signed request with exactly the documented headers and body", async () => {
+    await open();
+    const receiver = await receive();
+    const { webhookId, secret } = await rig.make(receiver.url);
+    const beforeMs = Date.now();
+    await rig.happen({ title: "Grüße 🎈", revision: 3 });
+    const [request] = await receiver.waitForCount(1);
+    if (request === undefined) throw new Error("nothing came");
+    const { headers, body } = request;
+    const event = JSON.parse(body.toString());
+    expect(Object.keys(event)).toEqual(["id", "event", "createdAt", "workspaceId", "data"]);
+    expect(event).toMatchObject({ event: "article.updated", workspaceId, data: { title: "Grüße 🎈", revision: 3 } });
+    expect(event.id).toMatch(idPattern("evt"));
+    expect(new Date(event.createdAt).toISOString()).toBe(event.createdAt);
+    expect(request).toMatchObject({ method: "POST", path: "/hook" });
+    const timestamp = headers["x-svc-timestamp"] ?? "";
+    expect(headers).toEqual({
+      host: `127.0.0.1:${receiver.port}`,
+      connection: "close",
+      "content-length": String(body.length),
+      "content-type": "application/json",
+      "user-agent": "svc-webhooks/1",
+      "x-svc-event": "article.updated",
+      "x-svc-delivery": headers["webhook-id"],
+      "x-svc-attempt": "1",
+      "x-svc-timestamp": timestamp,
+      "x-svc-signature": expect.stringMatching(/^v1=[0-9a-f]{64}$/),
+      "webhook-id": expect.stringMatching(idPattern("dlv")),
+      "webhook-timestamp": timestamp,
+      "webhook-signature": expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    });
+    expect(partitionOfId(headers["x-svc-delivery"] ?? "")).toBe(partitionOfId(event.id));
+    expect(Number(timestamp)).toBeGreaterThanOrEqual(Math.floor(beforeMs / 1000));
+    expect(Number(timestamp)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
+    expect(verifyOwn(request, secret)).toBe(true);
+    expect(verifyStandard(request, secret)).toBe(true);
+    await untilStates(webhookId, "delivered");
+    expect(receiver.received.length).toBe(1);
+  });
+
+  test("[WH5][WH8] any failure is tried again: same body and id, new timestamp and signature, until a 2xx", async () => {
+    const answers: ReceiverAnswer[] = [
+      { status: 500 },
+      { status: 302, headers: { location: "https://127.0.0.1:1/" } },
+      "reset",
+      "hang",
+      { status: 410 },
+    ];
+    await open({ scheduleMs: [0, 10, 10, 10, 10, 1000, 10], limits: { "webhook.totalMs": 200, "webhook.connectMs": 200 } });
+    const receiver = await receive((_request, n) => answers[n - 1] ?? { status: 200, body: "thanks" });
+    const { webhookId, secret } = await rig.make(receiver.url);
+    await rig.happen();
+    const requests = await receiver.waitForCount(6);
+    await untilStates(webhookId, "delivered");
+    expect(receiver.received.length).toBe(6);
+    expect(requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
+    expect(new Set(requests.map(({ headers }) => headers["x-svc-delivery"])).size).toBe(1);
+    expect(new Set(requests.map(({ body }) => body.toString())).size).toBe(1);
+    for (const request of requests) expect([verifyOwn(request, secret), verifyStandard(request, secret)]).toEqual([true, true]);
+    const [first, last] = [requests[0]?.headers, requests[5]?.headers];
+    expect(Number(last?.["x-svc-timestamp"])).toBeGreaterThan(Number(first?.["x-svc-timestamp"]));
+    expect(last?.["x-svc-signature"]).not.toBe(first?.["x-svc-signature"]);
+    const [delivery] = await rig.deliveries(webhookId);
+    expect(delivery?.context.attempts.map(({ n, statusCode, error }) => [n, statusCode ?? error])).toEqual([
+      [1, 500],
+      [2, 302],
+      [3, "connection_reset"],
+      [4, "timeout"],
+      [5, 410],
+      [6, 200],
+    ]);
+    expect(delivery?.context.exchange).toMatchObject({ requestHeaders: { "x-svc-attempt": "6" }, responseBody: "thanks" });
+    expect(rig.attempts).toEqual([...Array(5).fill("failed"), "delivered"]);
+    expect((await rig.request("GET", rig.path(webhookId))).body.active).toBe(true);
+  });
+
+  test("[WH5] no attempt comes before its time, and after the last one the delivery is dead", async () => {
+    await open({ scheduleMs: [0, 150, 300], random: () => 1 });
+    const receiver = await receive(() => ({ status: 503 }));
+    const { webhookId } = await rig.make(receiver.url);
+    await rig.happen();
+    await untilStates(webhookId, "dead");
+    const [delivery] = await rig.deliveries(webhookId);
+    const attempts = delivery?.context.attempts ?? [];
+    expect(attempts.map((attempt) => attempt.statusCode)).toEqual([503, 503, 503]);
+    for (const [at, pauseMs] of [150, 300].entries()) {
+      const [before, after] = [attempts[at], attempts[at + 1]];
+      if (before?.nextAttemptAtMs === undefined || after === undefined) throw new Error("an attempt is missing");
+      expect(before.nextAttemptAtMs - before.atMs).toBeGreaterThanOrEqual(pauseMs * 1.2);
+      expect(after.atMs).toBeGreaterThanOrEqual(before.nextAttemptAtMs);
+    }
+  });
+
+  test("[WH6] a receiver that asks for a pause gets it", async () => {
+    await open({ scheduleMs: [0, 10, 10] });
+    const receiver = await receive((_request, n) => (n === 1 ? { status: 429, headers: { "retry-after": "3600" } } : { status: 200 }));
+    const { webhookId } = await rig.make(receiver.url);
+    await rig.happen();
+    await untilStates(webhookId, "waiting");
+    const [delivery] = await rig.deliveries(webhookId);
+    const attempt = delivery?.context.attempts[0];
+    expect((attempt?.nextAttemptAtMs ?? 0) - (attempt?.atMs ?? 0)).toBeGreaterThanOrEqual(3_600_000);
+    aheadMs = 3_700_000;
+    await untilStates(webhookId, "delivered");
+  });
+
+  test("[WH1] only active webhooks of the workspace that subscribed are told, each once", async () => {
+    await open();
+    const receiver = await receive();
+    const at = (name: string) => receiver.url.replace("/hook", `/${name}`);
+    const both = await rig.make(at("both"), ["article.updated", "review.replied"]);
+    await rig.make(at("replies"), ["review.replied"]);
+    await rig.make(at("elsewhere"), undefined, otherWorkspaceId);
+    const off = await rig.make(at("off"));
+    await rig.request("PATCH", rig.path(off.webhookId), { body: { active: false } });
+    await rig.happen({ n: 1 }, "article.updated");
+    await rig.happen({ n: 2 }, "review.replied");
+    await receiver.waitForCount(3);
+    await untilStates(both.webhookId, "delivered", "delivered");
+    expect(receiver.received.map(({ path }) => path).sort()).toEqual(["/both", "/both", "/replies"]);
+    const ids = receiver.received.map(({ headers }) => headers["x-svc-delivery"]);
+    expect(new Set(ids).size).toBe(3);
+    const shared = receiver.received.filter(({ body }) => JSON.parse(body.toString()).data.n === 2);
+    expect(new Set(shared.map(({ body }) => body.toString())).size).toBe(1);
+    const none = await rig.enqueue({
+      workspaceId,
+      event: "review.mentioned",
+      createdAtMs: 1,
+      ids: { next: () => "evt_1", bytes: () => Buffer.alloc(0) },
+      data: {},
+    });
+    expect(Object.keys(none)).toEqual(["started"]);
+  });
+
+  test("[WH8] what is not committed is not sent, and what is committed twice is sent once", async () => {
+    await open();
+    const receiver = await receive();
+    const { webhookId } = await rig.make(receiver.url);
+    const ids = { next: () => "evt_01KAHX0000050123456789ABCD", bytes: () => Buffer.alloc(0) };
+    const event = { workspaceId, event: "article.updated", createdAtMs: rig.storage.now(), ids, data: {} } as const;
+    const dropped = await rig.enqueue(event);
+    expect(dropped.records?.length).toBe(2);
+    const { started, ...batch } = await rig.enqueue(event);
+    expect((await rig.storage.commit({ partition: partitionOfId(workspaceId), ...batch })).ok).toBe(true);
+    started();
+    const { started: _, ...again } = await rig.enqueue(event);
+    expect((await rig.storage.commit({ partition: partitionOfId(workspaceId), ...again })).ok).toBe(false);
+    await untilStates(webhookId, "delivered");
+    expect(receiver.received.length).toBe(1);
+  });
+
+  test.each([
+    ["deleted", (path: string) => rig.request("DELETE", path), undefined],
+    ["disabled", (path: string) => rig.request("PATCH", path, { body: { active: false } }), "webhook_disabled"],
+    ["unsubscribed", (path: string) => rig.request("PATCH", path, { body: { events: ["review.replied"] } }), "event_unsubscribed"],
+  ] as const)("[WH7] a queued attempt is skipped once the webhook is %s", async (_what, change, reason) => {
+    await open({ scheduleMs: [0, 3_600_000] });
+    const receiver = await receive(() => ({ status: 500 }));
+    const { webhookId } = await rig.make(receiver.url);
+    await Promise.all(Array.from({ length: 20 }, () => rig.happen()));
+    await untilStates(webhookId, ...Array(20).fill("waiting"));
+    expect((await change(rig.path(webhookId))).status).toBeLessThan(300);
+    aheadMs = 3_700_000;
+    await untilStates(webhookId, ...(reason === undefined ? [] : Array(20).fill("skipped")));
+    for (const { context } of await rig.deliveries(webhookId)) expect(context.skipReason).toBe(reason);
+    expect(receiver.received.length).toBe(20);
+  });
+
+  test("[WH7] the address of the moment is called, and a webhook that came back is told of what comes after", async () => {
+    await open({ scheduleMs: [0, 3_600_000, 10] });
+    const [before, after] = [await receive(() => ({ status: 500 })), await receive()];
+    const { webhookId } = await rig.make(before.url);
+    await rig.happen({ n: 1 });
+    await untilStates(webhookId, "waiting");
+    await rig.request("PATCH", rig.path(webhookId), { body: { active: false } });
+    await rig.happen({ n: 2 });
+    await rig.request("PATCH", rig.path(webhookId), { body: { active: true, url: after.url } });
+    aheadMs = 3_700_000;
+    await untilStates(webhookId, "delivered");
+    expect([before.received.length, after.received.length]).toEqual([1, 1]);
+    expect(after.received[0]?.headers["x-svc-attempt"]).toBe("2");
+  });
+
+  test("[WH4] for a day after a rotation both secrets sign, then the new one alone", async () => {
+    await open();
+    const receiver = await receive();
+    const { webhookId, secret: old } = await rig.make(receiver.url);
+    const { secret } = (await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } })).body;
+    await rig.happen();
+    const [during] = await receiver.waitForCount(1);
+    if (during === undefined) throw new Error("nothing came");
+    expect([verifyOwn(during, secret), verifyOwn(during, old)]).toEqual([true, false]);
+    expect(verifyOwn(during, old, "x-svc-signature-previous")).toBe(true);
+    expect([verifyStandard(during, secret), verifyStandard(during, old)]).toEqual([true, true]);
+    expect(during.headers["webhook-signature"]?.split(" ").length).toBe(2);
+    aheadMs = 24 * 3_600_000;
+    await rig.happen();
+    const [, afterwards] = await receiver.waitForCount(2);
+    if (afterwards === undefined) throw new Error("nothing came");
+    expect(afterwards.headers).not.toHaveProperty("x-svc-signature-previous");
+    expect([verifyOwn(afterwards, secret), verifyStandard(afterwards, old)]).toEqual([true, false]);
+  });
+
+  test("[WH13] no more than the allowed number of requests to one webhook is open at once", async () => {
+    await open();
+    let [open_, most] = [0, 0];
+    const receiver = await startReceiver({
+      authority,
+      async answer() {
+        open_ += 1;
+        most = Math.max(most, open_);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        open_ -= 1;
+        return { status: 200 };
+      },
+    });
+    receivers.push(receiver);
+    const { webhookId } = await rig.make(receiver.url);
+    await Promise.all(Array.from({ length: 30 }, () => rig.happen()));
+    await untilStates(webhookId, ...Array(30).fill("delivered"));
+    expect(most).toBe(4);
+    expect(receiver.connections.most).toBeLessThanOrEqual(5);
+  });
+
+  test("[WH9] how the endpoint fares is kept apart from the webhook and never disables it by itself", async () => {
+    await open({ scheduleMs: [0, 20, 20, 20] });
+    const receiver = await receive((_request, n) => ({ status: n < 3 ? 410 : 200 }));
+    const { webhookId } = await rig.make(receiver.url);
+    const endpoint = async () => (await rig.storage.records.get(endpointRecord, webhookId))?.value;
+    expect((await endpoint())?.state).toBe("healthy");
+    await rig.happen();
+    await receiver.waitForCount(2);
+    await expect.poll(endpoint).toMatchObject({ state: "failing", context: { lastStatusCode: 410 } });
+    await untilStates(webhookId, "delivered");
+    expect((await endpoint())?.state).toBe("healthy");
+    expect((await rig.request("GET", rig.path(webhookId))).headers.get("etag")).toBe('"r1"');
+    await rig.request("PATCH", rig.path(webhookId), { body: { active: false } });
+    expect(await endpoint()).toMatchObject({ state: "disabled", context: { disabledReason: "patch" } });
+    await rig.request("PATCH", rig.path(webhookId), { body: { active: true } });
+    expect((await endpoint())?.state).toBe("healthy");
+    await rig.request("DELETE", rig.path(webhookId));
+    expect(await endpoint()).toBeUndefined();
+  });
+
+  test("[WH9] where the operator has set so, 410 disables the webhook and what is queued is skipped", async () => {
+    await open({ autoDisable: { onGone: true }, scheduleMs: [0, 100] });
+    const receiver = await receive(() => ({ status: 410 }));
+    const { webhookId } = await rig.make(receiver.url);
+    await rig.happen();
+    await untilStates(webhookId, "skipped");
+    expect(receiver.received.length).toBe(1);
+    expect((await rig.request("GET", rig.path(webhookId))).body.active).toBe(false);
+    expect(rig.logged.some((line) => line.includes('"event":"webhook.disabled"'))).toBe(true);
+  });
+
+  test("[WH14] a deleted webhook takes its delivery log with it; a finished delivery goes after its time, and then the event", async () => {
+    await open({ limits: { "keep.deliveries": 3_600_000 } });
+    const receiver = await receive();
+    const [one, two] = [await rig.make(receiver.url), await rig.make(receiver.url)];
+    for (let n = 0; n < 5; n += 1) await rig.happen();
+    await untilStates(one.webhookId, ...Array(5).fill("delivered"));
+    await untilStates(two.webhookId, ...Array(5).fill("delivered"));
+    const eventId = (await rig.deliveries(one.webhookId))[0]?.context.eventId ?? "";
+    await rig.request("DELETE", rig.path(one.webhookId));
+    await untilStates(one.webhookId);
+    expect(await stateOf(two.webhookId)).toHaveLength(5);
+    expect(await rig.storage.records.get(webhookEventRecord, eventId)).toBeDefined();
+    aheadMs = 3_700_000;
+    await untilStates(two.webhookId);
+    aheadMs = 26 * 3_600_000;
+    await expect.poll(() => rig.storage.records.get(webhookEventRecord, eventId)).toBeUndefined();
+    await expect.poll(async () => (await rig.storage.due.stats()).rows).toBe(0);
+  });
+
+  test("[WH2] neither the store nor the log ever holds a secret", async () => {
+    await open({ scheduleMs: [0, 10, 10] });
+    const receiver = await receive((_request, n) => ({ status: n % 2 === 0 ? 200 : 500 }));
+    const secrets: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const { webhookId, secret } = await rig.make(receiver.url);
+      const rotated = await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } });
+      secrets.push(secret, rotated.body.secret);
+    }
+    await rig.happen();
+    await receiver.waitForCount(5);
+    const kept: string[] = [...rig.logged];
+    for (const type of rigRecordTypes) {
+      for await (const stored of rig.storage.records.scan(type as never, partitionOfId(workspaceId))) kept.push(JSON.stringify(stored));
+    }
+    expect(kept.some((text) => text.includes('"x-svc-signature"'))).toBe(true);
+    const text = kept.join("\n").toLowerCase();
+    for (const secret of secrets) {
+      const bytes = Buffer.from(secret.slice(6), "base64");
+      for (const form of [
+        secret,
+        secret.slice(6),
+        Buffer.from(secret).toString("base64"),
+        Buffer.from(secret).toString("hex"),
+        bytes.toString("hex"),
+      ]) {
+        expect(text.includes(form.toLowerCase())).toBe(false);
+      }
+    }
+  });
+});

@@ -1,0 +1,232 @@
+/**
+ * Webhooks as a server has them, on a store of the test's own: the services wired as in the product, the operations
+ * over a real host, deliveries over real TLS to whatever receiver the test starts. Only who is calling is stood in
+ * for: the bearer token is a username.
+ */
+import { pino } from "pino";
+import { webhooks as webhookContract } from "../../api/contract/webhooks.ts";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
+import type { Scope } from "../../api/scopes.ts";
+import type { AutoDisable } from "../../machines/endpoint.ts";
+import { createDuePump } from "../../server/actors/due.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import { createApp } from "../../server/app.ts";
+import { deriveSecrets } from "../../server/auth/secrets.ts";
+import type { Principal } from "../../server/calls/call.ts";
+import { createPager } from "../../server/calls/paging.ts";
+import { callRecordTypes } from "../../server/calls/records.ts";
+import { createWebhookHandlers } from "../../server/handlers/webhooks.ts";
+import { startNodeHost } from "../../server/host/node.ts";
+import { createIds, partitionOfId } from "../../server/ids.ts";
+import { createOutboundFetch } from "../../server/outbound/fetch.ts";
+import { createPublicAddresses } from "../../server/outbound/publicAddress.ts";
+import { createCheckPublicUrl } from "../../server/outbound/publicUrl.ts";
+import { createResolve, type Resolve } from "../../server/outbound/resolver.ts";
+import { createHousekeeping, housekeepingKinds } from "../../server/storage/housekeeping.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { createRecordTypes, defineRecord } from "../../server/storage/recordType.ts";
+import { createWebhookCleanup } from "../../server/webhooks/cleanup.ts";
+import { createWebhookActorKinds } from "../../server/webhooks/deliver.ts";
+import { createEnqueue } from "../../server/webhooks/enqueue.ts";
+import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/webhooks/records.ts";
+import { createWebhooks } from "../../server/webhooks/webhooks.ts";
+import { createAccessResolver } from "../../server/workspaces/access.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
+import type { CertificateAuthority } from "../support/certificateAuthority.ts";
+
+export const workspaceId = "ws_01KAHX0000050123456789ABCD";
+export const otherWorkspaceId = "ws_01KAHX0000070123456789ABCD";
+const accounts = { ana: "owner", ben: "admin", cal: "member", dan: undefined } as const;
+export type Username = keyof typeof accounts;
+const accountIdOf = (username: string) => `usr_01KAHX0000030123456789AB${username.slice(0, 2).toUpperCase()}`;
+
+/** Stands for whatever a real commit changes beside its deliveries. */
+export const happening = defineRecord<{ readonly id: string; readonly name: string }>({
+  name: "happening",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (value) => value.id,
+});
+
+export const rigRecordTypes = [happening, workspaceRecord, ...webhookRecordTypes, ...callRecordTypes];
+
+export interface WebhookRigOptions {
+  readonly storage: Storage;
+  readonly authority?: CertificateAuthority;
+  readonly limits?: Partial<Limits>;
+  readonly scheduleMs?: readonly number[];
+  readonly autoDisable?: AutoDisable;
+  readonly allowCidrs?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly leaseMs?: number;
+  readonly random?: () => number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+  readonly body: any;
+}
+
+export type WebhookRig = Awaited<ReturnType<typeof createWebhookRig>>;
+
+export async function createWebhookRig(options: WebhookRigOptions) {
+  const { storage, leaseMs = 1000, scheduleMs = [0, 20, 40], autoDisable = { onGone: false }, random = () => 0 } = options;
+  const limits: Limits = { ...defaultLimits, ...options.limits };
+  const logged: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
+  const secrets = deriveSecrets([Buffer.alloc(32, 7)]);
+  const pump = createDuePump({ storage, log, leaseMs, pollMs: 20 });
+  const actors = createActorRuntime({ storage, pump, log, leaseMs });
+  const checkUrl = createCheckPublicUrl({
+    addresses: createPublicAddresses(options.allowCidrs ?? ["127.0.0.0/8"]),
+    resolve: options.resolve ?? createResolve(),
+    maxLength: limits["webhook.url"],
+    resolveTimeoutMs: limits["webhook.connectMs"],
+  });
+  const secureContext = await options.authority?.secureContext();
+  const attempts: string[] = [];
+  const { deliveryKind, endpointKind } = createWebhookActorKinds({
+    storage,
+    actors,
+    fetch: createOutboundFetch({ checkUrl, ...(secureContext === undefined ? {} : { secureContext }) }),
+    secrets,
+    limits,
+    log,
+    scheduleMs,
+    autoDisable,
+    random,
+    observe: { attempt: (outcome) => void attempts.push(outcome) },
+  });
+  actors.register([deliveryKind, endpointKind]);
+  for (const [kind, worker] of Object.entries(createWebhookCleanup({ storage, actors, deliveryKind }))) pump.register(kind, worker);
+  const keepHouse = createHousekeeping(storage, createRecordTypes(rigRecordTypes as never));
+  for (const kind of housekeepingKinds) pump.register(kind, keepHouse);
+  const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
+  const webhooks = createWebhooks({ storage, actors, endpointKind, pump, checkUrl, secrets, pager, log });
+  const { enqueue } = createEnqueue({ storage, actors, deliveryKind, limits });
+  const ids = createIds(storage);
+
+  const members = Object.entries(accounts).flatMap(([username, role]) =>
+    role === undefined ? [] : [{ accountId: accountIdOf(username), username, role }],
+  );
+  for (const id of [workspaceId, otherWorkspaceId]) {
+    if ((await storage.records.get(workspaceRecord, id)) !== undefined) continue;
+    const value: WorkspaceRecord = {
+      workspaceId: id,
+      name: "Works",
+      type: "team",
+      owner: accountIdOf("ana"),
+      members: id === workspaceId ? members : members.slice(0, 1),
+      counters: { article: 0, project: 0, brief: 0 },
+      createdAt: 1,
+      updatedAt: 1,
+    };
+    await storage.commit({ partition: partitionOfId(id), records: [{ op: "put", type: workspaceRecord, value, replacing: null }] });
+  }
+
+  const app = createApp({
+    contract: { webhooks: webhookContract } as never,
+    handlers: { webhooks: createWebhookHandlers({ webhooks }) } as never,
+    authenticator: {
+      async authenticate({ apiKey, bearer }): Promise<Principal> {
+        const [username = "", scopes] = (apiKey ?? bearer ?? "").split("|");
+        if (!(username in accounts)) throw new AppError("unauthenticated", "No such credential.");
+        const account = { accountId: accountIdOf(username), username };
+        if (apiKey === undefined) return { kind: "session", ...account, operator: false, sessionId: `ses_${username}` };
+        return { kind: "key", ...account, operator: false, keyId: "key_1", scopes: (scopes ?? "").split(",").filter(Boolean) as Scope[] };
+      },
+    },
+    access: createAccessResolver({ storage, locateArticle: async () => undefined }),
+    storage,
+    limits,
+    log,
+    baseUrl: "https://svc.example",
+    node: "node-1",
+    leaseMs,
+    corsOrigins: [],
+    proxyHops: 0,
+    routes: [],
+    upgrade: () => ({ refuse: { status: 404, headers: {} } }),
+  });
+  const host = await startNodeHost(app, {
+    host: "127.0.0.1",
+    port: 0,
+    maxFrameBytes: 1024,
+    maxBufferedBytes: 1024,
+    onError: (error) => void logged.push(String(error)),
+  });
+  pump.start();
+
+  async function request(
+    method: string,
+    path: string,
+    { as = "ana", key, body, headers = {} }: { as?: Username; key?: string; body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`http://127.0.0.1:${host.port}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? { authorization: `Bearer ${as}` } : { "x-api-key": key }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  return {
+    storage,
+    logged,
+    attempts,
+    deliveryKind,
+    request,
+    path: (webhookId = "", workspace = workspaceId) => `/workspaces/${workspace}/webhooks${webhookId === "" ? "" : `/${webhookId}`}`,
+    /** Makes a webhook over REST; fails unless it is made. */
+    async make(url: string, events?: readonly string[], workspace = workspaceId): Promise<{ webhookId: string; secret: string }> {
+      const made = await request("POST", `/workspaces/${workspace}/webhooks`, {
+        body: { url, ...(events === undefined ? {} : { events }) },
+      });
+      if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+      return made.body;
+    },
+    /** Something happens, in one commit with its deliveries; resolves with the id of what happened. */
+    async happen(
+      data: object = { title: "A" },
+      event: WorkspaceWebhookEventType = "article.updated",
+      workspace = workspaceId,
+    ): Promise<string> {
+      const partition = partitionOfId(workspace);
+      const { started, ...batch } = await enqueue({ workspaceId: workspace, event, createdAtMs: storage.now(), ids, data });
+      const id = ids.next("cmt", partition);
+      const value = { id, name: "happened" };
+      const result = await storage.commit({
+        partition,
+        ...batch,
+        records: [{ op: "put", type: happening, value, replacing: null }, ...(batch.records ?? [])],
+      });
+      if (!result.ok) throw new Error("nothing happened");
+      started();
+      return id;
+    },
+    enqueue,
+    async deliveries(webhookId: string): Promise<readonly DeliveryRecord[]> {
+      const scan = { partition: partitionOfId(webhookId), prefix: ["delivery.webhook", webhookId] as const, limit: 10_000 };
+      const rows = await storage.index.scan(scan);
+      const found = await storage.records.getMany(
+        deliveryRecord,
+        rows.map((row) => row.target),
+      );
+      return found.flatMap((stored) => (stored === undefined ? [] : [stored.value]));
+    },
+    async close() {
+      await pump.drain(AbortSignal.abort());
+      await host.close();
+      await storage.close();
+    },
+  };
+}
