@@ -1,0 +1,78 @@
+/**
+ * What the story needs to be played: the real server on a temporary folder, and a receiver of webhooks that verifies
+ * every signature as a subscriber would.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+import type { Delivery, Stage } from "./story.ts";
+
+export interface DemoStage extends Stage {
+  readonly server: RunningServer;
+  /** Times the server was killed so far. */
+  readonly kills: number;
+  remove(): Promise<void>;
+}
+
+function isSigned(request: ReceivedRequest, secret: string): boolean {
+  const timestamp = request.headers["x-svc-timestamp"] ?? "";
+  const digest = createHmac("sha256", secret).update(`${timestamp}.`).update(request.body).digest("hex");
+  const expected = Buffer.from(`v1=${digest}`);
+  const given = Buffer.from(request.headers["x-svc-signature"] ?? "");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+export async function startStage(): Promise<DemoStage> {
+  const receiver = await startReceiver();
+  const server = await startServer({
+    // The receiver is on loopback, which is no public address: the one deviation of the demo.
+    OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
+    NODE_EXTRA_CA_CERTS: receiver.authority.file,
+    WEBHOOK_RETRY_SCHEDULE: "0,1,1,2,2,5,5,5,5,5",
+    LEASE_MS: "1000",
+  }).catch(async (reason: unknown) => {
+    await receiver.close();
+    throw reason;
+  });
+  let secret = "";
+  let kills = 0;
+  let turn: Promise<void> = Promise.resolve();
+
+  return {
+    server,
+    url: server.url,
+    username: server.operator.username,
+    password: server.operator.password,
+    get kills() {
+      return kills;
+    },
+    // One at a time: a test kills at random moments, the story once by itself.
+    crash() {
+      turn = turn.then(async () => {
+        kills += 1;
+        await server.kill();
+        await server.start();
+      });
+      return turn;
+    },
+    receiver: {
+      url: receiver.url,
+      setSecret(value) {
+        secret = value;
+      },
+      deliveries: () =>
+        receiver.received.map(
+          (request): Delivery => ({
+            deliveryId: request.headers["x-svc-delivery"] ?? "",
+            attempt: Number(request.headers["x-svc-attempt"]),
+            signatureValid: isSigned(request, secret),
+            body: JSON.parse(request.body.toString("utf8")),
+          }),
+        ),
+    },
+    async remove() {
+      await server.remove();
+      await receiver.close();
+    },
+  };
+}
