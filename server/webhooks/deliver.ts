@@ -163,7 +163,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     effects: { deliver },
     commands: [],
     maxInFlight: limits["webhook.inFlightProcess"],
-    lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"] }),
+    lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"], maxInCrowd: 1 }),
   };
   return { deliveryKind, endpointKind };
 }
