@@ -14,7 +14,7 @@ export interface Item {
 }
 
 /** Ids begin with their partition: `07/anything`. */
-export const partitionOfItem = (id: string): Partition => Number(id.slice(0, 2));
+const partitionOfItem = (id: string): Partition => Number(id.slice(0, 2));
 
 const base: Omit<RecordType<Item>, "name" | "version"> = {
   partitionOf: partitionOfItem,
