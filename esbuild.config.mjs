@@ -54,7 +54,7 @@ export async function buildServer() {
     target: "node20.19",
     sourcemap: "linked",
     sourcesContent: false,
-    banner: { js: "#!/usr/bin/env node" },
+    banner: { js: "#!/usr/bin/env -S node --enable-source-maps" },
     logLevel: "warning",
     write: false,
   });

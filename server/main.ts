@@ -10,8 +10,6 @@ import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { startServer } from "./start.ts";
 
-process.setSourceMapsEnabled(true);
-
 /** Beyond the drain time, before a drain that hangs is cut off. */
 const graceMs = 5000;
 

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -55,7 +56,8 @@ export async function startServer(settings: Settings = {}): Promise<RunningServe
   const dataDir = mkdtempSync(join(tmpdir(), "svc-server-"));
   const logLines: LogLine[] = [];
   let stderr = "";
-  let port = "0";
+  // A port that was picked by number 0 cannot be bound again while old connections linger; a named one can.
+  const port = String(await freePort());
   let url = "";
   let child: ChildProcess | undefined;
   let exited: Promise<Exit> = Promise.resolve({ code: null, signal: null });
@@ -69,7 +71,11 @@ export async function startServer(settings: Settings = {}): Promise<RunningServe
   async function start(further: Settings = {}): Promise<void> {
     Object.assign(own, further);
     const environment = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, PORT: port, ...own };
-    const started = spawn(process.execPath, [serverFile, "start"], { env: environment, stdio: ["ignore", "pipe", "pipe"], cwd: dataDir });
+    const started = spawn(process.execPath, ["--enable-source-maps", serverFile, "start"], {
+      env: environment,
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd: dataDir,
+    });
     child = started;
     exited = once(started, "exit").then(([code, signal]) => ({ code, signal }) as Exit);
     started.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -95,7 +101,6 @@ export async function startServer(settings: Settings = {}): Promise<RunningServe
       clearTimeout(timer);
       failed.catch(() => {});
     }
-    port = new URL(url).port;
   }
 
   async function end(signal: NodeJS.Signals): Promise<Exit> {
@@ -137,6 +142,15 @@ export async function startServer(settings: Settings = {}): Promise<RunningServe
     throw reason;
   }
   return server;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
 }
 
 /** Runs one command of `svc-server` to its end. */

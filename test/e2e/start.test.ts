@@ -1,0 +1,148 @@
+/** How a server starts, and how it says that it cannot: the real process, its exit codes and what it prints. */
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { createRest, signIn } from "../support/clients.ts";
+import { type RunningServer, runServer, type Settings, startServer } from "../support/server.ts";
+
+const servers: RunningServer[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.remove()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function started(settings?: Settings): Promise<RunningServer> {
+  const server = await startServer(settings);
+  servers.push(server);
+  return server;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "svc-start-"));
+  folders.push(path);
+  return path;
+}
+
+test("[OP3] wrong settings end the start with 78 and one list of all of them", async () => {
+  const { code, stderr, stdout } = await runServer(["start"], { PORT: "eighty", BASE_URL: "http://a.example", LIMITS: `{"rate.x":1}` });
+  expect(code).toBe(78);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("3 settings are wrong; nothing was started.");
+  for (const name of ["PORT", "BASE_URL", "LIMITS"])
+    expect(stderr).toMatch(new RegExp(`  ${name}\n    read .*\n    allowed [^]*?\n    mend     ${name}=`));
+});
+
+test("[OP6] a wrong command line ends with 2 and shows the usage", async () => {
+  for (const args of [[], ["serve"], ["start", "now"]]) {
+    const { code, stderr } = await runServer(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain("Usage: svc-server <command>");
+  }
+  expect(await runServer(["--help"])).toMatchObject({ code: 0, stderr: "" });
+  expect((await runServer(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("[OP6] check tells what a start would find, and makes nothing", async () => {
+  const dataDir = join(folder(), "data");
+  const fresh = await runServer(["check"], { DATA_DIR: dataDir });
+  expect(fresh).toMatchObject({ code: 0 });
+  expect(fresh.stdout).toContain("none yet");
+  expect(existsSync(dataDir)).toBe(false);
+
+  const server = await started();
+  expect(await server.stop()).toMatchObject({ code: 0 });
+  const used = await runServer(["check"], { DATA_DIR: server.dataDir, OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
+  expect(used).toMatchObject({ code: 0, stderr: "" });
+  expect(used.stdout).toMatch(/store {7}embedded, version \d+/);
+  expect(used.stdout).toContain("they weaken a promise: OUTBOUND_ALLOW_CIDRS");
+});
+
+test("[OP7] a second server on the same data says so and ends with 65; the first one goes on", async () => {
+  const server = await started();
+  const second = await runServer(["start"], { DATA_DIR: server.dataDir, PORT: "0" });
+  expect(second.code).toBe(65);
+  expect(second.stderr).toContain("is held by another process");
+  expect((await createRest(server.url).request("GET", "/readyz")).status).toBe(200);
+});
+
+test("[OP7] a taken port ends the start with 78 and leaves the data alone", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { port } = other.address() as { port: number };
+  const dataDir = join(folder(), "data");
+  const taken = await runServer(["start"], { DATA_DIR: dataDir, PORT: String(port) });
+  other.close();
+  expect(taken.code).toBe(78);
+  expect(taken.stderr).toContain(`127.0.0.1:${port}`);
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test("[OP8] the secret key is made once with mode 0600; a store whose key file is gone or open to others does not start", async () => {
+  const server = await started();
+  const file = join(server.dataDir, "secret.key");
+  const key = readFileSync(file, "utf8");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await server.stop();
+
+  chmodSync(file, 0o644);
+  const open = await runServer(["start"], { DATA_DIR: server.dataDir, PORT: "0" });
+  expect(open).toMatchObject({ code: 78 });
+  expect(open.stderr).toContain("chmod 600");
+
+  rmSync(file);
+  const gone = await runServer(["start"], { DATA_DIR: server.dataDir, PORT: "0" });
+  expect(gone).toMatchObject({ code: 78 });
+  expect(gone.stderr).toContain("SVC_SECRET_KEY");
+  expect(existsSync(file)).toBe(false);
+
+  await server.start({ SVC_SECRET_KEY: key.trim() });
+  await signIn(server.url, server.operator);
+});
+
+test("[OP9] the first account comes from the settings, once, and stays what it is", async () => {
+  const server = await started({ SVC_ADMIN_USERNAME: "Morgan", SVC_ADMIN_PASSWORD: "a first password" });
+  const rest = await signIn(server.url, { username: "morgan", password: "a first password" });
+  expect(await rest.expect(200, "GET", "/auth/me")).toMatchObject({ username: "morgan", operator: true, workspaces: 1 });
+  expect(server.stderr).toBe("");
+
+  await server.stop();
+  await server.start({ SVC_ADMIN_USERNAME: "robin", SVC_ADMIN_PASSWORD: "another password" });
+  const { accounts } = await rest.expect(200, "GET", "/accounts");
+  expect(accounts.map((account: { username: string }) => account.username)).toEqual(["morgan"]);
+});
+
+test("[OP9] without such settings a one-time link on standard error makes it, and appears in no log line", async () => {
+  const server = await started({ SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "", LOG_LEVEL: "trace" });
+  const anonymous = createRest(server.url);
+  expect((await anonymous.request("GET", "/")).body).toContain("There is no account yet");
+  const link = /http:\S+\/setup#\S+/.exec(server.stderr)?.[0] ?? "";
+  expect(link.startsWith(`${server.url}/setup#`)).toBe(true);
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
+  expect((await anonymous.request("GET", "/setup")).status).toBe(200);
+
+  const account = { token, username: "morgan", password: "a first password" };
+  expect(await anonymous.expect(201, "POST", "/auth/setup", account)).toMatchObject({ username: "morgan", operator: true });
+  expect(await anonymous.expect(410, "POST", "/auth/setup", account)).toMatchObject({ code: "link_expired" });
+  await signIn(server.url, account);
+  expect((await anonymous.request("GET", "/")).body).not.toContain("There is no account yet");
+  expect(JSON.stringify(server.logLines)).not.toContain(token.split(".")[1]);
+
+  await server.stop();
+  const before = server.stderr;
+  await server.start();
+  expect(server.stderr).toBe(before);
+});
+
+test("[OP10] sessions and keys outlive a restart and a kill -9", async () => {
+  const server = await started();
+  const rest = await signIn(server.url, server.operator);
+  const { key } = await rest.expect(201, "POST", "/api-keys", { name: "for later" });
+  await server.kill();
+  await server.start();
+  await rest.expect(200, "GET", "/auth/me");
+  await createRest(server.url, { "x-api-key": key }).expect(200, "GET", "/api-keys/self");
+});
