@@ -51,8 +51,13 @@ const operator = { username: "operator", password: "correct horse battery" };
 const operatorToken = "operator-token-of-the-tests";
 const hangMs = 30_000;
 
-/** Settings of the test over those of every test: an operator account, an operator token, no request log. */
-export async function startServer(settings: Settings = {}): Promise<RunningServer> {
+export interface LaunchOptions {
+  /** Command line that runs another one in surroundings of its own, such as a small disk at the data directory. */
+  readonly within?: (dataDir: string) => readonly string[];
+}
+
+/** Settings of the test over those of every test: an operator account and an operator token. */
+export async function startServer(settings: Settings = {}, { within = () => [] }: LaunchOptions = {}): Promise<RunningServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-server-"));
   const logLines: LogLine[] = [];
   let stderr = "";
@@ -71,7 +76,8 @@ export async function startServer(settings: Settings = {}): Promise<RunningServe
   async function start(further: Settings = {}): Promise<void> {
     Object.assign(own, further);
     const environment = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, PORT: port, ...own };
-    const started = spawn(process.execPath, ["--enable-source-maps", serverFile, "start"], {
+    const [command = "", ...args] = [...within(dataDir), process.execPath, "--enable-source-maps", serverFile, "start"];
+    const started = spawn(command, args, {
       env: environment,
       stdio: ["ignore", "pipe", "pipe"],
       cwd: dataDir,
