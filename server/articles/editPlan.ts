@@ -9,6 +9,7 @@ import { AppError, type ProblemFinding } from "../../api/schema/error.ts";
 import { requireAccepted, requireFits, tooLarge } from "./acceptedText.ts";
 import { createBreath } from "./breathe.ts";
 import { carryOver, type TextOperation } from "./merge.ts";
+import { diffTexts } from "./textDiff.ts";
 import { applyTextEdit } from "./textEdit.ts";
 
 export interface EditPlan {
@@ -45,10 +46,15 @@ export async function planEdit(request: EditRequest, base: string, maxFileBytes:
     case "prepend":
       return { base, applied: 1, rejected: [], onto: () => insertion(0, content) };
     case "replace":
-      return { base, applied: 1, rejected: [], onto: (live) => carryOver(base, content, live) };
+      return { base, applied: 1, rejected: [], onto: toCarrying(base, content) };
     case "patch":
       return planPatch(request, base, maxFileBytes);
   }
+}
+
+function toCarrying(base: string, written: string): EditPlan["onto"] {
+  const mine = diffTexts(base, written);
+  return (live) => carryOver(base, mine, live);
 }
 
 function insertion(at: number, insert: string): readonly TextOperation[] {
@@ -72,5 +78,5 @@ async function planPatch({ edits = [] }: EditRequest, base: string, maxFileBytes
     const errors = rejected.map(({ index, code, detail }): ProblemFinding => ({ pointer: `/edits/${index}/find`, code, message: detail }));
     throw new AppError(first.code, "None of the edits could be applied; nothing was changed.", { errors });
   }
-  return { base, applied: edits.length - rejected.length, rejected, onto: (live) => carryOver(base, text, live) };
+  return { base, applied: edits.length - rejected.length, rejected, onto: toCarrying(base, text) };
 }

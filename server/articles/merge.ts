@@ -17,9 +17,11 @@ export interface TextOperation {
   readonly remove: number;
 }
 
-/** Ascending operations that do not overlap. */
-export function carryOver(base: string, written: string, live: string): TextOperation[] {
-  const mine = diffTexts(base, written);
+/**
+ * Ascending operations that do not overlap. `mine` are the hunks from `base` to what was written, found beforehand:
+ * the live text is held still while this runs.
+ */
+export function carryOver(base: string, mine: readonly Hunk[], live: string): TextOperation[] {
   const operations = base === live ? mine.map(toOperation) : carryHunks(mine, diffTexts(base, live));
   // Characters that are there already keep their identity, and with it the cursors and anchors that hold on to them.
   return operations

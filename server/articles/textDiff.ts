@@ -15,8 +15,12 @@ export interface Hunk {
 
 const stepsForLines = 4_000_000;
 const stepsForWords = 2_000_000;
-/** A differing piece longer than this is not refined by words. */
+/** A differing piece longer than this is not refined by words, */
 const maxRefined = 100_000;
+/** nor one longer than this that was only put in or taken out. */
+const maxRefinedGrowth = 1000;
+/** What comes after so many lines counts as one. */
+const maxLines = 100_000;
 
 /** Scripts without spaces are compared by character; a CR LF is one piece. */
 const pieces =
@@ -28,19 +32,36 @@ export function diffTexts(base: string, next: string): Hunk[] {
   const words: DiffBudget = { steps: stepsForWords };
   const hunks: Hunk[] = [];
   for (const lines of toHunks(base, next, toLines, { steps: stepsForLines })) {
-    const older = base.slice(lines.start, lines.end);
-    if (older === "" || lines.text === "" || older.length + lines.text.length > maxRefined) {
-      hunks.push(trim(base, lines));
+    const trimmed = trim(base, lines);
+    const size = trimmed.end - trimmed.start + trimmed.text.length;
+    if (size > (isGrowth(trimmed) ? maxRefinedGrowth : maxRefined)) {
+      hunks.push(trimmed);
       continue;
     }
-    for (const { start, end, text } of joinWhereRewritten(older, toHunks(older, lines.text, toPieces, words))) {
-      const rewritten = { start: lines.start + start, end: lines.start + end, text };
-      const trimmed = trim(base, rewritten);
-      // A word that only grew or shrank was not replaced; one that was is replaced whole, or halves of two would mix.
-      hunks.push(trimmed.text === "" || trimmed.start === trimmed.end ? trimmed : rewritten);
+    const { start, end, text } = toWholeWords(base, trimmed);
+    for (const piece of joinWhereRewritten(base.slice(start, end), toHunks(base.slice(start, end), text, toPieces, words))) {
+      const rewritten = { start: start + piece.start, end: start + piece.end, text: piece.text };
+      const grown = trim(base, rewritten);
+      // A word that was replaced is replaced whole, or halves of two would mix.
+      hunks.push(isGrowth(grown) ? grown : rewritten);
     }
   }
   return hunks;
+}
+
+function isGrowth({ start, end, text }: Hunk): boolean {
+  return start === end || text === "";
+}
+
+const wordAtEnd = /[\p{L}\p{M}\p{N}_]*$/u;
+const wordAtStart = /^[\p{L}\p{M}\p{N}_]*/u;
+const longestWord = 100;
+
+/** Widened on both sides to where words begin and end. */
+function toWholeWords(base: string, { start, end, text }: Hunk): Hunk {
+  const before = wordAtEnd.exec(base.slice(Math.max(0, start - longestWord), start))?.[0] ?? "";
+  const after = wordAtStart.exec(base.slice(end, end + longestWord))?.[0] ?? "";
+  return { start: start - before.length, end: end + after.length, text: before + text + after };
 }
 
 /** Lines that `next` adds and that it removes. */
@@ -68,7 +89,7 @@ export function applyHunks(base: string, hunks: readonly Hunk[]): string {
 function toLines(text: string): string[] {
   const lines: string[] = [];
   for (let start = 0; start < text.length; ) {
-    const end = text.indexOf("\n", start) + 1 || text.length;
+    const end = lines.length === maxLines ? text.length : text.indexOf("\n", start) + 1 || text.length;
     lines.push(text.slice(start, end));
     start = end;
   }

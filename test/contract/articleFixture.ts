@@ -19,6 +19,7 @@ import type { ManualTime } from "../support/manualTime.ts";
 
 export const baseUrl = "https://content.example";
 export const articleTestTypes = [...articleRecordTypes, ...workspaceRecordTypes];
+const eventLog = "test.events";
 export const quietMs = 30_000;
 export const maxMs = 300_000;
 /** How long a room stays open that nobody uses. */
@@ -28,20 +29,25 @@ export interface ArticleNodeOptions {
   readonly limits?: Partial<Limits>;
   readonly nodeId?: string;
   readonly listeners?: Partial<ArticleListeners>;
+  readonly quietMs?: number;
+  readonly maxMs?: number;
+  readonly leaseMs?: number;
 }
 
-export function createArticleNode(storage: Storage, time: ManualTime, options: ArticleNodeOptions = {}) {
+export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now" | "after">, options: ArticleNodeOptions = {}) {
   const limits = { ...defaultLimits, ...options.limits };
   const nodeId = options.nodeId ?? "node_a";
   const log = pino({ level: "silent" });
-  const pump = createDuePump({ storage, log, leaseMs: 5000, after: time.after });
+  const checkpointQuietMs = options.quietMs ?? quietMs;
+  const checkpointMaxMs = options.maxMs ?? maxMs;
+  const pump = createDuePump({ storage, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
   const events: ArticleUpdated[] = [];
   const deleted: string[] = [];
   const announced: Partition[] = [];
   const listeners: ArticleListeners = {
     // The row stands for a delivery: it is there exactly when the commit is.
     articleUpdated: async (event) => ({
-      logs: [{ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] }],
+      logs: [{ op: "append", log: eventLog, entries: [Buffer.from(JSON.stringify(event.data))] }],
       started: () => events.push(event),
     }),
     articleDeleted: async ({ articleId }) => {
@@ -50,7 +56,7 @@ export function createArticleNode(storage: Storage, time: ManualTime, options: A
     },
     ...options.listeners,
   };
-  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs: quietMs, armAtEdit: () => [] });
+  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit: () => [] });
   const rooms = createRooms({
     updateLog: documents.updateLog,
     bus: {
@@ -74,8 +80,8 @@ export function createArticleNode(storage: Storage, time: ManualTime, options: A
     baseUrl,
     limits,
     nodeId,
-    checkpointQuietMs: quietMs,
-    checkpointMaxMs: maxMs,
+    checkpointQuietMs,
+    checkpointMaxMs,
     wake: pump.wake,
   });
   for (const [kind, worker] of Object.entries(service.workers)) pump.register(kind, worker);
@@ -155,7 +161,7 @@ export async function addWorkspace(storage: Storage, partition: Partition = 5): 
 
 /** Events that are durable, in the order of their commits. */
 export async function eventsOf(storage: Storage, partition: Partition) {
-  const read = await storage.log.read({ partition, log: "test.events", after: 0, limit: 1000 });
+  const read = await storage.log.read({ partition, log: eventLog, after: 0, limit: 100_000 });
   if (read.gap) throw new Error("events were trimmed");
   return read.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()) as ArticleUpdated["data"]);
 }

@@ -1,8 +1,10 @@
 /** What the merge of texts promises, for any three texts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyOperations, carryHunks, carryOver } from "../../server/articles/merge.ts";
+import { applyOperations, carryHunks, carryOver as carryHunksOver, type TextOperation } from "../../server/articles/merge.ts";
 import { applyHunks, countLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
+
+const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
 
 /** Few characters and many repeats, so that texts share pieces; line ends of both kinds, astral pairs, scripts without spaces. */
 const piece = fc.constantFrom(

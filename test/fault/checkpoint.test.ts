@@ -1,0 +1,75 @@
+/** A process that edits, commits and makes checkpoints, killed again and again at any moment. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const child = fileURLToPath(new URL("./checkpointChild.ts", import.meta.url));
+const kills = 6;
+
+interface End {
+  readonly articleId: string;
+  readonly text: string;
+  readonly commits: readonly { commitId: string; revision: number; parentRevision: number | null; kind: string; hash: string }[];
+  readonly events: readonly string[];
+}
+
+/** Runs the child and hands over its lines until it ends. */
+async function run(directory: string, mode: "write" | "settle", onLine: (word: string, value: never, kill: () => void) => void) {
+  const started = spawn(process.execPath, ["--import", "tsx", child, directory, mode], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(started, "exit");
+  for await (const line of createInterface({ input: started.stdout })) {
+    const space = line.indexOf(" ");
+    onLine(line.slice(0, space), JSON.parse(line.slice(space + 1)) as never, () => started.kill("SIGKILL"));
+  }
+  await ended;
+  return started;
+}
+
+test("[CO5][CO3][AR17] kill -9 at any moment: no acknowledged edit or commit is lost, one event for each commit, one checkpoint for the rest", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "checkpoint-"));
+  try {
+    const edited: { articleId: string; content: string }[] = [];
+    const committed: { articleId: string; commitId: string }[] = [];
+    for (let kill = 0; kill < kills; kill += 1) {
+      // Killed after a number of acknowledgements that differs each time, in the middle of what follows them.
+      let left = 20 + kill * 37;
+      const ended = await run(directory, "write", (word, value, end) => {
+        if (word === "edited") edited.push(value);
+        if (word === "committed") committed.push(value);
+        left -= 1;
+        if (left === 0) end();
+      });
+      expect(ended.signalCode).toBe("SIGKILL");
+    }
+    const ends: End[] = [];
+    const last = await run(directory, "settle", (word, value) => {
+      if (word === "end") ends.push(value);
+    });
+    expect(last.exitCode).toBe(0);
+
+    expect(edited.length).toBeGreaterThan(kills * 20);
+    const byArticle = new Map(ends.map((end) => [end.articleId, end]));
+    for (const { articleId, content } of edited) {
+      const text = byArticle.get(articleId)?.text ?? "";
+      expect(text.split(content).length, `${content.trim()} once in ${articleId}`).toBe(2);
+    }
+    for (const { articleId, commitId } of committed) expect(byArticle.get(articleId)?.events).toContain(commitId);
+    let checkpoints = 0;
+    for (const { commits, events } of ends) {
+      expect(events).toEqual(commits.map((commit) => commit.commitId));
+      for (const [at, commit] of commits.entries()) {
+        expect(commit.parentRevision).toBe(commits[at - 1]?.revision ?? null);
+        expect(commit.hash).not.toBe(commits[at - 1]?.hash);
+        if (commit.kind === "checkpoint") checkpoints += 1;
+      }
+    }
+    expect(checkpoints).toBeGreaterThan(0);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
