@@ -6,7 +6,9 @@
 
 const tests = "\\.test\\.ts$|^test/|^bench/";
 const server = "^server/";
-const composition = "^server/(compose|main|admin)\\.ts$";
+const composition = "^server/(compose|start|main|admin)\\.ts$";
+/** Files of the server itself, which put parts together. */
+const assembly = "^server/(app|compose|config|identity|start|main|admin)\\.ts$|^server/settings/";
 
 /**
  * What the rest of the server may import of each part: its service file, its ports, its records and what it
@@ -22,7 +24,7 @@ const open = {
   ],
   calls: [".*"],
   host: ["port", "router"],
-  outbound: [],
+  outbound: ["fetch", "publicUrl"],
   pages: [],
   publishing: ["records"],
   storage: ["port", "recordType", "directory"],
@@ -37,7 +39,7 @@ const partRules = Object.entries(open).map(([part, files]) =>
   forbid(
     `server/${part} is reached through its door`,
     "Other parts import a part's service file or port, never its inside.",
-    { path: server, pathNot: `^server/${part}/|${composition}|${tests}` },
+    { path: server, pathNot: `^server/${part}/|${assembly}|${tests}` },
     { path: `^server/${part}/`, ...(files.length > 0 && { pathNot: `^server/${part}/(${[part, ...files].join("|")})\\.ts$` }) },
   ),
 );
@@ -82,8 +84,8 @@ export default {
     forbid(
       "outbound network only in server/outbound",
       "One door to other machines, where every address is checked.",
-      { path: "^(api|machines|realtime|server)/", pathNot: `^server/outbound/|^server/host/|^server/storage/processLock\\.ts$|${tests}` },
-      { path: "^(node:)?(http|https|http2|net|tls|dns|dgram)(/promises)?$|^node_modules/undici/" },
+      { path: "^(api|machines|realtime|server)/", pathNot: `^server/outbound/|^server/host/|${tests}` },
+      { path: "^(node:)?(http|https|http2|tls|dns|dgram)(/promises)?$|^node_modules/undici/" },
     ),
   ],
   options: {

@@ -23,7 +23,7 @@ function filesBelow(folder: string, fits: (path: string) => boolean): string[] {
     .sort();
 }
 
-const problems: string[] = [];
+const problems = new Set<string>();
 const rules = new Map<string, string>();
 for (const file of filesBelow("docs/rules", (path) => path.endsWith(".md"))) {
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries()) {
@@ -31,9 +31,9 @@ for (const file of filesBelow("docs/rules", (path) => path.endsWith(".md"))) {
     const id = ruleLine.exec(line)?.[1];
     if (id !== undefined) {
       const earlier = rules.get(id);
-      if (earlier !== undefined) problems.push(`${at} states ${id} again (first: ${earlier})`);
+      if (earlier !== undefined) problems.add(`${at} states ${id} again (first: ${earlier})`);
       rules.set(id, at);
-    } else if (looksLikeRule.test(line)) problems.push(`${at} looks like a rule but is not written "- **XX1** sentence"`);
+    } else if (looksLikeRule.test(line)) problems.add(`${at} looks like a rule but is not written "- **XX1** sentence"`);
   }
 }
 
@@ -49,16 +49,16 @@ for (const file of tests) {
   for (const [, ids = ""] of text.matchAll(titleIds)) {
     for (const [id] of ids.matchAll(/[A-Z]{2}\d+/g)) {
       tested.set(id, file);
-      if (!rules.has(id)) problems.push(`${file} tests ${id}, which docs/rules does not state`);
+      if (!rules.has(id)) problems.add(`${file} tests ${id}, which docs/rules does not state`);
     }
   }
   for (const [index, line] of text.split("\n").entries()) {
-    if (leftOut.test(line)) problems.push(`${file}:${index + 1} leaves a test out: ${line.trim()}`);
+    if (leftOut.test(line)) problems.add(`${file}:${index + 1} leaves a test out: ${line.trim()}`);
   }
 }
-for (const [id, at] of rules) if (!tested.has(id)) problems.push(`${at}: no test bears [${id}]`);
-if (rules.size === 0) problems.push("docs/rules states no rule at all");
+for (const [id, at] of rules) if (!tested.has(id)) problems.add(`${at}: no test bears [${id}]`);
+if (rules.size === 0) problems.add("docs/rules states no rule at all");
 
 for (const problem of problems) console.error(`  ${problem}`);
-if (problems.length > 0) process.exitCode = 1;
+if (problems.size > 0) process.exitCode = 1;
 else console.log(`${rules.size} rules, each with its test`);

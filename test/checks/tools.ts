@@ -12,7 +12,7 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
 ];
 
 function isOnPath(command: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);
       return true;

@@ -106,7 +106,7 @@ test("[OP13] every request is one log line with its id, operation, status, time 
     "GET",
     "/workspaces?limit=3&nextToken=",
   );
-  const isIts = (line: Record<string, unknown>): boolean => line["requestId"] === "from-the-test";
+  const isIts = (line: Record<string, unknown>): boolean => line.requestId === "from-the-test";
   await expect.poll(() => server.logLines.slice(before).some(isIts)).toBe(true);
   const lines = server.logLines.slice(before).filter(isIts);
   expect(lines).toEqual([
@@ -121,8 +121,8 @@ test("[OP13] every request is one log line with its id, operation, status, time 
       msg: "request",
     },
   ]);
-  const audit = server.logLines.filter((line) => line["stream"] === "audit" && line["event"] === "key.created");
-  expect(audit.map((line) => line["keyId"])).toContain(keyId);
+  const audit = server.logLines.filter((line) => line.stream === "audit" && line.event === "key.created");
+  expect(audit.map((line) => line.keyId)).toContain(keyId);
   expect(JSON.stringify(server.logLines)).not.toContain(key);
   expect(JSON.stringify(server.logLines)).not.toContain(server.operator.password);
 });

@@ -75,7 +75,7 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
 
   async function start(further: Settings = {}): Promise<void> {
     Object.assign(own, further);
-    const environment = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, PORT: port, ...own };
+    const environment = { PATH: process.env.PATH ?? "", DATA_DIR: dataDir, PORT: port, ...own };
     const [command = "", ...args] = [...within(dataDir), process.execPath, "--enable-source-maps", serverFile, "start"];
     const started = spawn(command, args, {
       env: environment,
@@ -91,7 +91,7 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
       createInterface({ input: started.stdout }).on("line", (text) => {
         const line = JSON.parse(text) as LogLine;
         logLines.push(line);
-        if (line.msg === "ready") resolveReady(String(line["listening"]));
+        if (line.msg === "ready") resolveReady(String(line.listening));
       });
     });
     const failed = exited.then(({ code, signal }) => {
@@ -162,7 +162,7 @@ async function freePort(): Promise<number> {
 /** Runs one command of `svc-server` to its end. */
 export async function runServer(args: readonly string[], settings: Settings = {}): Promise<Exit & { stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [serverFile, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", ...settings },
+    env: { PATH: process.env.PATH ?? "", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
     cwd: tmpdir(),
   });
