@@ -5,6 +5,7 @@ import { idPattern } from "../../api/schema/id.ts";
 import { type Scope, satisfies, scopeNames } from "../../api/scopes.ts";
 import { createApiKeyText } from "../../server/auth/apiKeyText.ts";
 import { keyHashSpace } from "../../server/auth/authenticator.ts";
+import { apiKeyUse } from "../../server/auth/records.ts";
 import { hashSecretText } from "../../server/auth/secretHash.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import {
@@ -88,6 +89,13 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
       expect(await use(key)).toBe("unauthenticated");
     expect(await codeOf(identity.authenticator.authenticate({ bearer: text }))).toBe("unauthenticated");
     expect(await codeOf(identity.authenticator.authenticate({}))).toBe("unauthenticated");
+  });
+
+  it("[AU10] a hash that leads to a key which does not have it proves nothing", async () => {
+    const { keyId } = await newKey(identity, root);
+    const text = createApiKeyText();
+    await identity.directory.claim(keyHashSpace, hashSecretText(text), keyId, async () => true);
+    expect(await use(text)).toBe("unauthenticated");
   });
 
   it("[AU12] a revoked key is refused on the very next request, and on other nodes as well", async () => {
@@ -374,6 +382,26 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
       expect((await identity.keys.get(root.call(), keyId)).apiKey.lastUsedAt).toBe(expected);
     }
     expect((await identity.keys.get(root.call(), keyId)).revision).toBe(revision);
+  });
+
+  it("[AU19] within a minute a node asks the store once when a key was last used", async () => {
+    let reads = 0;
+    const counting = await createIdentity(store, {
+      around: (storage) => ({
+        ...storage,
+        records: {
+          ...storage.records,
+          get(type, key) {
+            if ((type as unknown) === apiKeyUse) reads += 1;
+            return storage.records.get(type, key);
+          },
+        },
+      }),
+    });
+    const { key } = await newKey(identity, root);
+    for (let at = 0; at < 20; at += 1) await counting.authenticator.authenticate({ apiKey: key });
+    await counting.keyUse.settled();
+    expect(reads).toBe(1);
   });
 
   it("[AU19] a request is not held up by a store that takes no writes", async () => {
