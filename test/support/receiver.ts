@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { type Duplex, pipeline, Readable } from "node:stream";
 import { type CertificateAuthority, createCertificateAuthority } from "./certificateAuthority.ts";
 
@@ -51,12 +51,15 @@ export async function startReceiver({
   answer = () => ({ status: 204 }),
   hosts = ["127.0.0.1", "localhost"],
   listen = { host: "127.0.0.1", port: 0 },
+  onConnection,
   authority: givenAuthority,
 }: {
   answer?: (request: ReceivedRequest, n: number) => ReceiverAnswer | Promise<ReceiverAnswer>;
   /** What the certificate is good for; the first is the host of `url`. */
   hosts?: readonly string[];
   listen?: { readonly host: string; readonly port: number };
+  /** Somebody connected; TLS comes after. */
+  onConnection?: (connection: { readonly localAddress?: string | undefined }) => void;
   /** Default: one of its own, removed at close. */
   authority?: CertificateAuthority;
 } = {}): Promise<Receiver> {
@@ -68,6 +71,7 @@ export async function startReceiver({
 
   const server = createServer(await authority.issue(hosts), (message, response) => void serve(message, response));
   server.on("connection", (socket) => {
+    onConnection?.(socket as Socket);
     sockets.add(socket);
     connections.open += 1;
     connections.most = Math.max(connections.most, connections.open);

@@ -1,0 +1,148 @@
+/**
+ * Runs inside a network of its own, in which every address there is leads to this machine: the real server, a name
+ * server, and something that listens on every address and writes down who called it. Its one argument is a folder
+ * for the files it puts in the place of resolv.conf and hosts. The last line on stdout is the report, as JSON.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import ipaddr from "ipaddr.js";
+import { createCertificateAuthority } from "../support/certificateAuthority.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { startServer } from "../support/server.ts";
+import { badUrls, certifiedHosts, goodUrls, listenedPorts, rebinding, zone } from "./ssrfCases.ts";
+import { startDns } from "./ssrfDns.ts";
+
+export interface SsrfReport {
+  readonly badAccepted: readonly string[];
+  readonly badTried: number;
+  readonly goodRefused: readonly string[];
+  readonly goodTried: number;
+  /** Refusals that were not 422, or named no field. */
+  readonly oddRefusals: readonly string[];
+  readonly changedByRefusal: readonly string[];
+  readonly undelivered: readonly string[];
+  readonly refusedAtDelivery: number;
+  readonly rebindingTried: number;
+  /** Addresses that were called, each once, in the spelling of `goodAddresses`. */
+  readonly called: readonly string[];
+}
+
+const [folder = ""] = process.argv.slice(2);
+const nameServer = "127.0.0.1";
+const ip = (...args: readonly string[]) => execFileSync("ip", args);
+mkdirSync(folder, { recursive: true });
+for (const [path, text] of [
+  ["resolv.conf", `nameserver ${nameServer}\n`],
+  ["hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost\n"],
+] as const) {
+  writeFileSync(join(folder, path), text);
+  execFileSync("mount", ["--bind", join(folder, path), `/etc/${path}`]);
+}
+ip("link", "set", "lo", "up");
+ip("route", "add", "local", "0.0.0.0/0", "dev", "lo");
+ip("-6", "route", "add", "local", "::/0", "dev", "lo");
+
+const answers = new Map(zone);
+const dns = await startDns(answers, nameServer);
+const authority = await createCertificateAuthority();
+const called = new Set<string>();
+const receivers: Receiver[] = [];
+const paths = new Map<string, number>();
+for (const port of listenedPorts) {
+  receivers.push(
+    await startReceiver({
+      authority,
+      hosts: certifiedHosts,
+      listen: { host: "::", port },
+      onConnection: ({ localAddress = "" }) => void called.add(ipaddr.process(localAddress).toString()),
+      answer({ path }) {
+        paths.set(path, (paths.get(path) ?? 0) + 1);
+        return { status: 204 };
+      },
+    }),
+  );
+}
+
+const server = await startServer({ LIMITS: "off", NODE_EXTRA_CA_CERTS: authority.file, WEBHOOK_RETRY_SCHEDULE: "0,0.1,0.1" });
+let token = "";
+async function call(method: string, path: string, body?: unknown) {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...(token === "" ? {} : { authorization: `Bearer ${token}` }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered
+  return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as any };
+}
+
+const { username, password } = server.operator;
+token = (await call("POST", "/auth/token", { grantType: "password", username, password })).body.accessToken;
+const workspaceId = (await call("GET", "/workspaces")).body.workspaces[0].workspaceId;
+const webhooks = `/workspaces/${workspaceId}/webhooks`;
+
+const oddRefusals: string[] = [];
+/** True when it was accepted. */
+async function put(method: string, path: string, url: string): Promise<boolean> {
+  const { status, body } = await call(method, path, { url });
+  if (status < 300) return true;
+  const complete = status === 422 && body.errors?.[0]?.pointer === "/url" && body.errors[0].code === body.code;
+  if (!complete) oddRefusals.push(`${method} ${url}: ${status} ${body?.code}`);
+  return false;
+}
+
+const first = (await call("POST", webhooks, { url: goodUrls[0] })).body;
+const badAccepted: string[] = [];
+const changedByRefusal: string[] = [];
+for (const url of badUrls) {
+  if (await put("POST", webhooks, url)) badAccepted.push(`POST ${url}`);
+  if (await put("PATCH", `${webhooks}/${first.webhookId}`, url)) badAccepted.push(`PATCH ${url}`);
+}
+const { secret: _, ...unchanged } = first;
+const listed = (await call("GET", `${webhooks}?limit=100`)).body.webhooks;
+if (JSON.stringify(listed) !== JSON.stringify([unchanged])) changedByRefusal.push(JSON.stringify(listed));
+
+const goodRefused: string[] = [];
+for (const url of goodUrls) {
+  if (!(await put("PATCH", `${webhooks}/${first.webhookId}`, url))) goodRefused.push(`PATCH ${url}`);
+}
+await call("DELETE", `${webhooks}/${first.webhookId}`);
+/** A path of its own for each good webhook says which of them was called. */
+const marked = goodUrls.map((text, n) => {
+  const url = new URL(text);
+  return { text: `https://${url.host}/good-${n}`, path: `/good-${n}` };
+});
+for (const { text } of marked) if (!(await put("POST", webhooks, text))) goodRefused.push(`POST ${text}`);
+for (const { name } of rebinding) if (!(await put("POST", webhooks, `https://${name}/rebound`))) goodRefused.push(`POST ${name}`);
+await put("POST", webhooks, "https://flip.bad.example/flip");
+
+// From here on the names mean something else.
+for (const { name, later } of rebinding) answers.set(name, later);
+const { articleId } = (await call("POST", "/articles", { workspaceId, title: "Told to all", content: "Text." })).body;
+await call("POST", `/articles/${articleId}/commits`, {});
+
+const attempts = () => server.logLines.filter((line) => line.error === "url_not_public").length;
+const undelivered = () => marked.filter(({ path }) => !paths.has(path)).map(({ text }) => text);
+const endMs = Date.now() + 60_000;
+// Three attempts for each that is refused, all of them written down by the server.
+while ((undelivered().length > 0 || attempts() < rebinding.length * 3 || !paths.has("/flip")) && Date.now() < endMs) await sleep(50);
+
+const report: SsrfReport = {
+  badAccepted,
+  badTried: badUrls.length * 2,
+  goodRefused,
+  goodTried: goodUrls.length * 2,
+  oddRefusals,
+  changedByRefusal,
+  undelivered: undelivered(),
+  refusedAtDelivery: attempts(),
+  rebindingTried: rebinding.length * 3,
+  called: [...called].sort(),
+};
+await server.remove();
+for (const receiver of receivers) await receiver.close();
+await authority.remove();
+dns.close();
+process.stdout.write(`${JSON.stringify(report)}\n`);
