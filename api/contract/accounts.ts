@@ -31,6 +31,7 @@ export const accounts = {
     replies: { 200: Account },
     credential: "operator",
     rate: "management",
+    errors: ["already_exists"],
     summary: "Change an account; disabling it stops its sessions and keys at once",
   }),
 } as const;

@@ -48,7 +48,7 @@ export const auth = {
     replies: { 200: Me },
     credential: "session",
     rate: "management",
-    errors: ["unauthenticated"],
+    errors: ["unauthenticated", "already_exists"],
     summary: "Change one's own name, e-mail address or password",
   }),
 } as const;

@@ -63,6 +63,7 @@ export const keys = {
     replies: { 200: ApiKey },
     credential: "any",
     rate: "management",
+    errors: ["invalid_transition"],
     summary: "Revoke an API key: it stops working with this answer (needs keys:manage, or the key itself)",
   }),
   delete: operation({
