@@ -8,14 +8,12 @@
 import type { Refusal } from "./admission.ts";
 import { claimedClocks, type InspectedUpdate, inspectUpdate } from "./inspectUpdate.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "./ports.ts";
-import { clientClockEnd } from "./presence.ts";
 import {
   type AwarenessEntry,
   type ClientFrame,
   parseAwareness,
   parseFrame,
   writeAck,
-  writeAwareness,
   writePermissionDenied,
   writeRefusal,
   writeSyncStep1,
@@ -37,6 +35,7 @@ export interface ConnectionOptions {
 
 const maxRefusals = 3;
 const readOnlyAnswerMs = 1000;
+const greetingMs = 1000;
 
 export class Connection {
   identity: ConnectionIdentity;
@@ -66,9 +65,12 @@ export class Connection {
   private owedAnswer: Uint8Array | undefined;
   private owesPresence = false;
   private cancelAnswer: (() => void) | undefined;
+  /** Bytes of a full sync that the client may not have taken yet: it may be that far behind, and `socket.buffer` more. */
+  private answerOnItsWay = 0;
   /** Presence above its rate, the newest state of each client id. */
   private readonly latePresence = new Map<number, AwarenessEntry>();
   private cancelPresence: (() => void) | undefined;
+  private cancelGreeting: (() => void) | undefined;
 
   constructor({ room, peer, identity, extensions, clock, limits, onClosed }: ConnectionOptions) {
     this.room = room;
@@ -103,7 +105,9 @@ export class Connection {
 
   /** The socket's buffer has room again. */
   drained(): void {
-    if (this.isOpen) this.answer();
+    if (!this.isOpen) return;
+    if (this.peer.bufferedBytes <= this.limits["socket.buffer"]) this.answerOnItsWay = 0;
+    this.answer();
   }
 
   /** The socket is gone. */
@@ -112,6 +116,7 @@ export class Connection {
     this.isOpen = false;
     this.cancelAnswer?.();
     this.cancelPresence?.();
+    this.cancelGreeting?.();
     for (const bytes of this.held ?? []) this.room.release(bytes.length);
     this.room.leave(this);
     this.onClosed(this);
@@ -148,11 +153,7 @@ export class Connection {
     this.deliver(writeSyncStep1(stateVector));
   }
 
-  sendPresence(): void {
-    const entries = this.room.presence.statesFor(this);
-    if (entries.length > 0) this.deliver(writeAwareness(entries));
-  }
-
+  /** What it wrote is stored; the article is at `revision`. */
   acknowledge(revision: number): void {
     if (this.extensions) this.deliver(writeAck(revision));
   }
@@ -162,7 +163,7 @@ export class Connection {
     if (!this.isOpen) return;
     const outcome = this.peer.send(frame);
     if (outcome === "sent") return;
-    if (outcome === "dropped" || this.peer.bufferedBytes > this.limits["socket.buffer"] + this.room.encodedBytes) {
+    if (outcome === "dropped" || this.peer.bufferedBytes > this.limits["socket.buffer"] + this.answerOnItsWay) {
       this.close(1013, "the client reads too slowly");
     }
   }
@@ -176,6 +177,7 @@ export class Connection {
         this.takeUpdate(frame.update, true);
         break;
       case "sync.step1":
+        this.greetSoon();
         this.room.whenSettled(() => {
           this.owedAnswer = frame.stateVector;
           this.answer();
@@ -228,7 +230,7 @@ export class Connection {
         this.close(1013, "the document cannot be written as fast");
         break;
       case "known":
-        if (this.extensions) this.room.whenSettled((revision) => this.acknowledge(revision));
+        if (!isAnswer) this.room.whenSettled((revision) => this.acknowledge(revision));
         break;
       case "refused":
         this.refuse(verdict.refusal);
@@ -302,18 +304,22 @@ export class Connection {
     this.answers.take(1, nowMs);
     if (this.owesPresence) {
       this.owesPresence = false;
-      this.sendPresence();
+      this.room.presence.greet(this);
     }
     const stateVector = this.owedAnswer;
     if (stateVector === undefined) return;
     this.owedAnswer = undefined;
     const update = this.room.encodeAnswer(stateVector);
-    this.answerBytes.overdraw(update.length);
-    this.deliver(writeSyncStep2(update));
+    const frame = writeSyncStep2(update);
+    this.answerBytes.overdraw(frame.length);
+    this.answerOnItsWay = frame.length;
+    this.deliver(frame);
   }
 
   private takePresence(payload: Uint8Array): void {
-    const entries = parseAwareness(payload, { clockEnd: clientClockEnd, limit: this.limits["awareness.states"] });
+    const { presence } = this.room;
+    const keep = (clientId: number, clock: number) => presence.isOwnWord(this, clientId, clock);
+    const entries = parseAwareness(payload, this.limits["awareness.states"], keep);
     if (entries === undefined) {
       this.close(4400, "the presence message is malformed");
       return;
@@ -337,6 +343,16 @@ export class Connection {
   }
 
   private speak(entries: readonly AwarenessEntry[]): void {
-    if (!this.room.presence.speak(this, entries)) this.close(4400, "a presence state must be a JSON object or null");
+    const { presence } = this.room;
+    if (!presence.speak(this, entries)) this.close(4400, "a presence state must be a JSON object or null");
+    else if (!presence.hears(this)) presence.greet(this);
+  }
+
+  /** A stock client says who it is right after it asks; one that shows nothing is told of the others all the same. */
+  private greetSoon(): void {
+    if (this.cancelGreeting !== undefined || this.room.presence.hears(this)) return;
+    this.cancelGreeting = this.clock.after(greetingMs, () => {
+      if (this.isOpen && !this.room.presence.hears(this)) this.room.presence.greet(this);
+    });
   }
 }

@@ -4,7 +4,8 @@
  * A member speaks only for client ids it introduced, and the server says who it is: `user` is set from the
  * credential. Clocks that go out are the server's own and only rise, so no client can outbid another; they are
  * times, far above what clients count, which also tells the echo of a stock client (it sends back whatever it
- * hears) from what the client says itself. Frames and sockets are the caller's.
+ * hears) from what the client says itself. So nobody may hear of its own client id: it would count on from there.
+ * Frames and sockets are the caller's.
  */
 import { createStore } from "@xstate/store";
 import type { Clock, ConnectionIdentity, RoomLimits } from "./ports.ts";
@@ -22,8 +23,8 @@ export interface OutgoingEntry {
   readonly json: string;
 }
 
-/** Entries with this clock or a later one did not come from the client that sends them. */
-export const clientClockEnd = clientIdEnd;
+/** Clients count the changes of their state from 0; an entry with this clock or a later one is an echo. */
+const clientClockEnd = clientIdEnd;
 
 /** Stock clients forget a state after as long, and renew their own twice in that time. */
 const silenceMs = 30_000;
@@ -36,6 +37,8 @@ interface Present<M> {
   readonly clientIds: Set<number>;
   /** The first frame of a socket may take over ids from an older one of the same author: it has reconnected. */
   hasSpoken: boolean;
+  /** Hears of the others, since its own client ids are known. */
+  hears: boolean;
   readonly member: M;
 }
 
@@ -77,7 +80,7 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     context: { members: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as Context<M>,
     on: {
       joined: (context, { member }: { member: M }) => {
-        context.members.set(member, { member, sinceMs: clock.now(), clientIds: new Set(), hasSpoken: false });
+        context.members.set(member, { member, sinceMs: clock.now(), clientIds: new Set(), hasSpoken: false, hears: false });
         return context;
       },
       left: (context, { member }: { member: M }) => {
@@ -178,14 +181,17 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     });
     changed.clear();
     const speakers = new Set(entries.map((entry) => owners.get(entry.clientId)));
-    deliver(
-      entries,
-      [...members.keys()].filter((member) => !speakers.has(member)),
-    );
-    for (const speaker of speakers) {
-      const others = entries.filter((entry) => owners.get(entry.clientId) !== speaker);
-      if (speaker !== undefined && others.length > 0) deliver(others, [speaker]);
+    const listeners: M[] = [];
+    for (const [member, { hears }] of members) {
+      if (!hears) continue;
+      if (!speakers.has(member)) {
+        listeners.push(member);
+        continue;
+      }
+      const others = entries.filter((entry) => owners.get(entry.clientId) !== member);
+      if (others.length > 0) deliver(others, [member]);
     }
+    if (listeners.length > 0) deliver(entries, listeners);
   }
 
   return {
@@ -205,6 +211,10 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     claim(member: M, clientId: number): void {
       if (!now().owners.has(clientId)) store.trigger.claimed({ member, clientId });
     },
+    /** False for an entry that a stock client sends back as it heard it. */
+    isOwnWord(member: M, clientId: number, entryClock: number): boolean {
+      return entryClock < clientClockEnd || now().owners.get(clientId) === member;
+    },
     ownerOf(clientId: number): M | undefined {
       return now().owners.get(clientId);
     },
@@ -221,14 +231,20 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
       schedule();
       return true;
     },
-    /** What a member that just came, or asks, should know of the others. */
-    statesFor(member: M): readonly OutgoingEntry[] {
+    /** From now on it hears of the others, and first of all that are there. */
+    greet(member: M): void {
+      const present = now().members.get(member);
+      if (present === undefined) return;
       flush();
+      present.hears = true;
       const entries: OutgoingEntry[] = [];
       for (const [clientId, state] of now().states) {
         if (state.member !== member) entries.push({ clientId, clock: state.clock, json: state.json });
       }
-      return entries;
+      if (entries.length > 0) deliver(entries, [member]);
+    },
+    hears(member: M): boolean {
+      return now().members.get(member)?.hears === true;
     },
     list() {
       return [...now().members.values()].map(({ member, sinceMs }) => ({

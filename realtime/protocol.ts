@@ -84,13 +84,11 @@ function isStateVector(bytes: Uint8Array): boolean {
   return !decoding.hasContent(decoder);
 }
 
-/**
- * The entries of a presence message whose clock is below `clockEnd`, at most `limit` of them; the others are
- * skipped unread. `undefined` when it is malformed.
- */
+/** The entries of a presence message that `keep` asks for, at most `limit` of them. `undefined` when it is malformed. */
 export function parseAwareness(
   payload: Uint8Array,
-  { clockEnd, limit }: { readonly clockEnd: number; readonly limit: number },
+  limit: number,
+  keep: (clientId: number, clock: number) => boolean,
 ): readonly AwarenessEntry[] | undefined {
   const decoder = decoding.createDecoder(payload);
   const entries: AwarenessEntry[] = [];
@@ -100,7 +98,7 @@ export function parseAwareness(
       const clock = decoding.readVarUint(decoder);
       const json = decoding.readVarUint8Array(decoder);
       if (clientId >= clientIdEnd) return undefined;
-      if (clock < clockEnd && entries.length < limit) entries.push({ clientId, clock, json });
+      if (entries.length < limit && keep(clientId, clock)) entries.push({ clientId, clock, json });
     }
   } catch {
     return undefined;

@@ -54,8 +54,8 @@ interface Submission extends Said<Connection> {
 }
 
 interface Settle<T> {
-  resolve(value: T): void;
-  reject(error: unknown): void;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface EditRequest {
@@ -140,11 +140,6 @@ export class Room {
     return this.unsaved.batches > 0;
   }
 
-  /** At least as many bytes as a full sync of the document has. */
-  get encodedBytes(): number {
-    return this.measure.encodedBytes;
-  }
-
   join(peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
     const { clock, limits, onConnectionClosed } = this.options;
     const connection = new Connection({ room: this, peer, identity, extensions, clock, limits, onClosed: onConnectionClosed });
@@ -152,7 +147,6 @@ export class Room {
     this.presence.join(connection);
     this.options.onActivity();
     this.ask(connection);
-    connection.sendPresence();
     return connection;
   }
 
@@ -263,8 +257,8 @@ export class Room {
     for (const connection of [...this.connections]) connection.close(code, reason);
     this.presence.stop();
     this.asks.stop();
-    const { changes, edits } = this.queue.end();
-    for (const { settle } of [...changes, ...edits]) settle?.reject(error);
+    const reject = ({ settle }: { readonly settle: Settle<never> | undefined }) => settle?.reject(error);
+    this.queue.end(reject, reject);
     this.document.destroy();
   }
 
@@ -370,7 +364,7 @@ export class Room {
     }
     this.asks.run();
     const { batches, bytes } = this.unsaved;
-    if (batches >= saveBatches || bytes >= Math.max(saveBytes, this.encodedBytes / 4)) void this.save();
+    if (batches >= saveBatches || bytes >= Math.max(saveBytes, this.measure.encodedBytes / 4)) void this.save();
   }
 
   private apply(batch: readonly Said<Connection>[], already?: Uint8Array): void {
@@ -435,7 +429,6 @@ export class Room {
 }
 
 function deliverPresence(entries: readonly OutgoingEntry[], to: readonly Connection[]): void {
-  if (to.length === 0) return;
   const frame = writeAwareness(entries);
   for (const connection of to) connection.deliver(frame);
 }

@@ -78,15 +78,14 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     });
   }
 
-  /** Gives back what was not begun. */
-  end(): { readonly changes: readonly Change[]; readonly edits: readonly Edit[] } {
+  /** Gives back what was not begun, in order. */
+  end(giveBackChange: (change: Change) => void, giveBackEdit: (edit: Edit) => void): void {
     this.isEnded = true;
-    const edits: Edit[] = [];
+    for (const change of this.gathering.splice(0)) giveBackChange(change);
     for (const operation of this.operations.splice(0)) {
-      if ("edit" in operation) edits.push(operation.edit);
+      if ("edit" in operation) giveBackEdit(operation.edit);
       else operation.look.abandon?.();
     }
-    return { changes: this.gathering.splice(0), edits };
   }
 
   /** The batch that must be written before what was received up to now is. */

@@ -6,10 +6,13 @@ import { createManualTime } from "./manualTime.ts";
 import { createMemoryLog, createMemoryLogStore, type MemoryLog } from "./memoryLog.ts";
 import { PairedClient, writerIdentity } from "./socketPair.ts";
 
-export function createMemoryBus(): RoomBus {
+/** A bus may lose messages: `isSilent` loses them all. */
+export function createMemoryBus(): RoomBus & { isSilent: boolean } {
   const listeners = new Map<string, Set<(message: Uint8Array) => void>>();
   return {
+    isSilent: false,
     publish(articleId, message) {
+      if (this.isSilent) return;
       for (const listener of listeners.get(articleId) ?? []) listener(message);
     },
     subscribe(articleId, listener) {
@@ -46,6 +49,9 @@ export function createRealtimeRig({ limits = {}, nodes = 1 }: { limits?: Partial
       const client = new PairedClient(rooms, articleId, identity, { extensions: options.extensions ?? false });
       clients.push(client);
       return client.connect();
+    },
+    silenceBus(isSilent: boolean) {
+      bus.isSilent = isSilent;
     },
     liveText: () => first.rooms.read(articleId, (document) => document.getText("content.md").toString()),
     close() {

@@ -23,11 +23,12 @@ export class QueuedPeer implements Peer {
   bufferedBytes = 0;
   /** Set to make the socket slow: what is sent is buffered, not taken. */
   isSlow = false;
-  onClose: (() => void) | undefined;
+  onSend: ((frame: Uint8Array) => void) | undefined;
 
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
     if (this.closed !== undefined) return "dropped";
     this.toClient.push(bytes.slice());
+    this.onSend?.(bytes);
     if (!this.isSlow) return "sent";
     this.bufferedBytes += bytes.length;
     return "buffered";
@@ -36,7 +37,6 @@ export class QueuedPeer implements Peer {
   close(code: number, reason: string): void {
     if (this.closed !== undefined) return;
     this.closed = { code, reason };
-    this.onClose?.();
   }
 }
 
@@ -50,6 +50,8 @@ export class PairedClient {
   answers = 0;
   questions = 0;
   peer = new QueuedPeer();
+  /** Sees what the server sends at the moment it is sent. */
+  onServerFrame: ((frame: Uint8Array) => void) | undefined;
   connection: Connection | undefined;
   toServer: Uint8Array[] = [];
   private readonly rooms: Rooms;
@@ -82,6 +84,7 @@ export class PairedClient {
 
   async connect(): Promise<this> {
     this.peer = new QueuedPeer();
+    this.peer.onSend = this.onServerFrame;
     this.toServer = [];
     this.connection = await this.rooms.connect(this.articleId, this.peer, this.identity, { extensions: this.extensions });
     this.ask();

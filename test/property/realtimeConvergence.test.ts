@@ -1,0 +1,223 @@
+/** Random histories over queued sockets and a log that the history itself holds back, fails and releases. */
+import fc from "fast-check";
+import * as decoding from "lib0/decoding";
+import { expect, it } from "vitest";
+import * as Y from "yjs";
+import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
+import { type PairedClient, settle, turns } from "../support/socketPair.ts";
+
+type Rig = ReturnType<typeof createRealtimeRig>;
+
+type Step =
+  | { kind: "type"; client: number; at: number; text: string }
+  | { kind: "erase"; client: number; at: number; length: number }
+  | { kind: "replace"; client: number; at: number; text: string }
+  | { kind: "toServer"; client: number; count: number }
+  | { kind: "toClient"; client: number; count: number }
+  | { kind: "ask"; client: number }
+  | { kind: "reconnect"; client: number }
+  | { kind: "edit"; text: string; at: number }
+  | { kind: "hold" }
+  | { kind: "release"; count: number }
+  | { kind: "fail" }
+  | { kind: "wait"; ms: number };
+
+const client = fc.nat(3);
+const at = fc.nat(40);
+const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("type" as const), client, at, text }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("erase" as const), client, at, length: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("replace" as const), client, at, text }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("toServer" as const), client, count: fc.integer({ min: 1, max: 4 }) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("toClient" as const), client, count: fc.integer({ min: 1, max: 4 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("ask" as const), client }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("reconnect" as const), client }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("edit" as const), text, at }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "hold" as const }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("release" as const), count: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "fail" as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 400 }) }) },
+);
+
+const names = ["ada", "bob", "cyd", "dan"];
+const clamp = (value: number, max: number) => Math.max(0, Math.min(value, max));
+
+async function play(rig: Rig, clients: PairedClient[], steps: readonly Step[]): Promise<void> {
+  const edits: Promise<unknown>[] = [];
+  for (const [number, step] of steps.entries()) {
+    const one = "client" in step ? clients[step.client] : undefined;
+    switch (step.kind) {
+      case "type":
+        one?.type(step.text, clamp(step.at, one.text.length));
+        break;
+      case "erase": {
+        const start = clamp(step.at, one?.text.length ?? 0);
+        one?.document.getText("content.md").delete(start, clamp(step.length, one.text.length - start));
+        break;
+      }
+      case "replace":
+        one?.document.transact(() => {
+          const all = one.document.getText("content.md");
+          all.delete(0, clamp(step.at, all.length));
+          all.insert(0, step.text);
+          all.insert(0, "x");
+          all.delete(0, 1);
+        });
+        break;
+      case "toServer":
+        one?.deliver(step.count);
+        await turns(1);
+        break;
+      case "toClient":
+        one?.take(step.count);
+        break;
+      case "ask":
+        one?.ask();
+        break;
+      case "reconnect":
+        one?.disconnect();
+        break;
+      case "edit":
+        edits.push(
+          rig.rooms
+            .edit(articleId, { username: "api", kind: "key" }, 1000 + number, (document) => {
+              const all = document.getText("content.md");
+              all.insert(clamp(step.at, all.length), step.text);
+            })
+            .catch(() => undefined),
+        );
+        await turns(1);
+        break;
+      case "hold":
+        rig.log.hold();
+        break;
+      case "release":
+        await rig.log.release(step.count);
+        break;
+      case "fail":
+        rig.log.failNext();
+        break;
+      case "wait":
+        await rig.time.advance(step.ms);
+        break;
+    }
+    for (const client of clients) {
+      if (client.connection !== undefined && client.peer.closed === undefined) continue;
+      client.disconnect();
+      const reconnecting = client.connect();
+      await rig.log.release(0);
+      await Promise.race([reconnecting.catch(() => undefined), turns(4)]);
+    }
+  }
+  await rig.log.release();
+  await Promise.all(edits);
+}
+
+/** What the log holds, as somebody who never met this process would read it. */
+function storedDocument(rig: Rig): Y.Doc {
+  const document = new Y.Doc();
+  document.getText("content.md");
+  for (const { updates } of rig.log.batches(articleId)) for (const { update } of updates) Y.applyUpdate(document, update);
+  return document;
+}
+
+async function reconnectAll(clients: readonly PairedClient[]): Promise<void> {
+  await settle(clients);
+  for (let again = true; again; ) {
+    again = false;
+    for (const client of clients) {
+      if (client.connection !== undefined && client.peer.closed === undefined) continue;
+      again = true;
+      client.disconnect();
+      await client.connect();
+    }
+    await settle(clients);
+  }
+}
+
+/** Follows one client: what the server shows it and what it says is stored must stand in the log at that moment. */
+function watch(rig: Rig, one: PairedClient, violations: string[]): void {
+  let sent: Uint8Array[] = [];
+  let asked: Uint8Array[][] = [];
+  const send = one.send.bind(one);
+  one.send = (frame) => {
+    const sync = readSync(frame);
+    if (sync?.step === 0) asked.push([...sent]);
+    else if (sync !== undefined) sent.push(sync.payload);
+    send(frame);
+  };
+  const disconnect = one.disconnect.bind(one);
+  one.disconnect = () => {
+    sent = [];
+    asked = [];
+    disconnect();
+  };
+  one.onServerFrame = (frame) => {
+    const sync = readSync(frame);
+    if (sync === undefined || sync.step === 0) return;
+    const stored = new Set(rig.log.batches(articleId).flatMap(({ updates }) => updates.flatMap(({ update }) => factsOf(update))));
+    // Collected, not thrown: what throws in here would look like a store in trouble.
+    const check = (update: Uint8Array) => violations.push(...factsOf(update).filter((fact) => !stored.has(fact)));
+    check(sync.payload);
+    if (sync.step === 1) for (const update of asked.shift() ?? []) check(update);
+  };
+}
+
+function readSync(frame: Uint8Array): { step: number; payload: Uint8Array } | undefined {
+  const decoder = decoding.createDecoder(frame);
+  if (decoding.readVarUint(decoder) !== 0) return undefined;
+  return { step: decoding.readVarUint(decoder), payload: decoding.readVarUint8Array(decoder) };
+}
+
+/** Every character and every deletion that an update tells of. */
+function factsOf(update: Uint8Array): string[] {
+  const { structs, ds } = Y.decodeUpdate(update);
+  const facts: string[] = [];
+  const tell = (what: string, clientId: number, clock: number, length: number) => {
+    for (let at = clock; at < clock + length; at += 1) facts.push(`${what} ${clientId}:${at}`);
+  };
+  for (const struct of structs) {
+    if (struct instanceof Y.Skip) continue;
+    tell("written", struct.id.client, struct.id.clock, struct.length);
+    if (struct instanceof Y.GC || struct.content instanceof Y.ContentDeleted) {
+      tell("deleted", struct.id.client, struct.id.clock, struct.length);
+    }
+  }
+  for (const [clientId, ranges] of ds.clients) for (const { clock, len } of ranges) tell("deleted", clientId, clock, len);
+  return facts;
+}
+
+it("[RT1] [RT2] [RT3] whatever is written at once, lost on the way, held back or refused by the store: clients, server and log converge, and nothing is shown or confirmed that is not stored", {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+      const rig = createRealtimeRig();
+      try {
+        const clients: PairedClient[] = [];
+        const violations: string[] = [];
+        for (const name of names) {
+          const one = await rig.join(name);
+          watch(rig, one, violations);
+          one.disconnect();
+          clients.push(await one.connect());
+        }
+        await play(rig, clients, steps);
+        await reconnectAll(clients);
+        // The last questions go out within this time and bring what was lost on the way.
+        await rig.time.advance(600);
+        await reconnectAll(clients);
+        const [first] = clients;
+        for (const client of clients) expect(client.text).toBe(first?.text);
+        expect(await rig.liveText()).toBe(first?.text);
+        expect(storedDocument(rig).getText("content.md").toString()).toBe(first?.text);
+        expect(violations).toEqual([]);
+        expect(clients.flatMap((client) => client.denied)).toEqual([]);
+      } finally {
+        rig.close();
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
