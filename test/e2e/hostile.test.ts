@@ -1,0 +1,260 @@
+/**
+ * Hostile input on every operation of the contract, against the real server with real data: the right problem, no
+ * 5xx, and at the end everything that anybody can read is what it was. What an outsider may learn of a foreign id is
+ * what a missing one tells. The walk is made from the contract, so an operation added later is walked too.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { contract } from "../../api/contract/contract.ts";
+import { fieldNames } from "../../api/derive/input.ts";
+import type { OperationSpec } from "../../api/operation.ts";
+import { Problem } from "../../api/schema/error.ts";
+import { rawConnection } from "../contract/rawHttp.ts";
+import { sampleOf } from "../contract/schemaSample.ts";
+import { type Answer, createRest, type Rest, signIn } from "../support/clients.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+type Ids = Readonly<Record<"workspaceId" | "articleId" | "commitId" | "keyId" | "webhookId" | "username", string>>;
+
+interface Household {
+  readonly rest: Rest;
+  readonly ids: Ids;
+}
+
+let server: RunningServer;
+let owner: Household;
+let outsider: Household;
+
+/** An account with one of everything that operations can name. */
+async function settle(rest: Rest, username: string): Promise<Household> {
+  const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Mine", type: "team" });
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Kept", content: "# Kept\n\nAs it was.\n" });
+  const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: "First" });
+  const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Key", scopes: ["articles:read"] });
+  const { webhookId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, { url: "https://10.0.0.1/hook" });
+  await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { mode: "snapshot" });
+  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username } };
+}
+
+/** Everything that an account can read. */
+async function readAll({ rest, ids }: Household): Promise<Record<string, unknown>> {
+  const { workspaceId, articleId } = ids;
+  const paths = [
+    ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
+    ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
+    ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
+    ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
+    `/articles/${articleId}/public-link`,
+  ];
+  const answers = await Promise.all(paths.map(async (path) => [path, (await rest.request("GET", path)).body] as const));
+  return Object.fromEntries(answers.map(([path, { requestId: _, ...body }]) => [path, body]));
+}
+
+const operations = Object.entries(contract).flatMap(([resource, group]) =>
+  Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => ({ key: `${resource}.${name}`, spec })),
+);
+type Operation = (typeof operations)[number];
+const writing = operations.filter(({ spec }) => spec.method !== "GET" && spec.method !== "DELETE");
+
+function pathOf({ spec }: Operation, ids: Readonly<Record<string, string>>): string {
+  const path = spec.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ""));
+  return fieldNames(spec.query).includes("workspaceId") ? `${path}?workspaceId=${ids.workspaceId}` : path;
+}
+
+function goodBody({ spec }: Operation, ids: Ids): Record<string, unknown> {
+  const schema = spec.bodies?.["application/json"];
+  const body = schema instanceof z.ZodType ? (sampleOf(schema) as Record<string, unknown>) : {};
+  return "workspaceId" in body ? { ...body, workspaceId: ids.workspaceId } : body;
+}
+
+function expectProblem(answer: Answer<unknown>, told: string): Problem {
+  const seen = `${told} answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`;
+  expect(answer.status, seen).toBeGreaterThanOrEqual(400);
+  expect(answer.status, seen).toBeLessThan(500);
+  expect(answer.headers.get("content-type"), seen).toBe("application/problem+json");
+  const problem = Problem.parse(answer.body);
+  expect(problem.status, seen).toBe(answer.status);
+  return problem;
+}
+
+beforeAll(async () => {
+  server = await startServer({ LIMITS: "off", OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", WEBHOOK_RETRY_SCHEDULE: "3600" });
+  const operator = await signIn(server.url, server.operator);
+  const password = "an outsider's password";
+  await operator.expect(201, "POST", "/accounts", { username: "outsider", password });
+  owner = await settle(operator, server.operator.username);
+  outsider = await settle(await signIn(server.url, { username: "outsider", password }), "outsider");
+});
+
+afterAll(() => server.remove());
+
+describe("bodies", () => {
+  async function unchanged(walk: () => Promise<void>): Promise<void> {
+    const before = await readAll(owner);
+    await walk();
+    expect(await readAll(owner)).toEqual(before);
+    expect(server.logLines.filter((line) => line.level === "error" || line.level === "fatal")).toEqual([]);
+  }
+
+  test("[OP17] unknown fields and wrong types are 422 with a pointer, and nothing is changed", async () => {
+    await unchanged(async () => {
+      for (const operation of writing) {
+        const path = pathOf(operation, owner.ids);
+        const good = goodBody(operation, owner.ids);
+        const schema = operation.spec.bodies?.["application/json"];
+        const accepts = (body: unknown) => (schema instanceof z.ZodType ? schema.safeParse(body).success : false);
+        const hostile: Record<string, unknown>[] = [{ ...good, zzUnknown: 1 }];
+        for (const name of schema instanceof z.ZodType ? fieldNames(schema) : []) {
+          for (const wrong of [{ a: [] }, [[]], null, 1e308, -1, true, "\u0000", "x".repeat(70_000), ["x".repeat(5000)]]) {
+            if (!accepts({ ...good, [name]: wrong })) hostile.push({ ...good, [name]: wrong });
+          }
+        }
+        for (const body of hostile) {
+          const problem = expectProblem(await owner.rest.request(operation.spec.method, path, body), operation.key);
+          expect([422, 404, 401], `${operation.key} ${JSON.stringify(problem)}`).toContain(problem.status);
+          if (problem.status === 422) expect(problem.errors?.length, operation.key).toBeGreaterThan(0);
+        }
+      }
+    });
+  });
+
+  test("[OP17] what is no JSON, too deep, too wide, too long or of another type is refused before it is understood", async () => {
+    const bodies: readonly (readonly [string | Uint8Array, string, readonly number[]])[] = [
+      ["{", "application/json", [400]],
+      [`{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "application/json", [422]],
+      [`{${'"a":{'.repeat(3000)}${"}".repeat(3000)}}`, "application/json", [422]],
+      [JSON.stringify(Array.from({ length: 20_000 }, () => 1)), "application/json", [422]],
+      [`{"__proto__":{"polluted":true},"constructor":{"prototype":{}}}`, "application/json", [422]],
+      [Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d), "application/json", [400]],
+      ["a=1", "application/x-www-form-urlencoded", [415]],
+      [JSON.stringify({ a: "x".repeat(6 * 1024 * 1024) }), "application/json", [413]],
+    ];
+    await unchanged(async () => {
+      for (const operation of writing) {
+        for (const [body, type, statuses] of bodies) {
+          const headers = { "content-type": type };
+          const answer = await owner.rest.request(operation.spec.method, pathOf(operation, owner.ids), body, headers);
+          const { status } = expectProblem(answer, `${operation.key} ${type} ${String(body).slice(0, 30)}`);
+          expect(statuses, `${operation.key} ${type} ${String(body).slice(0, 30)}`).toContain(status);
+        }
+      }
+    });
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test("[OP17] a body that is cut off changes nothing, and the server goes on", async () => {
+    await unchanged(async () => {
+      for (const operation of writing) {
+        const client = await rawConnection(Number(new URL(server.url).port));
+        const body = JSON.stringify(goodBody(operation, owner.ids));
+        const head = { host: "test", ...owner.rest.headers, "content-type": "application/json", "content-length": String(body.length + 1) };
+        const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+        client.write(`${operation.spec.method} ${pathOf(operation, owner.ids)} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
+        client.socket.end();
+        await client.ended();
+      }
+    });
+  });
+
+  test("[OP17] strange paths and queries are refused on every operation", async () => {
+    await unchanged(async () => {
+      for (const operation of operations) {
+        const { method } = operation.spec;
+        const body = writing.includes(operation) ? goodBody(operation, owner.ids) : undefined;
+        for (const id of ["../..", "\u0000", "\ud83d\ude00", "art_", "art_01KAHX0000050123456789ABCD'--", "x".repeat(3000), "__proto__"]) {
+          const names = Object.keys(owner.ids);
+          const strange = pathOf(operation, Object.fromEntries(names.map((name) => [name, id])));
+          if (strange === pathOf(operation, owner.ids)) continue;
+          expectProblem(await owner.rest.request(method, strange, body), `${operation.key} ${strange}`);
+        }
+        const path = pathOf(operation, owner.ids);
+        const and = path.includes("?") ? "&" : "?";
+        for (const query of ["zzUnknown=1", "__proto__=1", "limit=-1&limit=x", "nextToken=%ff", "a[]=1&a[]=2"]) {
+          expectProblem(await owner.rest.request(method, `${path}${and}${query}`, body), `${operation.key} ?${query}`);
+        }
+      }
+    });
+  });
+});
+
+describe("foreign ids", () => {
+  const missing: Ids = {
+    workspaceId: "ws_01KAHX0000050123456789ABCD",
+    articleId: "art_01KAHX0000050123456789ABCD",
+    commitId: "cmt_01KAHX0000050123456789ABCD",
+    keyId: "key_01KAHX0000050123456789ABCD",
+    webhookId: "whk_01KAHX0000050123456789ABCD",
+    username: "nobody-here",
+  };
+  const comparable = (answer: Answer<Record<string, unknown>>) => {
+    const { instance: _, requestId: __, ...body } = answer.body;
+    return { status: answer.status, body };
+  };
+  /** Ids that say whose data it is; an operation about the caller's own account names none of them. */
+  const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId"] as const;
+  const naming = operations.filter(({ spec }) =>
+    idNames.some((name) => `${spec.path} ${fieldNames(spec.query)} ${spec.resource?.name}`.includes(name)),
+  );
+
+  test("[OP18] a foreign id and a missing one get the same 404, wherever it stands, and nothing is changed", async () => {
+    const before = await readAll(owner);
+    let probes = 0;
+    for (const operation of naming) {
+      for (const name of idNames) {
+        // One foreign id among the outsider's own, then all of them foreign.
+        for (const [foreign, absent] of [
+          [
+            { ...outsider.ids, [name]: owner.ids[name] },
+            { ...outsider.ids, [name]: missing[name] },
+          ],
+          [owner.ids, missing],
+        ] as readonly [Ids, Ids][]) {
+          const body = (ids: Ids) => (writing.includes(operation) ? goodBody(operation, ids) : undefined);
+          if (
+            pathOf(operation, foreign) === pathOf(operation, outsider.ids) &&
+            body(foreign)?.workspaceId === body(outsider.ids)?.workspaceId
+          )
+            continue;
+          const ask = (ids: Ids) => outsider.rest.request(operation.spec.method, pathOf(operation, ids), body(ids));
+          const [theirs, nobodys] = [await ask(foreign), await ask(absent)];
+          const told = `${operation.key} with a foreign ${name}`;
+          expect(expectProblem(theirs, told).code, told).toBe("not_found");
+          expect(comparable(theirs), told).toEqual(comparable(nobodys));
+          probes += 1;
+        }
+      }
+    }
+    expect(probes).toBeGreaterThan(naming.length);
+    expect(await readAll(owner)).toEqual(before);
+  });
+
+  test("[OP18] the same over tRPC, alone and in a batch", async () => {
+    const trpc = (key: string, spec: OperationSpec, ids: Ids, batch: boolean) => {
+      const names = [...fieldNames(spec.params), ...fieldNames(spec.query)].filter((name) => name in ids);
+      const input = {
+        ...(spec.method === "GET" || spec.method === "DELETE" ? {} : goodBody({ key, spec }, ids)),
+        ...Object.fromEntries(names.map((name) => [name, ids[name as keyof Ids]])),
+      };
+      const query = spec.method === "GET";
+      const text = JSON.stringify(batch ? { 0: input } : input);
+      const path = `/trpc/${key}${batch ? "?batch=1" : ""}`;
+      return query
+        ? outsider.rest.request("GET", `${path}${batch ? "&" : "?"}input=${encodeURIComponent(text)}`)
+        : outsider.rest.request("POST", path, text, { "content-type": "application/json" });
+    };
+    const before = await readAll(owner);
+    for (const { key, spec } of naming) {
+      for (const batch of [false, true]) {
+        const problemOf = async (ids: Ids) => {
+          const { body } = await trpc(key, spec, ids, batch);
+          const { instance: _, requestId: __, ...problem } = (batch ? body[0] : body).error.data.problem;
+          return problem;
+        };
+        const theirs = await problemOf(owner.ids);
+        expect(theirs.code, key).toBe("not_found");
+        expect(theirs, key).toEqual(await problemOf(missing));
+      }
+    }
+    expect(await readAll(owner)).toEqual(before);
+  });
+});
