@@ -17,7 +17,9 @@ export interface MarkdownTree {
 }
 
 const maxCharacters = 512 * 1024;
-const maxMs = 15_000;
+const maxMs = 5000;
+/** Texts that may wait for the worker at once. */
+const maxWaiting = 50;
 const maxHeapMiB = 512;
 
 const packages = ["unified", "remark-parse", "remark-gfm", "remark-frontmatter"] as const;
@@ -47,6 +49,7 @@ export function createMarkdownTree(): MarkdownTree {
   const require = createRequire(import.meta.url);
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
 
   function start(): Worker {
     const urls = packages.map((name) => pathToFileURL(require.resolve(name)).href);
@@ -62,7 +65,7 @@ export function createMarkdownTree(): MarkdownTree {
       const timer = setTimeout(() => end({}), maxMs);
       const end = (outcome: Answer) => {
         clearTimeout(timer);
-        current.removeAllListeners();
+        for (const name of ["message", "error", "exit"]) current.removeAllListeners(name);
         resolve(outcome);
       };
       current.once("message", end);
@@ -83,7 +86,17 @@ export function createMarkdownTree(): MarkdownTree {
   return {
     toJson(markdown) {
       if (markdown.length > maxCharacters) return Promise.reject(tooComplex());
-      const parsed = last.then(() => parse(markdown));
+      if (waiting >= maxWaiting) {
+        return Promise.reject(
+          new AppError("rate_limited", "Too many syntax trees are being made at once; retry shortly.", { retryAfter: 5 }),
+        );
+      }
+      waiting += 1;
+      const parsed = last
+        .then(() => parse(markdown))
+        .finally(() => {
+          waiting -= 1;
+        });
       last = parsed.catch(() => undefined);
       return parsed;
     },
