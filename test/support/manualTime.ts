@@ -9,6 +9,8 @@ export interface ManualTime {
   watch(storage: Storage): Storage;
   /** Moves on, running what falls due on the way, and lets pending work come to rest after each step. */
   advance(ms: number): Promise<void>;
+  /** Moves on at once: what fell due on the way runs late, as after a machine that slept. */
+  leap(ms: number): Promise<void>;
   /** Moves on in small steps until the condition holds; fails after `withinMs` of the held clock. */
   until(condition: () => boolean | Promise<boolean>, options?: { stepMs?: number; withinMs?: number }): Promise<void>;
 }
@@ -60,6 +62,10 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
       return () => void timers.delete(timer);
     },
     advance,
+    leap(ms) {
+      nowMs += ms;
+      return advance(0);
+    },
     watch: (storage) => ({
       ...storage,
       records: {

@@ -1,0 +1,104 @@
+/**
+ * Work on texts in a worker thread: one text after the other, each with an end. A text that takes too long, or
+ * exhausts the memory given to it, ends the worker and is refused; the next one gets a new worker.
+ *
+ * The program is plain JavaScript in a string, because a worker of its own file would have to be built and shipped
+ * beside the server. It gets the packages it names and defines `work(text)`.
+ */
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+
+export interface TextWorkerOptions {
+  /** Names of packages, imported in this order and handed to the program as `packages`. */
+  readonly packages: readonly string[];
+  /** Defines the function `work`, which takes the text and returns a text or a promise of one. */
+  readonly program: string;
+  readonly maxMs: number;
+  readonly maxHeapMiB: number;
+}
+
+export type TextOutcome =
+  | { readonly kind: "done"; readonly text: string }
+  /** It would not have come to an end. */
+  | { readonly kind: "tooMuch" };
+
+export interface TextWorker {
+  run(text: string): Promise<TextOutcome>;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly text?: string;
+  readonly failure?: string;
+}
+
+const frame = (program: string) => `
+const { parentPort, workerData } = require("node:worker_threads");
+const ready = Promise.all(workerData.map((url) => import(url))).then((packages) => {
+${program}
+return work;
+});
+parentPort.on("message", async (text) => {
+  try {
+    const work = await ready;
+    parentPort.postMessage({ text: await work(text) });
+  } catch (error) {
+    // A RangeError is a stack that a deeply nested text has used up.
+    parentPort.postMessage(error instanceof RangeError ? {} : { failure: String(error && error.stack || error) });
+  }
+});
+`;
+
+export function createTextWorker({ packages, program, maxMs, maxHeapMiB }: TextWorkerOptions): TextWorker {
+  const require = createRequire(import.meta.url);
+  let worker: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function start(): Worker {
+    const workerData = packages.map((name) => pathToFileURL(require.resolve(name)).href);
+    const started = new Worker(frame(program), { eval: true, workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } });
+    // An error that nobody waits for must not end the process.
+    started.on("error", () => undefined);
+    started.unref();
+    return started;
+  }
+
+  function ask(current: Worker, text: string): Promise<Answer> {
+    return new Promise((resolve) => {
+      const end = (answer: Answer) => {
+        clearTimeout(timer);
+        current.off("message", end).off("error", stop).off("exit", stop);
+        resolve(answer);
+      };
+      const stop = () => end({});
+      const timer = setTimeout(stop, maxMs);
+      current.once("message", end).once("error", stop).once("exit", stop);
+      current.postMessage(text);
+    });
+  }
+
+  async function work(text: string): Promise<TextOutcome> {
+    worker ??= start();
+    const current = worker;
+    const answer = await ask(current, text);
+    if (answer.text !== undefined) return { kind: "done", text: answer.text };
+    worker = undefined;
+    await current.terminate();
+    if (answer.failure !== undefined) throw new Error(`work on a text failed: ${answer.failure}`);
+    return { kind: "tooMuch" };
+  }
+
+  return {
+    run(text) {
+      const outcome = last.then(() => work(text));
+      last = outcome.catch(() => undefined);
+      return outcome;
+    },
+    async close() {
+      await last;
+      await worker?.terminate();
+      worker = undefined;
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Public pages over HTTP: `/p/{slug}` as HTML, with `.md` as Markdown and with `.json` as data, and their style.
+ *
+ * Pages are read by anyone from anywhere, so each address counts against `rate.public`, and every answer may be
+ * kept by caches as long as they ask again each time.
+ */
+import { AppError } from "../../api/schema/error.ts";
+import type { RateLimits } from "../calls/rateLimits.ts";
+import { createRequestContext } from "../calls/requestContext.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { Route } from "../host/router.ts";
+import type { FoundPage, PublicPages, PublishedPage } from "../publishing/publishing.ts";
+import { createPageRenderer, type RenderedText } from "./pageRenderer.ts";
+import { contentSecurityPolicy, stylePath, toPageHtml, toPageTag, toStandInHtml } from "./publicPageHtml.ts";
+import { publicPageStyle } from "./publicPageStyle.ts";
+
+export interface PublicPageOptions {
+  readonly pages: PublicPages;
+  readonly rates: Pick<RateLimits, "draw">;
+  /** Trusted proxies in front of the server (`TRUST_PROXY`). */
+  readonly proxyHops: number;
+}
+
+export interface PublicPageRoutes {
+  readonly routes: readonly Route[];
+  close(): Promise<void>;
+}
+
+type Format = "html" | "md" | "json";
+
+const pathForm = /^([a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?)(?:\.(md|json))?$/;
+/** While the text changes faster than its pages can be made, readers get the page made last. */
+const maxLooks = 3;
+/** A text that is missing while its page stands is not a page on the move but a damaged store. */
+const maxMisses = 20;
+
+const common = {
+  "cache-control": "public, max-age=0, must-revalidate",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "cross-origin-resource-policy": "cross-origin",
+};
+const mediaTypes: Readonly<Record<Format, string>> = {
+  html: "text/html; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  json: "application/json",
+};
+
+function toHeaders(page: PublishedPage, format: Format): Record<string, string> {
+  return {
+    ...common,
+    "content-type": mediaTypes[format],
+    // Data and Markdown run nothing either, should somebody open them in a tab.
+    "content-security-policy": format === "html" ? contentSecurityPolicy : "default-src 'none'; frame-ancestors 'none'",
+    etag: format === "md" ? `"${page.contentHash}"` : `"${toPageTag(page)}${format === "json" ? "-j" : ""}"`,
+    "x-svc-revision": String(page.revision),
+    "x-svc-content-hash": page.contentHash,
+    ...(page.indexable ? {} : { "x-robots-tag": "noindex" }),
+  };
+}
+
+/** `If-None-Match`, by the weak comparison that RFC 9110 asks for. */
+function isFresh(request: HttpRequest, etag: string): boolean {
+  const given = request.header("if-none-match");
+  if (given === undefined) return false;
+  return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}
+
+function wantsHtml(request: HttpRequest): boolean {
+  return (request.header("accept") ?? "").includes("text/html");
+}
+
+export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOptions): PublicPageRoutes {
+  const renderer = createPageRenderer();
+  /** Slug → the page that is being made for it; those who come meanwhile wait, and then look what it shows by then. */
+  const making = new Map<string, Promise<{ readonly page: PublishedPage; readonly rendered: RenderedText } | undefined>>();
+
+  async function make(page: PublishedPage) {
+    const rendered = await renderer.render(page.contentHash, () => pages.markdown(page));
+    return rendered === undefined ? undefined : { page, rendered };
+  }
+
+  async function toHtmlReply(request: HttpRequest, slug: string): Promise<HttpReply> {
+    let made: Awaited<ReturnType<typeof make>>;
+    for (let looks = 1; ; looks += 1) {
+      // Again after each wait: a page that was taken down meanwhile is not shown.
+      const page = await pages.find(slug);
+      if (page.kind !== "published") return toStandIn(request, page, "html");
+      const headers = toHeaders(page, "html");
+      if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
+      const rendered = renderer.recall(page.contentHash) ?? (made?.page.contentHash === page.contentHash ? made.rendered : undefined);
+      if (rendered !== undefined) return { status: 200, headers, body: toPageHtml(page, rendered) };
+      if (looks > maxLooks && made !== undefined) {
+        return { status: 200, headers: toHeaders(made.page, "html"), body: toPageHtml(made.page, made.rendered) };
+      }
+      const flight = making.get(slug) ?? make(page).finally(() => making.delete(slug));
+      making.set(slug, flight);
+      made = (await flight) ?? made;
+      if (made === undefined && looks > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
+    }
+  }
+
+  async function toTextReply(request: HttpRequest, slug: string, format: "md" | "json"): Promise<HttpReply> {
+    for (let looks = 1; ; looks += 1) {
+      const page = await pages.find(slug);
+      if (page.kind !== "published") return toStandIn(request, page, format);
+      const headers = toHeaders(page, format);
+      if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
+      const bytes = await pages.markdown(page);
+      if (bytes === undefined) {
+        if (looks > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
+        continue;
+      }
+      if (format === "md") return { status: 200, headers, body: bytes };
+      const { title, mode, revision, contentHash, updatedAtMs } = page;
+      const markdown = Buffer.from(bytes).toString();
+      const updatedAt = updatedAtMs / 1000;
+      return { status: 200, headers, body: JSON.stringify({ title, slug, mode, revision, contentHash, markdown, updatedAt }) };
+    }
+  }
+
+  /** A page for people, a problem for programs. */
+  function toStandIn(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+    if (format === "html" && wantsHtml(request)) {
+      const headers = {
+        ...common,
+        "content-type": mediaTypes.html,
+        "content-security-policy": contentSecurityPolicy,
+        "x-robots-tag": "noindex",
+      };
+      return { status: kind === "unpublished" ? 410 : 404, headers, body: toStandInHtml(kind) };
+    }
+    if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, common);
+    throw new AppError("not_found", "There is no public page at this address.", {}, common);
+  }
+
+  const style: HttpReply = {
+    status: 200,
+    headers: {
+      "content-type": "text/css; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "cross-origin",
+    },
+    body: publicPageStyle,
+  };
+
+  return {
+    routes: [
+      {
+        method: "GET",
+        path: "/p/{slug}",
+        publicCors: true,
+        async handle(request, params) {
+          const { remoteAddress } = createRequestContext(request, proxyHops);
+          const { refusal } = await rates.draw(["rate.public"], `address:${remoteAddress}`);
+          if (refusal !== undefined) throw refusal;
+          const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
+          if (slug === undefined) return toStandIn(request, { kind: "unknown" }, "html");
+          return format === undefined ? toHtmlReply(request, slug) : toTextReply(request, slug, format as "md" | "json");
+        },
+      },
+      { method: "GET", path: stylePath, publicCors: true, handle: () => style },
+    ],
+    close: () => renderer.close(),
+  };
+}

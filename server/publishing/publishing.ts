@@ -1,0 +1,62 @@
+/**
+ * Publishing as one part: what the handlers, the articles, the page routes, the actor runtime and the due pump
+ * take from it.
+ */
+import type { Logger } from "pino";
+import type { ActorRuntime, DueWorker } from "../actors/port.ts";
+import type { ArmAtEdit, ArticleListeners, Documents } from "../articles/port.ts";
+import type { AccessWatch } from "../auth/accessFacts.ts";
+import type { Pager } from "../calls/paging.ts";
+import type { Directory } from "../storage/directory.ts";
+import type { Partition, Storage } from "../storage/port.ts";
+import { createFreeze } from "./freeze.ts";
+import { createPublicLinks, type PublicLinks } from "./links.ts";
+import { armPublicLinkAtEdit, createLiveEdits, editedRowKind } from "./liveEdits.ts";
+import { createPublicLinkKind, type PublicLinkKind } from "./publicLinkKind.ts";
+import { createPublicPages, type PublicPages } from "./publicPages.ts";
+import { createSlugs } from "./slugs.ts";
+import { collectRowKind, createTakeDown } from "./takeDown.ts";
+
+export type { LinkView, PublicLinks } from "./links.ts";
+export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
+
+export interface PublishingOptions {
+  readonly storage: Storage;
+  readonly actors: ActorRuntime;
+  readonly directory: Directory;
+  readonly documents: Documents;
+  readonly access: AccessWatch;
+  readonly pager: Pager;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  /** `DuePump.wake`. */
+  readonly wake: (partition: Partition, dueAtMs: number) => void;
+  readonly log: Logger;
+}
+
+export interface Publishing {
+  readonly links: PublicLinks;
+  readonly pages: PublicPages;
+  /** For the actor runtime. */
+  readonly actorKinds: readonly [PublicLinkKind];
+  /** Kind of due row → its worker, for the due pump. */
+  readonly workers: Readonly<Record<string, DueWorker>>;
+  readonly armAtEdit: ArmAtEdit;
+  readonly articleDeleted: ArticleListeners["articleDeleted"];
+}
+
+export function createPublishing(options: PublishingOptions): Publishing {
+  const { storage, actors, directory, documents, access, log } = options;
+  const freeze = createFreeze({ documents, storage });
+  const slugs = createSlugs({ storage, directory });
+  const kind = createPublicLinkKind({ storage, freeze, log });
+  const takeDown = createTakeDown({ storage, actors, kind });
+  return {
+    links: createPublicLinks({ ...options, kind, freeze, slugs }),
+    pages: createPublicPages({ storage, slugs, access }),
+    actorKinds: [kind],
+    workers: { [editedRowKind]: createLiveEdits({ storage, actors, kind }), [collectRowKind]: takeDown.collect },
+    armAtEdit: armPublicLinkAtEdit,
+    articleDeleted: takeDown.articleDeleted,
+  };
+}

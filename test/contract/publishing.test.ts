@@ -1,0 +1,431 @@
+import { createHash } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../api/schema/error.ts";
+import { PublicLink } from "../../api/schema/publicLink.ts";
+import { partitionOfId } from "../../server/ids.ts";
+import { publicLinkRecord } from "../../server/publishing/records.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import { createDyingStorage } from "../support/dyingStorage.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { addWorkspace, baseUrl, type CallOptions, createCall } from "./articleFixture.ts";
+import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "no refusal",
+    (reason: unknown) => (reason instanceof AppError ? reason.code : String(reason)),
+  );
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
+  let time: ManualTime;
+  let storage: Storage;
+  let close: () => Promise<void>;
+  let node: PublishingNode;
+  let workspaceId: string;
+  let articleId: string;
+  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partitionOfId(workspaceId), options);
+  const create = async (title: string, content?: string) =>
+    (await node.articles.create({ workspaceId, title, content }, call())).article.articleId;
+  const append = (content: string, on = articleId) => node.edits.edit(on, { mode: "append", content }, call());
+  const markdown = async (slug: string) => (await node.page(`/p/${slug}.md`)).body;
+  const liveSync = async () => (await node.links.get(call(), articleId)).link.liveSync;
+
+  beforeEach(async () => {
+    time = createManualTime();
+    ({ storage, close } = await openStorage(time));
+    node = createPublishingNode(storage, time);
+    workspaceId = await addWorkspace(storage);
+    articleId = await create("Über den Wolken!", "First words.\n");
+    node.pump.start();
+  });
+  afterEach(async () => {
+    await node.pump.drain(AbortSignal.abort());
+    await node.closePages();
+    await close();
+  });
+
+  test("[PL1] an article is made public Live unless Snapshot is asked for, under an address from its title", async () => {
+    expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");
+    const { link, created } = await node.links.put(call(), articleId, {});
+    expect(created).toBe(true);
+    expect(PublicLink.parse(link)).toEqual(link);
+    expect(link).toMatchObject({
+      articleId,
+      mode: "live",
+      state: "live",
+      slug: "uber-den-wolken",
+      url: `${baseUrl}/p/uber-den-wolken`,
+      publishedBy: "ada",
+      indexable: false,
+      gate: "off",
+      liveSync: { status: "synced", attempts: 0 },
+    });
+    expect((await node.articles.get(articleId)).article.publicLink).toEqual({
+      mode: "live",
+      state: "live",
+      slug: link.slug,
+      url: link.url,
+    });
+    const again = await node.links.put(call(), articleId, {});
+    expect(again.created).toBe(false);
+    expect(again.link.slug).toBe(link.slug);
+    const other = await create("Über den Wolken?");
+    const snapshot = await node.links.put(call(), other, { mode: "snapshot" });
+    expect(snapshot.link).toMatchObject({ mode: "snapshot", state: "snapshot", slug: "uber-den-wolken-2" });
+    expect(snapshot.link).not.toHaveProperty("liveSync");
+    expect(snapshot.link.snapshotAt).toBe(time.now() / 1000);
+  });
+
+  test("[PL1] an address that is taken is refused, also while its page is taken down, and a new one can be asked for", async () => {
+    await node.links.put(call(), articleId, { slug: "clouds" });
+    const other = await create("Other");
+    expect(await codeOf(node.links.put(call(), other, { slug: "clouds" }))).toBe("name_taken");
+    expect(await codeOf(node.links.get(call(), other))).toBe("not_published");
+    await node.links.put(call(), other, { slug: "others" });
+    expect(await codeOf(node.links.update(call(), other, { slug: "clouds" }))).toBe("name_taken");
+    await node.links.unpublish(call(), articleId);
+    await time.advance(120_000);
+    expect(await codeOf(node.links.update(call(), other, { slug: "clouds" }))).toBe("name_taken");
+    const { link } = await node.links.update(call(), other, { slug: "others-too", indexable: true });
+    expect(link).toMatchObject({ slug: "others-too", url: `${baseUrl}/p/others-too`, indexable: true, mode: "live" });
+    expect((await node.page("/p/others.md")).code).toBe("not_found");
+    expect((await node.page("/p/others-too.md")).status).toBe(200);
+    expect((await node.articles.get(other)).article.publicLink?.slug).toBe("others-too");
+    // Given up, the name is free for others.
+    await time.advance(120_000);
+    const third = await create("Third");
+    expect((await node.links.put(call(), third, { slug: "others" })).link.slug).toBe("others");
+  });
+
+  test("[PL1] two that publish at once get one link; two that ask for one name get one page", async () => {
+    const both = await Promise.all([node.links.put(call(), articleId, {}), node.links.put(call(), articleId, {})]);
+    expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
+    expect(both[0]?.link.slug).toBe(both[1]?.link.slug);
+    const others = [await create("A"), await create("B")];
+    const results = await Promise.allSettled(others.map((id) => node.links.put(call(), id, { slug: "same" })));
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("[PL2] the same address shows a durable edit of a Live article, without anybody asking for it", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    expect(await markdown(link.slug)).toBe("First words.\n");
+    await time.advance(2000);
+    const { revision } = await append("More words.\n");
+    await time.advance(1000);
+    const page = await node.page(`/p/${link.slug}.md`);
+    expect(page.body).toBe("First words.\nMore words.\n");
+    expect(page.headers["x-svc-revision"]).toBe(String(revision));
+    expect(page.headers["x-svc-content-hash"]).toBe(sha256(page.body));
+    expect(await liveSync()).toMatchObject({ status: "synced", sourceRevision: revision, publishedRevision: revision });
+    expect((await node.page(`/p/${link.slug}`)).body).toContain("More words.");
+  });
+
+  test("[PL2] an edit made while the article is being published is shown too", async () => {
+    const [{ link }] = await Promise.all([node.links.put(call(), articleId, {}), append("At the same time.\n")]);
+    await time.advance(3000);
+    expect(await markdown(link.slug)).toContain("At the same time.");
+  });
+
+  test("[PL2] somebody who types without a pause costs about one synchronization a second, and nothing is forgotten", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    await time.advance(5000);
+    const started = (await node.links.get(call(), articleId)).revision;
+    let writes = 0;
+    const commit = storage.commit.bind(storage);
+    Object.assign(storage, {
+      commit: (batch: Parameters<Storage["commit"]>[0]) => {
+        if (batch.records?.some(({ type }) => type.name === "publicLink") === true) writes += 1;
+        return commit(batch);
+      },
+    });
+    for (let at = 0; at < 40; at += 1) {
+      await append(`${at} `);
+      await time.advance(250);
+    }
+    await time.advance(3000);
+    expect(await markdown(link.slug)).toBe(`First words.\n${Array.from({ length: 40 }, (_, at) => `${at} `).join("")}`);
+    // Ten seconds: each synchronization begins, ends and is told of an edit.
+    expect(writes).toBeLessThan(60);
+    expect((await node.links.get(call(), articleId)).revision).toBeGreaterThan(started);
+  });
+
+  test("[PL2] whatever dies between an edit and its page, the page comes to show the edit", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    await time.advance(5000);
+    await node.pump.drain(AbortSignal.abort());
+    let followed = 0;
+    for (const when of ["before", "after"] as const) {
+      for (let dieAt = 1; ; dieAt += 1) {
+        const dying = createDyingStorage(storage, dieAt, when);
+        const first = createPublishingNode(dying, time);
+        first.pump.start();
+        const word = `${when} ${dieAt}; `;
+        let acked = false;
+        const edited = first.edits.edit(articleId, { mode: "append", content: word }, call()).then(() => {
+          acked = true;
+        });
+        const shown = async () => (await node.page(`/p/${link.slug}.md`)).body.includes(word);
+        await time.until(async () => dying.dead || (await shown()), { stepMs: 250, withinMs: 30_000 });
+        await time.advance(0);
+        if (dying.dead && acked) {
+          const second = createPublishingNode(storage, time);
+          second.pump.start();
+          await time.until(shown, { stepMs: 500, withinMs: 30_000 });
+          followed += 1;
+          await second.pump.drain(AbortSignal.abort());
+          await second.rooms.drain();
+        }
+        if (dying.dead) continue;
+        await edited;
+        await first.pump.drain(AbortSignal.abort());
+        break;
+      }
+    }
+    // Between the edit's commit and the page stand a claim, the event, the text and its event.
+    expect(followed).toBeGreaterThanOrEqual(7);
+  });
+
+  test("[PL3] a Snapshot stays as it was frozen under edits and renames, until it is refreshed", async () => {
+    const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
+    const frozen = await node.page(`/p/${link.slug}.json`);
+    for (let at = 0; at < 20; at += 1) await append(`edit ${at}\n`);
+    await node.articles.update(articleId, { title: "A new title" }, call());
+    await time.advance(60_000);
+    expect((await node.page(`/p/${link.slug}.json`)).body).toBe(frozen.body);
+    await time.advance(1000);
+    const refreshed = await node.links.refreshSnapshot(call(), articleId, {});
+    expect(refreshed.link).toMatchObject({ mode: "snapshot", slug: link.slug, snapshotAt: time.now() / 1000 });
+    const page = JSON.parse((await node.page(`/p/${link.slug}.json`)).body);
+    expect(page).toMatchObject({ title: "A new title", slug: link.slug, mode: "snapshot", revision: refreshed.link.publishedRevision });
+    expect(page.markdown).toContain("edit 19\n");
+  });
+
+  test("[PL3] a Snapshot can be set to a kept or committed revision, and to no other", async () => {
+    const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
+    const { revision } = await append("Second.\n");
+    await append("Third.\n");
+    const { link: refreshed } = await node.links.refreshSnapshot(call(), articleId, { revision });
+    expect(refreshed.publishedRevision).toBe(revision);
+    expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
+    expect(await codeOf(node.links.refreshSnapshot(call(), articleId, { revision: 9999 }))).toBe("revision_gone");
+    expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
+  });
+
+  test("[PL4] switching keeps the address: to Live it shows what is there and follows, to Snapshot it stops", async () => {
+    const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
+    expect(await codeOf(node.links.sync(call(), articleId))).toBe("public_link_wrong_mode");
+    await append("Second.\n");
+    await time.advance(2000);
+    const live = await node.links.update(call(), articleId, { mode: "live" });
+    expect(live.link).toMatchObject({ mode: "live", url: link.url, publishedBy: "ada", publishedAt: link.publishedAt });
+    expect(live.link).not.toHaveProperty("snapshotAt");
+    expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
+    expect((await node.articles.get(articleId)).article.publicLink?.mode).toBe("live");
+    expect(await codeOf(node.links.refreshSnapshot(call(), articleId, {}))).toBe("public_link_wrong_mode");
+    await time.advance(2000);
+    await append("Third.\n");
+    await time.advance(2000);
+    expect(await markdown(link.slug)).toContain("Third.");
+    await append("Fourth.\n");
+    const frozen = await node.links.put(call(), articleId, { mode: "snapshot" });
+    expect(frozen).toMatchObject({ created: false, link: { mode: "snapshot", url: link.url } });
+    expect(await markdown(link.slug)).toContain("Fourth.");
+    await append("Fifth.\n");
+    await time.advance(10_000);
+    expect(await markdown(link.slug)).not.toContain("Fifth.");
+    // Changing nothing writes nothing.
+    const same = await node.links.update(call(), articleId, { mode: "snapshot" });
+    expect(same.revision).toBe((await node.links.get(call(), articleId)).revision);
+  });
+
+  test("[PL5] an unpublished page is gone from that moment on, and publishing again brings back its address", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    const blob = (await node.page(`/p/${link.slug}`)).headers["x-svc-content-hash"] ?? "";
+    await node.links.unpublish(call(), articleId);
+    for (const form of ["", ".md", ".json"]) {
+      expect(await node.page(`/p/${link.slug}${form}`)).toMatchObject({ status: 410, code: "unpublished" });
+    }
+    const forPeople = await node.page(`/p/${link.slug}`, { accept: "text/html,*/*;q=0.8" });
+    expect(forPeople.status).toBe(410);
+    expect(forPeople.body).toContain("taken down");
+    expect((await node.page("/p/never-known")).code).toBe("not_found");
+    expect((await node.articles.get(articleId)).article.publicLink).toBeUndefined();
+    expect(await codeOf(node.links.unpublish(call(), articleId))).toBe("not_published");
+    expect(await codeOf(node.links.update(call(), articleId, {}))).toBe("not_published");
+    const partition = partitionOfId(articleId);
+    const facts = await storage.log.read({ partition, log: "access", after: 0, limit: 10 });
+    const told = facts.gap ? [] : facts.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
+    expect(told).toEqual([{ kind: "link.unpublished", slug: link.slug }]);
+    // An edit meanwhile publishes nothing.
+    await append("Later.\n");
+    await time.advance(10_000);
+    expect((await node.page(`/p/${link.slug}.md`)).status).toBe(410);
+    const again = await node.links.put(call({ username: "ben" }), articleId, {});
+    expect(again).toMatchObject({ created: true, link: { slug: link.slug, url: link.url, publishedBy: "ben" } });
+    expect(await markdown(link.slug)).toContain("Later.");
+    expect(await storage.blobs.get(partition, blob)).toBeDefined();
+  });
+
+  test("[PL6] a page is served without opening a room", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    await node.rooms.drain();
+    const other = createPublishingNode(storage, time, { nodeId: "node_b" });
+    expect((await other.page(`/p/${link.slug}`)).status).toBe(200);
+    expect((await other.page(`/p/${link.slug}.json`)).status).toBe(200);
+    expect(other.rooms.stats().rooms).toBe(0);
+    await other.closePages();
+  });
+
+  test("[PL9] a synchronization that fails shows in the link, is retried, given up, and begun again when asked", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    await time.advance(2000);
+    node.trouble.read = true;
+    await append("Second.\n");
+    await time.until(async () => (await liveSync())?.status === "retrying");
+    const waiting = await liveSync();
+    expect(waiting).toMatchObject({ attempts: 1, publishedRevision: link.publishedRevision });
+    expect(waiting?.lastError).toMatch(/could not be read/);
+    expect(waiting?.lastError).not.toContain("the document cannot be read");
+    expect((waiting?.nextRetryAt ?? 0) * 1000).toBeGreaterThanOrEqual(time.now());
+    expect((waiting?.sourceRevision ?? 0) > link.publishedRevision).toBe(true);
+    expect(await markdown(link.slug)).toBe("First words.\n");
+    await time.until(async () => (await liveSync())?.status === "failed", { stepMs: 60_000, withinMs: 4 * 3_600_000 });
+    expect((await liveSync())?.attempts).toBe(6);
+    node.trouble.read = false;
+    await append("Third.\n");
+    await time.advance(10_000);
+    expect((await liveSync())?.status).toBe("failed");
+    await node.links.sync(call(), articleId);
+    await time.until(async () => (await liveSync())?.status === "synced");
+    expect(await markdown(link.slug)).toBe("First words.\nSecond.\nThird.\n");
+    const idle = await node.links.sync(call(), articleId);
+    expect(idle.link.liveSync?.status).toBe("synced");
+  });
+
+  test("[PL10] deleting an article takes its page down in the same commit; taken back, it is not public again", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    await node.articles.delete(articleId, false, call());
+    expect((await node.page(`/p/${link.slug}`)).code).toBe("unpublished");
+    await node.articles.undelete(articleId, call());
+    expect((await node.page(`/p/${link.slug}`)).code).toBe("unpublished");
+    expect((await node.articles.get(articleId)).article.publicLink).toBeUndefined();
+    expect((await node.links.put(call(), articleId, {})).link.slug).toBe(link.slug);
+    await node.articles.delete(articleId, true, call({ role: "admin" }));
+    expect((await node.page(`/p/${link.slug}`)).code).toBe("not_found");
+    await time.advance(120_000);
+    const heir = await create("Heir");
+    expect((await node.links.put(call(), heir, { slug: link.slug })).link.slug).toBe(link.slug);
+    expect(await storage.records.get(publicLinkRecord, articleId)).toBeDefined();
+    await time.leap(3 * 86_400_000);
+    await time.advance(1000);
+    expect(await storage.records.get(publicLinkRecord, articleId)).toBeUndefined();
+    expect(await markdown(link.slug)).toBe("");
+  });
+
+  test("[PL11] links carry the revision of their record, and a change made on an older one is refused", async () => {
+    expect(await codeOf(node.links.put(call({ ifMatch: ["*"] }), articleId, {}))).toBe("precondition_failed");
+    const { revision } = await node.links.put(call(), articleId, { mode: "snapshot" });
+    const stale = { ifMatch: [`"r${revision}"`] };
+    await node.links.update(call(stale), articleId, { indexable: true });
+    expect(await codeOf(node.links.update(call(stale), articleId, { indexable: false }))).toBe("precondition_failed");
+    expect(await codeOf(node.links.unpublish(call(stale), articleId))).toBe("precondition_failed");
+    expect((await node.links.get(call(), articleId)).link.indexable).toBe(true);
+  });
+
+  test("[PL12] the links of a workspace are listed newest first, by mode and state, and no others", async () => {
+    const ids = [articleId];
+    for (const title of ["Two", "Three", "Four"]) ids.push(await create(title));
+    for (const [at, id] of ids.entries()) {
+      await time.advance(1000);
+      await node.links.put(call(), id, { mode: at % 2 === 0 ? "live" : "snapshot" });
+    }
+    await node.links.unpublish(call(), ids[1] as string);
+    const list = async (query: object) => {
+      const { publicLinks, nextToken } = await node.links.list(call(), { workspaceId, ...query });
+      return { ids: publicLinks.map((link) => link.articleId), nextToken };
+    };
+    expect((await list({})).ids).toEqual([ids[3], ids[2], ids[0]]);
+    expect((await list({ mode: "live" })).ids).toEqual([ids[2], ids[0]]);
+    expect((await list({ state: "snapshot" })).ids).toEqual([ids[3]]);
+    expect((await list({ state: "expired" })).ids).toEqual([]);
+    const first = await list({ limit: 2 });
+    expect(first.ids).toEqual([ids[3], ids[2]]);
+    expect((await list({ limit: 2, nextToken: first.nextToken })).ids).toEqual([ids[0]]);
+    const elsewhere = await addWorkspace(storage);
+    const foreign = createCall(storage, elsewhere, partitionOfId(elsewhere));
+    expect((await node.links.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
+  });
+
+  test("[PL7] pages are kept by caches only as long as they ask again, and say which text they show", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    for (const [form, type] of [
+      ["", "text/html; charset=utf-8"],
+      [".md", "text/markdown; charset=utf-8"],
+      [".json", "application/json"],
+    ]) {
+      const page = await node.page(`/p/${link.slug}${form}`);
+      expect(page.headers).toMatchObject({
+        "content-type": type,
+        "cache-control": "public, max-age=0, must-revalidate",
+        "x-svc-revision": String(link.publishedRevision),
+        "x-svc-content-hash": sha256("First words.\n"),
+        "x-robots-tag": "noindex",
+        "x-content-type-options": "nosniff",
+      });
+      const etag = page.headers.etag ?? "";
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      const fresh = await node.page(`/p/${link.slug}${form}`, { "if-none-match": `"other", W/${etag}` });
+      expect([fresh.status, fresh.body]).toEqual([304, ""]);
+      expect((await node.page(`/p/${link.slug}${form}`, { "if-none-match": '"other"' })).status).toBe(200);
+    }
+    expect(JSON.parse((await node.page(`/p/${link.slug}.json`)).body)).toEqual({
+      title: "Über den Wolken!",
+      slug: link.slug,
+      mode: "live",
+      revision: link.publishedRevision,
+      contentHash: sha256("First words.\n"),
+      markdown: "First words.\n",
+      updatedAt: link.updatedAt,
+    });
+    const before = (await node.page(`/p/${link.slug}`)).headers.etag;
+    await node.articles.update(articleId, { title: "Renamed <b>" }, call());
+    const renamed = await node.page(`/p/${link.slug}`);
+    expect(renamed.headers.etag).not.toBe(before);
+    expect(renamed.body).toContain("<title>Renamed &lt;b&gt;</title>");
+    await node.links.update(call(), articleId, { indexable: true });
+    const indexable = await node.page(`/p/${link.slug}`);
+    expect(indexable.headers).not.toHaveProperty("x-robots-tag");
+    expect(indexable.body).not.toContain("noindex");
+  });
+
+  test("[PL7] a page is laid out under a policy that allows no script and no inline style, with its style from a file", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    const page = await node.page(`/p/${link.slug}`);
+    const policy = page.headers["content-security-policy"] ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|script-src|\*/);
+    const style = /<link rel="stylesheet" href="\.\.(\/assets\/page-[0-9a-f]+\.css)">/.exec(page.body)?.[1] ?? "";
+    const css = await node.page(style);
+    expect(css.headers).toMatchObject({ "content-type": "text/css; charset=utf-8", "cache-control": expect.stringContaining("immutable") });
+    expect(css.body).toContain("prefers-color-scheme: dark");
+    expect(page.body).not.toMatch(/<script|<style|\sstyle=/);
+    expect(page.body).toContain("<h1>Über den Wolken!</h1>\n<p>First words.</p>");
+    const titled = await create("Twice", "# Twice\n\nText");
+    const { link: other } = await node.links.put(call(), titled, {});
+    expect((await node.page(`/p/${other.slug}`)).body.match(/<h1>/g)).toHaveLength(1);
+  });
+});
+
+test("[PL13] readers of public pages are counted by address and refused above rate.public", async () => {
+  const time = createManualTime();
+  const [, open] = actorStorages[0] as (typeof actorStorages)[number];
+  const { storage, close } = await open(time);
+  const node = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
+  for (let at = 0; at < 3; at += 1) expect((await node.page("/p/nothing.md")).code).toBe("not_found");
+  expect(await node.page("/p/nothing.md")).toMatchObject({ status: 429, code: "rate_limited" });
+  await time.advance(1000);
+  expect((await node.page("/p/nothing.md")).code).toBe("not_found");
+  await close();
+});

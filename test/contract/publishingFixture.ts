@@ -1,0 +1,83 @@
+/**
+ * Publishing as a server has it: articles, actors, due pump, links and pages on a store and a held clock of the
+ * test's own; pages are asked for through their routes.
+ */
+import pino from "pino";
+import { AppError, errorRow } from "../../api/schema/error.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import { createAccessWatch } from "../../server/auth/accessFacts.ts";
+import { createPager } from "../../server/calls/paging.ts";
+import { createRateLimits } from "../../server/calls/rateLimits.ts";
+import { createRouter } from "../../server/host/router.ts";
+import { createPublicPageRoutes } from "../../server/pages/publicPage.ts";
+import { createPublishing, type Publishing } from "../../server/publishing/publishing.ts";
+import { createDirectory } from "../../server/storage/directory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type ArticleNodeOptions, baseUrl, createArticleNode } from "./articleFixture.ts";
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly code?: string;
+}
+
+export function createPublishingNode(storage: Storage, time: ManualTime, options: ArticleNodeOptions = {}) {
+  const log = pino({ level: "silent" });
+  const node = createArticleNode(storage, time, {
+    ...options,
+    armAtEdit: (article, nowMs) => publishing.armAtEdit(article, nowMs),
+    listeners: { articleDeleted: (article) => publishing.articleDeleted(article) },
+  });
+  const actors = createActorRuntime({ storage, pump: node.pump, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
+  const access = createAccessWatch({ storage, log });
+  const trouble = { read: false };
+  const publishing: Publishing = createPublishing({
+    storage,
+    actors,
+    directory: createDirectory(storage),
+    documents: {
+      read: (articleId) => (trouble.read ? Promise.reject(new Error("the document cannot be read")) : node.documents.read(articleId)),
+      readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
+    },
+    access,
+    pager: createPager({ storage, pageKey: Buffer.alloc(32, 7), limits: node.limits }),
+    baseUrl,
+    wake: node.pump.wake,
+    log,
+  });
+  actors.register(publishing.actorKinds);
+  for (const [kind, worker] of Object.entries(publishing.workers)) node.pump.register(kind, worker);
+  const pages = createPublicPageRoutes({
+    pages: publishing.pages,
+    rates: createRateLimits({ storage, limits: node.limits }),
+    proxyHops: 0,
+  });
+  const router = createRouter(pages.routes);
+
+  async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
+    const match = router.match("GET", path);
+    if (match.kind !== "found") throw new Error(`no route for ${path}`);
+    const request = {
+      method: "GET",
+      path,
+      query: "",
+      remoteAddress: "203.0.113.9",
+      header: (name: string) => headers[name],
+      body: () => Promise.reject(new Error("no body")),
+      signal: new AbortController().signal,
+    };
+    try {
+      const { status, headers: given, body = "" } = await match.route.handle(request, match.params);
+      return { status, headers: given, body: typeof body === "string" ? body : Buffer.from(body as Uint8Array).toString() };
+    } catch (reason) {
+      if (!(reason instanceof AppError)) throw reason;
+      return { status: errorRow(reason.code).status, headers: reason.headers, body: reason.message, code: reason.code };
+    }
+  }
+
+  return { ...node, actors, access, publishing, links: publishing.links, page, trouble, closePages: pages.close };
+}
+
+export type PublishingNode = ReturnType<typeof createPublishingNode>;
