@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import { Commit, CommitKind, CreateCommitRequest } from "../schema/article.ts";
+import { ArticleDiff, ArticleFile, Commit, CommitKind, CreateCommitRequest, DiffFormat, RevisionOrLive } from "../schema/article.ts";
 import { pageQuery } from "../schema/common.ts";
 import { ArticleId, CommitId } from "../schema/id.ts";
 
@@ -43,5 +43,18 @@ export const commits = {
     resource,
     role: "read",
     summary: "Get a commit",
+  }),
+  diff: operation({
+    method: "GET",
+    path: "/articles/{articleId}/diff",
+    params,
+    query: z.strictObject({ from: RevisionOrLive, to: RevisionOrLive, file: ArticleFile.optional(), format: DiffFormat.optional() }),
+    replies: { 200: ArticleDiff },
+    credential: "any",
+    scopes: ["articles:read"],
+    resource,
+    role: "read",
+    errors: ["revision_gone"],
+    summary: "Compare a file at two revisions (kept or committed ones) or with the live text",
   }),
 } as const;

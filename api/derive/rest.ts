@@ -65,10 +65,20 @@ export function toTextReader(schema: z.ZodObject | undefined): TextReader {
   };
 }
 
+export type ParamReader = (params: Readonly<Record<string, string>>) => Readonly<Record<string, unknown>>;
+
+/** A reader for path parameters: each stands there once, and most of them are text anyway. */
+export function toParamReader(schema: z.ZodObject | undefined): ParamReader {
+  const readers = Object.entries(schema?.shape ?? {}).map(([name, field]) => [name, toFieldReader(field as z.ZodType).convert] as const);
+  if (readers.every(([, convert]) => convert === asText)) return (params) => params;
+  return (params) => Object.fromEntries(readers.map(([name, convert]) => [name, convert(params[name] ?? "")]));
+}
+
 interface SchemaDefinition {
   readonly type: string;
   readonly innerType?: z.ZodType;
   readonly element?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
 }
 
 function toFieldReader(schema: z.ZodType): FieldReader {
@@ -76,6 +86,11 @@ function toFieldReader(schema: z.ZodType): FieldReader {
   if (definition.innerType !== undefined) return toFieldReader(definition.innerType);
   if (definition.type === "array" && definition.element !== undefined) {
     return { convert: toFieldReader(definition.element).convert, list: true };
+  }
+  if (definition.type === "union" && definition.options !== undefined) {
+    const readers = definition.options.map((option) => toFieldReader(option).convert);
+    // Text that none of the options reads as something else stays text.
+    return { convert: (text) => readers.map((read) => read(text)).find((value) => typeof value !== "string") ?? text, list: false };
   }
   const convert = definition.type === "number" ? asNumber : definition.type === "boolean" ? asBoolean : asText;
   return { convert, list: false };

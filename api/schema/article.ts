@@ -155,3 +155,36 @@ export type Commit = z.infer<typeof Commit>;
 export const CreateCommitRequest = z
   .strictObject({ message: z.string().max(1000).optional(), name: Line(120).optional(), kind: z.enum(["commit", "checkpoint"]).optional() })
   .meta({ id: "CreateCommitRequest" });
+
+/** A position of the article's history, or its live text. */
+export const RevisionOrLive = z.union([z.int().min(0), z.literal("live")]);
+
+export const DiffFormat = z.enum(["unified", "words", "json"]).meta({ id: "DiffFormat" });
+export type DiffFormat = z.infer<typeof DiffFormat>;
+
+/**
+ * Lines that differ, with three of context around them; line numbers count from 1. Format `unified` gives them as
+ * `text` in the unified format, `json` as `changes` of whole lines, `words` as `changes` of words.
+ */
+export const DiffHunk = z
+  .strictObject({
+    fromLine: z.int(),
+    fromLines: z.int(),
+    toLine: z.int(),
+    toLines: z.int(),
+    text: z.string().optional(),
+    changes: z.array(z.strictObject({ op: z.enum(["equal", "insert", "delete"]), text: z.string() })).optional(),
+  })
+  .meta({ id: "DiffHunk" });
+export type DiffHunk = z.infer<typeof DiffHunk>;
+
+/** `from` and `to` are the revisions compared; `stats` counts lines. */
+export const ArticleDiff = z
+  .strictObject({
+    from: z.int(),
+    to: z.int(),
+    hunks: z.array(DiffHunk),
+    stats: z.strictObject({ added: z.int(), removed: z.int() }),
+  })
+  .meta({ id: "ArticleDiff" });
+export type ArticleDiff = z.infer<typeof ArticleDiff>;

@@ -25,7 +25,7 @@ import {
   emptyTextHash,
   hashOf,
 } from "./records.ts";
-import { countLines } from "./textDiff.ts";
+import { countLines, diffLines } from "./textDiff.ts";
 
 export interface CommitWish {
   readonly articleId: string;
@@ -102,7 +102,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       }
       if (last !== undefined) before ??= await history.textsOf(last);
       const blob = await storage.blobs.put(partitionOfId(articleId), await toBlob(texts[file]));
-      files.push({ file, contentHash, ...countLines(before?.[file] ?? "", texts[file]), blob });
+      files.push({ file, contentHash, ...countLines(diffLines(before?.[file] ?? "", texts[file])), blob });
     }
     return files;
   }

@@ -1,10 +1,11 @@
 /** The text of an article as requests read it, and updates that come ready-made; edits stand in edits.ts. */
 import * as Y from "yjs";
-import type { ArticleFile, EditResponse } from "../../api/schema/article.ts";
+import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
 import { authorOf } from "./author.ts";
+import { toDiff } from "./diff.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { FileTexts } from "./port.ts";
@@ -25,11 +26,19 @@ export interface StateReply {
   readonly contentHash: string;
 }
 
+export interface DiffRequest {
+  readonly from: number | "live";
+  readonly to: number | "live";
+  readonly file?: ArticleFile | undefined;
+  readonly format?: DiffFormat | undefined;
+}
+
 export interface ArticleContents {
   /** Live, or at a kept or committed revision. */
   readText(articleId: string, file: ArticleFile, revision: number | undefined): Promise<TextReply>;
   /** Live, or at a kept revision. */
   readState(articleId: string, file: ArticleFile, revision: number | undefined): Promise<StateReply>;
+  diff(articleId: string, request: DiffRequest): Promise<ArticleDiff>;
   /** A Yjs update, under the rules of a frame of the collaboration socket. */
   applyUpdate(articleId: string, update: Uint8Array, call: Call): Promise<EditResponse>;
 }
@@ -50,14 +59,16 @@ export function createContents({ rooms, history }: ContentsOptions): ArticleCont
     return new AppError("revision_gone", `Revision ${revision} was not committed and is not kept any more, or does not exist yet.`);
   }
 
+  async function readText(articleId: string, file: ArticleFile, revision: number | undefined): Promise<TextReply> {
+    const live = revision === undefined ? await readLive(articleId) : undefined;
+    const texts = live?.texts ?? (await history.textsAt(articleId, revision as number));
+    if (texts === undefined) throw gone(revision as number);
+    const text = texts[file];
+    return { articleId, file, revision: live?.revision ?? (revision as number), text, contentHash: toContentHash(text) };
+  }
+
   return {
-    async readText(articleId, file, revision) {
-      const live = revision === undefined ? await readLive(articleId) : undefined;
-      const texts = live?.texts ?? (await history.textsAt(articleId, revision as number));
-      if (texts === undefined) throw gone(revision as number);
-      const text = texts[file];
-      return { articleId, file, revision: live?.revision ?? (revision as number), text, contentHash: toContentHash(text) };
-    },
+    readText,
 
     async readState(articleId, file, revision) {
       const toReply = (document: Y.Doc, at: number): StateReply => ({
@@ -71,6 +82,12 @@ export function createContents({ rooms, history }: ContentsOptions): ArticleCont
       const reply = toReply(document, revision);
       document.destroy();
       return reply;
+    },
+
+    async diff(articleId, { from, to, file = "content.md", format = "unified" }) {
+      const at = (revision: number | "live") => readText(articleId, file, revision === "live" ? undefined : revision);
+      const [older, newer] = [await at(from), await at(to)];
+      return { from: older.revision, to: newer.revision, ...toDiff(older.text, newer.text, format) };
     },
 
     async applyUpdate(articleId, update, call) {

@@ -13,6 +13,8 @@ export function toFileTexts(textOf: (file: ArticleFile) => string): FileTexts {
   return Object.fromEntries(articleFiles.map((file) => [file, textOf(file)])) as FileTexts;
 }
 
+export const emptyTexts: FileTexts = toFileTexts(() => "");
+
 export function textsOfDocument(document: Y.Doc): FileTexts {
   return toFileTexts((file) => document.getText(file).toString());
 }

@@ -12,7 +12,7 @@ import { partitionOfId } from "../ids.ts";
 import { type Storage, StorageDamagedError } from "../storage/port.ts";
 import { createBreath } from "./breathe.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { fromBlob, textsOfDocument, toFileTexts } from "./fileTexts.ts";
+import { emptyTexts, fromBlob, textsOfDocument, toFileTexts } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 import { type CommitRecord, commitRecord, commitsOf } from "./records.ts";
 
@@ -95,6 +95,8 @@ export function createHistory({ storage, reader, limits }: HistoryOptions): Hist
     textsOf,
     remember,
     async textsAt(articleId, revision) {
+      // Before the first batch every article is empty.
+      if (revision === 0) return emptyTexts;
       const commit = await committedAt(articleId, revision);
       if (commit === undefined && !(await isKept(articleId, revision))) return undefined;
       const key = `${articleId}@${revision}`;

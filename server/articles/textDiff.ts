@@ -64,11 +64,24 @@ function toWholeWords(base: string, { start, end, text }: Hunk): Hunk {
   return { start: start - before.length, end: end + after.length, text: before + text + after };
 }
 
+export interface LineDiff {
+  readonly older: readonly string[];
+  readonly newer: readonly string[];
+  /** Lines of `older` that lines of `newer` replace. */
+  readonly spans: readonly Span[];
+}
+
+/** Lines with their ends; what comes after `maxLines` of them counts as one. */
+export function diffLines(base: string, next: string): LineDiff {
+  const [older, newer] = [toLines(base), toLines(next)];
+  const { a, b } = intern(older, newer);
+  return { older, newer, spans: diffSequences(a, b, { steps: stepsForLines }) };
+}
+
 /** Lines that `next` adds and that it removes. */
-export function countLines(base: string, next: string): { readonly added: number; readonly removed: number } {
-  const { a, b } = intern(toLines(base), toLines(next));
+export function countLines({ spans }: LineDiff): { readonly added: number; readonly removed: number } {
   let [added, removed] = [0, 0];
-  for (const span of diffSequences(a, b, { steps: stepsForLines })) {
+  for (const span of spans) {
     added += span.bEnd - span.bStart;
     removed += span.aEnd - span.aStart;
   }

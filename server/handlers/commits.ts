@@ -1,11 +1,13 @@
 /** Answers the operations of `api/contract/commits.ts`. */
 import type { AppContract } from "../../api/contract/contract.ts";
-import type { CommitReply, Commits } from "../articles/commits.ts";
+import type { ArticleDiff } from "../../api/schema/article.ts";
+import type { CommitReply } from "../articles/commits.ts";
 import { type CommitRecord, toCommit } from "../articles/records.ts";
+import type { ArticleService } from "../articles/service.ts";
 import type { Handlers } from "../calls/call.ts";
 import type { Page } from "../calls/paging.ts";
 
-export function createCommitHandlers(commits: Commits): Handlers<AppContract>["commits"] {
+export function createCommitHandlers({ commits, content }: Pick<ArticleService, "commits" | "content">): Handlers<AppContract>["commits"] {
   return {
     create: {
       serve: ({ params, body }, call) => commits.create(params.articleId, body, call),
@@ -25,6 +27,10 @@ export function createCommitHandlers(commits: Commits): Handlers<AppContract>["c
     get: {
       serve: ({ params }) => commits.get(params.articleId, params.commitId),
       reply: (commit: CommitRecord) => ({ status: 200, body: toCommit(commit) }),
+    },
+    diff: {
+      serve: ({ params, query }) => content.diff(params.articleId, query),
+      reply: (body: ArticleDiff) => ({ status: 200, body }),
     },
   };
 }

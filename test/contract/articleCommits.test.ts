@@ -109,7 +109,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
   });
 
   test("[CO2] nothing changed: the last commit again, and no event; also after edits that cancel out", async () => {
-    const { reply } = createCommitHandlers(node.commits).create;
+    const { reply } = createCommitHandlers(node).create;
     const first = await node.commits.create(articleId, {}, call());
     expect(reply(first)).toMatchObject({ status: 201, headers: { location: `/articles/${articleId}/commits/${first.commit.commitId}` } });
     await append("x");
@@ -177,6 +177,24 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await expect(node.commits.get(other, commitId)).rejects.toMatchObject({ code: "not_found" });
     await expect(node.commits.get(articleId, node.ids.next("cmt", partition))).rejects.toMatchObject({ code: "not_found" });
     await expect(node.commits.get(articleId, node.ids.next("cmt", 6))).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("[CO10] the diff of an event's diffUrl shows the commit; live is the newest text; what is gone is 410", async () => {
+    await node.commits.create(articleId, {}, call());
+    await append("three\n");
+    await append("point\n", {}, "outline.md");
+    const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 0 } });
+    const diff = (from: number | "live", to: number | "live", options = {}) => small.content.diff(articleId, { from, to, ...options });
+    expect(await diff(0, 1)).toEqual({
+      from: 0,
+      to: 1,
+      hunks: [{ fromLine: 0, fromLines: 0, toLine: 1, toLines: 2, text: "@@ -0,0 +1,2 @@\n+one\n+two\n" }],
+      stats: { added: 2, removed: 0 },
+    });
+    expect(await diff(1, "live")).toMatchObject({ from: 1, to: 3, stats: { added: 1, removed: 0 } });
+    expect(await diff("live", 1, { format: "json" })).toMatchObject({ from: 3, to: 1, stats: { added: 0, removed: 1 } });
+    expect(await diff(1, 3, { file: "outline.md" })).toMatchObject({ stats: { added: 1 } });
+    await expect(diff(1, 2)).rejects.toMatchObject({ code: "revision_gone" });
   });
 
   test("[CO4] a checkpoint comes when typing has paused, once, with everybody who typed", async () => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyOperations, carryHunks, carryOver as carryHunksOver, type TextOperation } from "../../server/articles/merge.ts";
-import { applyHunks, countLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
+import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
 
 const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
 
@@ -151,7 +151,7 @@ test("[AR10] operations ascend, do not overlap and never split a surrogate pair"
 test("[CO6] counted lines agree with the number of lines", () => {
   fc.assert(
     fc.property(text, text, (base, next) => {
-      const { added, removed } = countLines(base, next);
+      const { added, removed } = countLines(diffLines(base, next));
       expect(lineCount(next) - lineCount(base)).toBe(added - removed);
       expect(added + removed === 0).toBe(base === next);
     }),
