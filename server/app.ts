@@ -14,7 +14,7 @@ import { toTrpcRoutes } from "./calls/trpcHttp.ts";
 import { type Calls, type CallsOptions, createCalls } from "./calls/wrapper.ts";
 import { createCors } from "./host/cors.ts";
 import { ClientGone, type HostApp, type HttpReply, type HttpRequest } from "./host/port.ts";
-import { createRouter, type Route } from "./host/router.ts";
+import { createRouter, type Route, type RouteMatch } from "./host/router.ts";
 import { problemRoutes } from "./pages/problemPages.ts";
 
 export interface AppOptions extends CallsOptions {
@@ -30,7 +30,7 @@ export interface AppOptions extends CallsOptions {
 }
 
 export function createApp(options: AppOptions): HostApp {
-  const { limits, log } = options;
+  const { limits } = options;
   const operations = prepareOperations(options.contract, options.handlers, limits);
   const calls = createCalls(options);
   const cors = createCors(options.corsOrigins);
@@ -40,14 +40,9 @@ export function createApp(options: AppOptions): HostApp {
     ...[...options.routes, ...problemRoutes(), openApiRoute(options)].map((route) => toServed(route, calls, options)),
   ]);
 
-  async function handle(request: HttpRequest): Promise<HttpReply> {
-    const context = createRequestContext(request, options.proxyHops);
-    const match = router.match(request.method, request.path);
-    if (match.kind === "found") {
-      // In this turn, so that the body can still be asked for.
-      const reply = await match.route.serve(request, match.params, context);
-      return cors.apply(request, reply, match.route.publicCors);
-    }
+  const openToOthers = options.corsOrigins.length > 0;
+
+  async function mismatch(request: HttpRequest, match: Mismatch, context: RequestContext): Promise<HttpReply> {
     if (match.kind === "method" && request.method === "OPTIONS") {
       return cors.options(
         request,
@@ -55,27 +50,31 @@ export function createApp(options: AppOptions): HostApp {
         match.routes.some((route) => route.publicCors),
       );
     }
-    const answer = await calls.refuse(toMismatch(match, request), context, "none");
+    const answer = await calls.refuse(toRefusal(match, request), context, "none");
     return cors.apply(request, toHttpReply(answer), false);
   }
 
   return {
-    async handle(request) {
-      try {
-        return await handle(request);
-      } catch (error) {
-        if (error instanceof ClientGone) throw error;
-        log.error({ err: error }, "a request failed outside every operation");
-        return { status: 500, headers: { "content-type": "text/plain" }, body: "internal error" };
-      }
+    /** What a service throws is answered further in; what is thrown here is a bug, and the host's 500. */
+    handle(request) {
+      const context = createRequestContext(request, options.proxyHops);
+      const match = router.match(request.method, request.path);
+      if (match.kind !== "found") return mismatch(request, match, context);
+      const { route, params } = match;
+      // In this turn, so that the body can still be asked for.
+      const reply = route.serve(request, params, context);
+      if (!openToOthers && !route.publicCors) return reply;
+      return reply.then((given) => cors.apply(request, given, route.publicCors));
     },
     upgrade: options.upgrade,
   };
 }
 
-function toMismatch(match: { readonly kind: string; readonly allow?: readonly string[] }, request: HttpRequest): AppError {
+type Mismatch = Exclude<RouteMatch<ServedRoute>, { kind: "found" }>;
+
+function toRefusal(match: Mismatch, request: HttpRequest): AppError {
   if (match.kind === "malformed") return new AppError("bad_request", "The path must be percent-encoded UTF-8.");
-  if (match.allow === undefined) return notFound();
+  if (match.kind === "none") return notFound();
   const allow = match.allow.join(", ");
   return new AppError("method_not_allowed", `${request.method} is not possible here; ${allow} are.`, {}, { allow });
 }

@@ -3,21 +3,28 @@
  * is a bug of ours and never leaves the house.
  */
 import { bytes } from "../../api/operation.ts";
+import type { Problem } from "../../api/schema/error.ts";
 import { type CallReply, RawReply } from "./call.ts";
 import { isNegotiated, type PreparedOperation } from "./preparedOperation.ts";
 
-export interface EncodedAnswer {
+/** The outcome of a call, ready for any wire. */
+export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text of the body. */
-  readonly json?: string;
+  readonly json?: string | undefined;
   /** A body that is bytes. */
-  readonly raw?: { readonly mediaType: string; readonly bytes: Uint8Array };
+  readonly raw?: { readonly mediaType: string; readonly bytes: Uint8Array } | undefined;
+  /** Set when the call was refused. */
+  readonly problem?: Problem | undefined;
 }
+
+/** An answer that is none of a refusal, without the headers that every answer has. */
+export type HandlerAnswer = Omit<Answer, "problem">;
 
 const noHeaders = Object.freeze({});
 
-export function encodeAnswer(operation: PreparedOperation, reply: CallReply): EncodedAnswer {
+export function encodeAnswer(operation: PreparedOperation, reply: CallReply): HandlerAnswer {
   const { status, headers = noHeaders, body } = reply;
   const declared = operation.replies.get(status);
   if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not name`);
@@ -39,12 +46,14 @@ export function encodeAnswer(operation: PreparedOperation, reply: CallReply): En
 }
 
 /** An answer as text, for an idempotent repeat. */
-export function toKept(answer: EncodedAnswer): string {
+export function toKept(answer: HandlerAnswer): string {
   const { raw, ...rest } = answer;
   return JSON.stringify(raw === undefined ? rest : { ...rest, raw: { ...raw, bytes: Buffer.from(raw.bytes).toString("base64") } });
 }
 
-export function fromKept(text: string): EncodedAnswer {
-  const { raw, ...rest } = JSON.parse(text) as Omit<EncodedAnswer, "raw"> & { raw?: { mediaType: string; bytes: string } };
-  return raw === undefined ? rest : { ...rest, raw: { mediaType: raw.mediaType, bytes: Buffer.from(raw.bytes, "base64") } };
+/** A kept answer, marked as one. */
+export function toReplay(text: string): HandlerAnswer {
+  const { raw, headers, ...rest } = JSON.parse(text) as HandlerAnswer & { raw?: { mediaType: string; bytes: string } };
+  const replayed = { ...rest, headers: { ...headers, "idempotency-replayed": "true" } };
+  return raw === undefined ? replayed : { ...replayed, raw: { mediaType: raw.mediaType, bytes: Buffer.from(raw.bytes, "base64") } };
 }

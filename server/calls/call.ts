@@ -40,11 +40,11 @@ export interface Access {
 export interface Call {
   readonly requestId: string;
   /** W3C trace context of the request, passed on to what it causes. */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
   /** Absent only for operations with credential `none`. */
-  readonly principal?: Principal;
+  readonly principal?: Principal | undefined;
   /** Present where the operation names a resource. */
-  readonly access?: Access;
+  readonly access?: Access | undefined;
   /** Store time at the start of the call. With an Idempotency-Key: of its first attempt. */
   readonly nowMs: number;
   /** With an Idempotency-Key the same on every attempt, so that a repeat makes the same ids. */
@@ -54,7 +54,7 @@ export interface Call {
   readonly limits: Limits;
   readonly remoteAddress: string;
   /** Revision of the record that the caller demands (`If-Match`); services pass what they read to `requireMatch`. */
-  readonly ifMatch?: readonly string[];
+  readonly ifMatch?: readonly string[] | undefined;
   /**
    * Commits like the storage port. With an Idempotency-Key, `value` (what the handler will resolve with) is
    * turned into the answer and stored in the same commit; without `value` the answer is stored after the handler.

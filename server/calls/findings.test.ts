@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { TokenRequest, UpdateMeRequest } from "../../api/schema/account.ts";
 import { CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
-import { EditRequest } from "../../api/schema/article.ts";
+import { EditRequest, RevisionOrLive } from "../../api/schema/article.ts";
 import type { AppError } from "../../api/schema/error.ts";
 import { parsePart, toPointer } from "./findings.ts";
 
@@ -47,6 +47,16 @@ describe("findings", () => {
     expect(findings(TokenRequest, { grantType: "magic" })).toEqual(["/grantType must be one of 'password', 'refresh_token'"]);
     expect(findings(EditRequest, { mode: "patch", edits: [{ find: "a", replace: "b", occurrence: "last" }] })).toEqual([
       "/edits/0/occurrence must be 'first' or 'all' or a number",
+    ]);
+  });
+
+  it("[API7] a union or an enumeration that is missing is required, like anything else", () => {
+    const schema = z.strictObject({ from: RevisionOrLive, kind: z.enum(["a", "b"]), only: z.literal("x") });
+    expect(findings(schema, {})).toEqual(["/from is required", "/kind is required", "/only is required"]);
+    expect(findings(schema, { from: "now", kind: "c", only: "y" })).toEqual([
+      "/from must be a number or 'live'",
+      "/kind must be one of 'a', 'b'",
+      "/only must be 'x'",
     ]);
   });
 

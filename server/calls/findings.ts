@@ -50,8 +50,13 @@ function toFindings(issue: z.core.$ZodIssue, part: Part, names: PartNames | unde
     const inner = closest(issue.errors);
     // Findings of one alternative help when the value is plainly meant as it; otherwise all of them are named.
     if (inner !== undefined) return inner.flatMap((part_) => toFindings({ ...part_, path: [...issue.path, ...part_.path] }, part, names));
+    if (issue.errors.every((errors) => errors.some((error) => error.path.length === 0 && error.message === required))) {
+      return [{ pointer: toPointer(issue.path), code: "required", message: required }];
+    }
     const alternatives = [...new Set(issue.errors.flatMap((errors) => errors.slice(0, 1).map((error) => error.message)))];
-    return [{ pointer: toPointer(issue.path), code: "invalid_union", message: alternatives.join(" or ").replaceAll(" or must be ", " or ") }];
+    return [
+      { pointer: toPointer(issue.path), code: "invalid_union", message: alternatives.join(" or ").replaceAll(" or must be ", " or ") },
+    ];
   }
   const code = issue.message === required ? "required" : issue.code;
   return [{ pointer: toPointer(issue.path), code, message: issue.message }];
@@ -72,6 +77,7 @@ function toMessage(issue: z.core.$ZodRawIssue): string | undefined {
       if (issue.input === undefined) return required;
       return `must be ${article(issue.expected === "int" ? "whole number" : issue.expected)}`;
     case "invalid_value":
+      if (issue.input === undefined) return required;
       return issue.values.length === 1 ? `must be ${say(issue.values[0])}` : `must be one of ${issue.values.map(say).join(", ")}`;
     case "too_small":
       return `must ${bound(issue.origin, issue.inclusive === false ? "more than" : "at least", issue.minimum)}`;

@@ -6,15 +6,17 @@
  */
 import type { LimitField, Limits, RateLimit } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
-import type { RateDemand, RatePolicy, Storage } from "../storage/port.ts";
+import type { RateAnswer, RateDemand, RatePolicy, Storage } from "../storage/port.ts";
 
 export type RateField = Extract<LimitField, `rate.${string}`>;
 
 export interface Draw {
-  /** `ratelimit-policy` and `ratelimit` of the default bucket; empty when that is off. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** `ratelimit-policy` of the default bucket. */
+  readonly policy: string;
+  /** `ratelimit` of the default bucket; absent when that is off or was not drawn from. */
+  readonly rateLimit?: string | undefined;
   /** Set when a bucket was short. */
-  readonly refusal?: AppError;
+  readonly refusal?: AppError | undefined;
 }
 
 export interface RateLimits {
@@ -22,39 +24,43 @@ export interface RateLimits {
   draw(fields: readonly RateField[], subject: string): Promise<Draw>;
 }
 
-const noHeaders = Object.freeze({});
-
 export function createRateLimits({ storage, limits }: { storage: Pick<Storage, "rates">; limits: Limits }): RateLimits {
   const policies = new Map<RateField, RatePolicy>();
   for (const [field, limit] of Object.entries(limits) as [RateField, RateLimit][]) {
     if (field.startsWith("rate.") && limit !== "off") policies.set(field, limit);
   }
   const shown = policies.get("rate.default");
-  const policyHeader = shown === undefined ? "" : `"default";q=${shown.count};w=${shown.seconds}`;
+  const policy = shown === undefined ? "" : `"default";q=${shown.count};w=${shown.seconds}`;
+  const untouched: Draw = { policy };
 
   return {
     async draw(fields, subject) {
       const demands: RateDemand[] = [];
       for (const field of fields) {
-        const policy = policies.get(field);
-        if (policy !== undefined) demands.push({ bucket: `${field}/${subject}`, policy });
+        const demanded = policies.get(field);
+        if (demanded !== undefined) demands.push({ bucket: `${field}/${subject}`, policy: demanded });
       }
-      if (demands.length === 0) return { headers: noHeaders };
+      if (demands.length === 0) return untouched;
       const answers = await storage.rates.take(demands);
-      const first = answers[0];
-      const headers =
-        shown === undefined || first === undefined || demands[0]?.policy !== shown
-          ? noHeaders
-          : { "ratelimit-policy": policyHeader, ratelimit: `"default";r=${first.remaining};t=${secondsToFull(shown, first.remaining)}` };
-      const short = answers.findIndex((answer) => !answer.allowed);
-      if (short === -1) return { headers };
-      const { bucket, policy } = demands[short] as RateDemand;
-      const retryAfter = Math.max(1, Math.ceil((answers[short]?.retryAfterMs ?? 0) / 1000));
-      const allowed = `${policy.count} in ${policy.seconds} s (burst ${policy.burst})`;
-      const detail = `Too many requests: ${bucket.slice(0, bucket.indexOf("/"))} allows ${allowed}. Try again in ${retryAfter} s.`;
-      return { headers, refusal: new AppError("rate_limited", detail, { retryAfter }) };
+      let rateLimit: string | undefined;
+      if (shown !== undefined && demands[0]?.policy === shown) {
+        const remaining = answers[0]?.remaining ?? 0;
+        rateLimit = `"default";r=${remaining};t=${secondsToFull(shown, remaining)}`;
+      }
+      for (let at = 0; at < answers.length; at += 1) {
+        if (answers[at]?.allowed === false) return { policy, rateLimit, refusal: toRefusal(demands[at], answers[at]) };
+      }
+      return { policy, rateLimit };
     },
   };
+}
+
+function toRefusal(demand: RateDemand | undefined, answer: RateAnswer | undefined): AppError {
+  const retryAfter = Math.max(1, Math.ceil((answer?.retryAfterMs ?? 0) / 1000));
+  const { bucket = "", policy } = demand ?? {};
+  const allowed = policy === undefined ? "" : ` allows ${policy.count} in ${policy.seconds} s (burst ${policy.burst})`;
+  const detail = `Too many requests: ${bucket.slice(0, bucket.indexOf("/"))}${allowed}. Try again in ${retryAfter} s.`;
+  return new AppError("rate_limited", detail, { retryAfter });
 }
 
 function secondsToFull(policy: RatePolicy, remaining: number): number {

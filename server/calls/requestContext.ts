@@ -25,7 +25,7 @@ export interface RequestContext {
   /** The client's address, as far as proxies are to be believed. */
   readonly remoteAddress: string;
   header(name: string): string | undefined;
-  /** Asked once for a request, however many calls it carries. */
+  /** Asked once for a request, however many calls it carries. May refuse in this turn. */
   authenticate(authenticator: Authenticator): Promise<Principal>;
 }
 
@@ -65,7 +65,7 @@ class Context implements RequestContext {
   }
 
   authenticate(authenticator: Authenticator): Promise<Principal> {
-    this.principal ??= authenticate(authenticator, this.head);
+    this.principal ??= authenticator.authenticate(toCredential(this.head));
     return this.principal;
   }
 }
@@ -80,10 +80,6 @@ export function checkApiVersion(context: Pick<RequestContext, "header">): void {
   const version = context.header("x-svc-api-version");
   if (version === undefined || version === apiVersion) return;
   throw new AppError("unknown_api_version", `The header x-svc-api-version must be ${apiVersion}, the only version there is.`);
-}
-
-async function authenticate(authenticator: Authenticator, head: RequestHead): Promise<Principal> {
-  return authenticator.authenticate(toCredential(head));
 }
 
 /** The credential of a request; two at once are refused, for nobody could say which one counts. */

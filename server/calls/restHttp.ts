@@ -2,18 +2,18 @@
  * REST over a host: one route for each operation of the contract. Each part of the input comes from its own place,
  * so a closed body stays closed. It knows HTTP and nothing of what the operations mean.
  */
-import { readQuery, type TextReader, toTextReader } from "../../api/derive/rest.ts";
+import { type ParamReader, readQuery, type TextReader, toParamReader, toTextReader } from "../../api/derive/rest.ts";
 import type { Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
+import type { Answer } from "./answer.ts";
 import { guardJson } from "./bodyGuard.ts";
 import { readJson } from "./jsonBody.ts";
 import { chooseMediaType, readContentType } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
-import { problemMediaType } from "./problem.ts";
 import type { RequestContext } from "./requestContext.ts";
-import type { Answer, CallSource, Calls } from "./wrapper.ts";
+import type { CallSource, Calls } from "./wrapper.ts";
 
 /** A route of this server, whether an operation or not. */
 export interface ServedRoute {
@@ -25,7 +25,7 @@ export interface ServedRoute {
 
 export function toRestRoute(operation: PreparedOperation, calls: Calls, limits: Limits): ServedRoute {
   const { spec } = operation;
-  const readParams = toTextReader(spec.params);
+  const readParams = toParamReader(spec.params);
   const readQueryFields = toTextReader(spec.query);
   const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
   const conditional = spec.method === "GET";
@@ -44,6 +44,7 @@ export function toRestRoute(operation: PreparedOperation, calls: Calls, limits: 
 }
 
 const noBytes = new Uint8Array(0);
+const noFields = Object.freeze({});
 
 class RestSource implements CallSource {
   readonly context: RequestContext;
@@ -53,7 +54,7 @@ class RestSource implements CallSource {
   private readonly pathParams: PathParams;
   private readonly bytes: Uint8Array;
   private readonly limits: Limits;
-  private readonly readParams: TextReader;
+  private readonly readParams: ParamReader;
   private readonly readQueryFields: TextReader;
 
   constructor(
@@ -63,7 +64,7 @@ class RestSource implements CallSource {
     pathParams: PathParams,
     body: Uint8Array | "too_large",
     limits: Limits,
-    readParams: TextReader,
+    readParams: ParamReader,
     readQueryFields: TextReader,
   ) {
     this.operation = operation;
@@ -77,12 +78,12 @@ class RestSource implements CallSource {
     this.readQueryFields = readQueryFields;
   }
 
-  params(): Record<string, unknown> {
-    return this.readParams(new Map(Object.entries(this.pathParams).map(([name, value]) => [name, [value]])));
+  params(): Readonly<Record<string, unknown>> {
+    return this.readParams(this.pathParams);
   }
 
-  query(): Record<string, unknown> {
-    if (this.request.query === "") return {};
+  query(): Readonly<Record<string, unknown>> {
+    if (this.request.query === "") return noFields;
     const fields = readQuery(this.request.query);
     if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
     return this.readQueryFields(fields);
@@ -108,12 +109,9 @@ class RestSource implements CallSource {
   }
 }
 
-export function toHttpReply(answer: Answer): HttpReply {
-  const { status, headers } = answer;
-  if (!answer.ok) return { status, headers: { "content-type": problemMediaType, ...headers }, body: JSON.stringify(answer.problem) };
-  if (answer.json !== undefined) return { status, headers: { "content-type": "application/json", ...headers }, body: answer.json };
-  if (answer.raw === undefined) return { status, headers };
-  return { status, headers: { "content-type": answer.raw.mediaType, ...headers }, body: answer.raw.bytes };
+export function toHttpReply({ status, headers, json, raw }: Answer): HttpReply {
+  const body = json ?? raw?.bytes;
+  return body === undefined ? { status, headers } : { status, headers, body };
 }
 
 /** 304 when the client's copy still has the tag of the answer (weak comparison, RFC 9110). */

@@ -13,13 +13,14 @@ import type { Limits } from "../../api/limits.ts";
 import { AppError, errorRow, errorTable, type TrpcErrorKey } from "../../api/schema/error.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
+import type { Answer } from "./answer.ts";
 import { guardJson } from "./bodyGuard.ts";
 import { parseJson, readJson } from "./jsonBody.ts";
 import { readContentType } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import { apiVersion, type RequestContext } from "./requestContext.ts";
 import type { ServedRoute } from "./restHttp.ts";
-import type { Answer, CallSource, Calls } from "./wrapper.ts";
+import type { CallSource, Calls } from "./wrapper.ts";
 
 export interface TrpcOptions {
   readonly operations: ReadonlyMap<string, PreparedOperation>;
@@ -171,17 +172,18 @@ class TrpcSource implements CallSource {
 const statusOfKey = new Map<TrpcErrorKey, number>();
 for (const { trpc, status } of errorTable.values()) if (!statusOfKey.has(trpc)) statusOfKey.set(trpc, status);
 
-function statusOf(answer: Answer): number {
-  return answer.ok ? 200 : (statusOfKey.get(errorRow(answer.problem.code).trpc) ?? 500);
+function statusOf({ problem }: Answer): number {
+  return problem === undefined ? 200 : (statusOfKey.get(errorRow(problem.code).trpc) ?? 500);
 }
 
 function toEnvelope(path: string, answer: Answer): string {
-  if (answer.ok) return answer.json === undefined ? '{"result":{}}' : `{"result":{"data":${answer.json}}}`;
-  const { trpc } = errorRow(answer.problem.code);
+  const { problem, json } = answer;
+  if (problem === undefined) return json === undefined ? '{"result":{}}' : `{"result":{"data":${json}}}`;
+  const { trpc } = errorRow(problem.code);
   const error: TrpcErrorShape = {
-    message: answer.problem.detail,
+    message: problem.detail,
     code: TRPC_ERROR_CODES_BY_KEY[trpc],
-    data: { code: trpc, httpStatus: statusOf(answer), path, problem: answer.problem },
+    data: { code: trpc, httpStatus: statusOf(answer), path, problem },
   };
   return JSON.stringify({ error });
 }

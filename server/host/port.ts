@@ -70,9 +70,9 @@ export interface SocketHandlers {
 export type UpgradeAnswer = { readonly accept: SocketHandlers } | { readonly refuse: HttpReply };
 
 export interface HostApp {
-  /** Runs synchronously until it has called `request.body` or decided not to. Never throws. */
+  /** Runs synchronously until it has called `request.body` or decided not to. What it throws is a bug and answered with 500. */
   handle(request: HttpRequest): HttpReply | Promise<HttpReply>;
-  /** A WebSocket upgrade request for any path. Never throws. */
+  /** A WebSocket upgrade request for any path. What it throws is a bug and answered with 500. */
   upgrade(request: HttpRequest): UpgradeAnswer | Promise<UpgradeAnswer>;
 }
 

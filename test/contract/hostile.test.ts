@@ -24,7 +24,8 @@ const operations: Walked[] = Object.entries(contract).flatMap(([resource, group]
     const params = (spec.params === undefined ? {} : sampleOf(spec.params)) as Record<string, string>;
     const known: Record<string, string> = { workspaceId, articleId };
     const path = spec.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => known[param] ?? params[param] ?? "");
-    const query = new URLSearchParams(fieldNames(spec.query).includes("workspaceId") ? { workspaceId } : {});
+    const needed = (spec.query === undefined ? {} : sampleOf(spec.query)) as Record<string, unknown>;
+    const query = new URLSearchParams(Object.entries(needed).map(([field, value]) => [field, known[field] ?? String(value)]));
     return { key: `${resource}.${name}`, spec, target: query.size === 0 ? path : `${path}?${query}` };
   }),
 );

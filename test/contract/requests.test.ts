@@ -204,6 +204,17 @@ describe("requests and answers", () => {
     expect((await get({}, "/articles?workspaceId=a&workspaceId=b")).status).toBe(422);
   });
 
+  it("[API10] a parameter that may be a number or a word is read as what it is", async () => {
+    const seen: unknown[] = [];
+    surface.on("commits.diff", ({ query }) => {
+      seen.push(query);
+      return sampleReply(contract.commits.diff).body;
+    });
+    expect((await get({}, `/articles/${articleId}/diff?from=7&to=live`)).status).toBe(200);
+    expect(seen).toEqual([{ from: 7, to: "live" }]);
+    expect((await get({}, `/articles/${articleId}/diff?from=7.5&to=now`)).status).toBe(422);
+  });
+
   it("[API10] bytes that are no percent-encoding are refused in a query", async () => {
     const client = await rawConnection(surface.host.port);
     client.write(Buffer.from(`GET /articles?q=caf\xe9 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer session\r\n\r\n`, "latin1"));
