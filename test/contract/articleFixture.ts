@@ -7,7 +7,7 @@ import { defaultLimits, type Limits } from "../../api/limits.ts";
 import type { Role } from "../../api/operation.ts";
 import { createRooms } from "../../realtime/rooms.ts";
 import { createDuePump } from "../../server/actors/due.ts";
-import type { ArticleListeners, ArticleUpdated } from "../../server/articles/port.ts";
+import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/articles/port.ts";
 import { articleRecordTypes } from "../../server/articles/records.ts";
 import { createArticleService, createDocumentStore } from "../../server/articles/service.ts";
 import type { Call, Principal } from "../../server/calls/call.ts";
@@ -29,6 +29,7 @@ export interface ArticleNodeOptions {
   readonly limits?: Partial<Limits>;
   readonly nodeId?: string;
   readonly listeners?: Partial<ArticleListeners>;
+  readonly armAtEdit?: ArmAtEdit;
   readonly quietMs?: number;
   readonly maxMs?: number;
   readonly leaseMs?: number;
@@ -56,7 +57,7 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
     },
     ...options.listeners,
   };
-  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit: () => [] });
+  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit: options.armAtEdit ?? (() => []) });
   const rooms = createRooms({
     updateLog: documents.updateLog,
     bus: {
