@@ -14,7 +14,6 @@ export interface TextWorkerOptions {
   readonly packages: readonly string[];
   /** Defines the function `work`, which takes the text and returns a text or a promise of one. */
   readonly program: string;
-  readonly maxMs: number;
   readonly maxHeapMiB: number;
 }
 
@@ -24,7 +23,7 @@ export type TextOutcome =
   | { readonly kind: "tooMuch" };
 
 export interface TextWorker {
-  run(text: string): Promise<TextOutcome>;
+  run(text: string, maxMs: number): Promise<TextOutcome>;
   close(): Promise<void>;
 }
 
@@ -50,7 +49,7 @@ parentPort.on("message", async (text) => {
 });
 `;
 
-export function createTextWorker({ packages, program, maxMs, maxHeapMiB }: TextWorkerOptions): TextWorker {
+export function createTextWorker({ packages, program, maxHeapMiB }: TextWorkerOptions): TextWorker {
   const require = createRequire(import.meta.url);
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -64,7 +63,7 @@ export function createTextWorker({ packages, program, maxMs, maxHeapMiB }: TextW
     return started;
   }
 
-  function ask(current: Worker, text: string): Promise<Answer> {
+  function ask(current: Worker, text: string, maxMs: number): Promise<Answer> {
     return new Promise((resolve) => {
       const end = (answer: Answer) => {
         clearTimeout(timer);
@@ -78,10 +77,10 @@ export function createTextWorker({ packages, program, maxMs, maxHeapMiB }: TextW
     });
   }
 
-  async function work(text: string): Promise<TextOutcome> {
+  async function work(text: string, maxMs: number): Promise<TextOutcome> {
     worker ??= start();
     const current = worker;
-    const answer = await ask(current, text);
+    const answer = await ask(current, text, maxMs);
     if (answer.text !== undefined) return { kind: "done", text: answer.text };
     worker = undefined;
     await current.terminate();
@@ -90,8 +89,8 @@ export function createTextWorker({ packages, program, maxMs, maxHeapMiB }: TextW
   }
 
   return {
-    run(text) {
-      const outcome = last.then(() => work(text));
+    run(text, maxMs) {
+      const outcome = last.then(() => work(text, maxMs));
       last = outcome.catch(() => undefined);
       return outcome;
     },

@@ -164,6 +164,8 @@ schema.attributes.section.push(["className", "footnotes"]);
 const textOf = (node) => (node.type === "text" ? node.value : (node.children ?? []).map(textOf).join(""));
 
 function finish(node) {
+  // What is left of a class list whose classes were not allowed.
+  if (node.properties?.className?.length === 0) delete node.properties.className;
   if (node.tagName === "a" && typeof node.properties.href === "string" && !node.properties.href.startsWith("#")) {
     node.properties.rel = ["noopener", "ugc"];
   }

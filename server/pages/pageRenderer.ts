@@ -22,8 +22,11 @@ export interface PageRenderer {
 }
 
 const maxCharacters = 1024 * 1024;
-const maxMs = 15_000;
 const maxHeapMiB = 512;
+/** About 5 to 20 ms for each 1,000 characters are usual; what takes longer is tangled on purpose. */
+const maxMsFor = (characters: number) => Math.min(2000 + characters / 20, 15_000);
+/** Up to this length texts have a worker of their own, so that a long one does not hold them up. */
+const shortCharacters = 32 * 1024;
 const maxCachedCharacters = 16 * 1024 * 1024;
 
 export function escapeHtml(text: string): string {
@@ -32,7 +35,9 @@ export function escapeHtml(text: string): string {
 }
 
 export function createPageRenderer(): PageRenderer {
-  const worker = createTextWorker({ packages: markdownPackages, program: markdownProgram, maxMs, maxHeapMiB });
+  const createWorker = () => createTextWorker({ packages: markdownPackages, program: markdownProgram, maxHeapMiB });
+  const short = createWorker();
+  const long = createWorker();
   /** Content hash → page, least recently used first. */
   const cache = new Map<string, RenderedText>();
   const flights = new Map<string, Promise<RenderedText | undefined>>();
@@ -61,7 +66,8 @@ export function createPageRenderer(): PageRenderer {
     const bytes = await load();
     if (bytes === undefined) return undefined;
     const markdown = Buffer.from(bytes).toString();
-    const outcome = markdown.length > maxCharacters ? { kind: "tooMuch" as const } : await worker.run(markdown);
+    const worker = markdown.length > shortCharacters ? long : short;
+    const outcome = markdown.length > maxCharacters ? { kind: "tooMuch" as const } : await worker.run(markdown, maxMsFor(markdown.length));
     const rendered: RenderedText =
       outcome.kind === "done" ? (JSON.parse(outcome.text) as RenderedText) : { html: `<pre class="plain">${escapeHtml(markdown)}</pre>` };
     keep(contentHash, rendered);
@@ -75,6 +81,8 @@ export function createPageRenderer(): PageRenderer {
       flights.set(contentHash, flight);
       return flight;
     },
-    close: () => worker.close(),
+    async close() {
+      await Promise.all([short.close(), long.close()]);
+    },
   };
 }

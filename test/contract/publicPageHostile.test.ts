@@ -1,0 +1,264 @@
+/** Hostile documents on the public page, judged on the tree that a conforming HTML parser makes of it. */
+import { createHash } from "node:crypto";
+import rehypeParse from "rehype-parse";
+import { unified } from "unified";
+import { afterAll, describe, expect, test } from "vitest";
+import { defaultLimits } from "../../api/limits.ts";
+import { createRateLimits } from "../../server/calls/rateLimits.ts";
+import { createRouter } from "../../server/host/router.ts";
+import { createPublicPageRoutes } from "../../server/pages/publicPage.ts";
+import type { PublicPages, PublishedPage } from "../../server/publishing/publishing.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { hostileDocuments, hostileTexts } from "../support/hostileMarkdown.ts";
+
+interface Node {
+  readonly type: string;
+  readonly tagName?: string;
+  readonly value?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly children?: readonly Node[];
+}
+
+/** Pages straight from memory: slug → title and Markdown. */
+const texts = new Map<string, { title: string; markdown: string }>();
+const pages: PublicPages = {
+  async find(slug) {
+    const text = texts.get(slug);
+    if (text === undefined) return { kind: "unknown" };
+    const contentHash = createHash("sha256").update(text.markdown).digest("hex");
+    const page: PublishedPage = {
+      kind: "published",
+      articleId: "art",
+      slug,
+      mode: "live",
+      title: text.title,
+      revision: 1,
+      contentHash,
+      updatedAtMs: 0,
+      indexable: true,
+    };
+    return page;
+  },
+  markdown: async ({ contentHash }) => {
+    for (const { markdown } of texts.values())
+      if (createHash("sha256").update(markdown).digest("hex") === contentHash) return Buffer.from(markdown);
+    return undefined;
+  },
+};
+const limits = { ...defaultLimits, "rate.public": "off" as const };
+const rates = createRateLimits({ storage: createMemoryStorage(), limits });
+const served = createPublicPageRoutes({ pages, rates, proxyHops: 0 });
+const router = createRouter(served.routes);
+afterAll(() => served.close());
+
+let pageNumber = 0;
+async function show(markdown: string, title = "Benign"): Promise<{ html: string; tree: Node; policy: string }> {
+  pageNumber += 1;
+  const slug = `page-${pageNumber}`;
+  texts.set(slug, { title, markdown });
+  const match = router.match("GET", `/p/${slug}`);
+  if (match.kind !== "found") throw new Error("no route");
+  const request = { method: "GET", path: `/p/${slug}`, query: "", remoteAddress: "::1", header: () => undefined };
+  const reply = await match.route.handle(
+    { ...request, body: async () => new Uint8Array(), signal: new AbortController().signal },
+    match.params,
+  );
+  texts.delete(slug);
+  const html = String(reply.body);
+  return { html, tree: unified().use(rehypeParse).parse(html) as unknown as Node, policy: reply.headers["content-security-policy"] ?? "" };
+}
+
+function* walk(node: Node): Generator<Node> {
+  yield node;
+  for (const child of node.children ?? []) yield* walk(child);
+}
+const find = (node: Node, tagName: string) => [...walk(node)].filter((found) => found.tagName === tagName);
+const textOf = (node: Node): string => node.value ?? (node.children ?? []).map(textOf).join("");
+
+/** What may stand in the text of a page, written down apart from the product's own list. */
+const harmless = new Map<string, readonly string[]>(
+  Object.entries({
+    a: ["href", "rel", "id", "className", "ariaLabel", "ariaDescribedBy", "dataFootnoteRef", "dataFootnoteBackref"],
+    img: ["src", "alt", "width", "height", "loading", "decoding", "referrerPolicy"],
+    input: ["type", "disabled", "checked"],
+    code: ["className"],
+    ol: ["start", "reversed", "className"],
+    ul: ["className"],
+    li: ["id", "className"],
+    h2: ["id", "className"],
+    section: ["dataFootnotes", "className"],
+    td: ["align", "colSpan", "rowSpan"],
+    th: ["align", "colSpan", "rowSpan", "scope"],
+    details: ["open"],
+    blockquote: ["cite"],
+    q: ["cite"],
+    del: ["cite", "dateTime"],
+    ins: ["cite", "dateTime"],
+    time: ["dateTime"],
+    col: ["span"],
+    colgroup: ["span"],
+    pre: ["className"],
+    p: ["className"],
+  }),
+);
+const plain =
+  "abbr b bdi bdo br caption cite dd dfn div dl dt em figcaption figure h1 h3 h4 h5 h6 hr i kbd mark rp rt ruby s samp small span strong sub summary sup table tbody tfoot thead tr u var wbr";
+for (const tagName of plain.split(" ")) harmless.set(tagName, []);
+const everywhere = ["title", "dir", "lang"];
+
+function findHarm(main: Node): string[] {
+  const harm: string[] = [];
+  for (const node of [...walk(main)].slice(1)) {
+    if (node.type === "text") continue;
+    if (node.type !== "element" || node.tagName === undefined) {
+      harm.push(`a ${node.type}`);
+      continue;
+    }
+    const allowed = harmless.get(node.tagName);
+    if (allowed === undefined) harm.push(`<${node.tagName}>`);
+    for (const [name, value] of Object.entries(node.properties ?? {})) {
+      const text = String(value);
+      if (allowed?.includes(name) !== true && !everywhere.includes(name)) harm.push(`${node.tagName} ${name}=${text}`);
+      // As the browser reads an address: against the page, with what it throws away.
+      const { protocol } = ["href", "src", "cite"].includes(name) ? new URL(text, "https://pages.example/p/x") : { protocol: "" };
+      if (name === "href" && !["https:", "http:", "mailto:"].includes(protocol)) harm.push(`href ${text}`);
+      if (name === "src" && protocol !== "https:") harm.push(`src ${text}`);
+      if (name === "id" && !/^(user-content-fn(ref)?-[\w-]+|footnote-label)$/.test(text)) harm.push(`id ${text}`);
+      if (
+        name === "className" &&
+        !/^(language-\S+|sr-only|footnotes|data-footnote-backref|task-list-item|contains-task-list|plain|empty)$/.test(text)
+      )
+        harm.push(`class ${text}`);
+    }
+    if (node.tagName === "input" && (node.properties?.type !== "checkbox" || node.properties.disabled !== true)) harm.push("a live input");
+  }
+  return harm;
+}
+
+/** The page without the text of the article: the same for every article with this title. */
+function toFrame(tree: Node): unknown {
+  const strip = (node: Node): unknown => ({
+    tagName: node.tagName,
+    properties: node.tagName === "link" || node.tagName === "a" ? Object.keys(node.properties ?? {}) : node.properties,
+    value: node.value,
+    children: node.tagName === "main" ? "text" : (node.children ?? []).map(strip),
+  });
+  return strip(tree);
+}
+
+const before = 'Harmless **bold** [link](https://ok.example/) `code` <kbd title="key">K</kbd>\n\n- [x] done\n\n';
+
+describe("hostile documents", () => {
+  test(`[PL8] ${hostileDocuments.length} documents that try to run, load, frame, submit or restyle change nothing but their own text`, async () => {
+    expect(hostileDocuments.length).toBeGreaterThanOrEqual(150);
+    const benign = await show(before);
+    const frame = toFrame(benign.tree);
+    for (const document of hostileDocuments) {
+      const page = await show(before + document);
+      const [main, ...others] = find(page.tree, "main");
+      expect(others, document).toEqual([]);
+      if (main === undefined) throw new Error(`no main for ${document}`);
+      expect(findHarm(main), document).toEqual([]);
+      expect(toFrame(page.tree), document).toEqual(frame);
+      const shown = (main.children ?? []).flatMap((node) => [...walk(node)]);
+      for (const tagName of ["strong", "a", "code", "kbd", "input"]) {
+        expect(
+          shown.some((node) => node.tagName === tagName),
+          `${tagName} beside ${document}`,
+        ).toBe(true);
+      }
+      expect(page.policy).toBe(benign.policy);
+    }
+  });
+
+  test("[PL8] a document that begins with its attempt is no better off", async () => {
+    for (const document of hostileDocuments) {
+      const [main] = find((await show(`${document}\n\nafter`)).tree, "main");
+      expect(main === undefined ? ["no main"] : findHarm(main), document).toEqual([]);
+    }
+  });
+
+  test("[PL8] titles are text, wherever they stand", async () => {
+    for (const title of hostileTexts) {
+      const { tree, html } = await show("text", title);
+      expect(textOf(find(tree, "title")[0] ?? { type: "none" })).toBe(title);
+      expect(textOf(find(tree, "h1")[0] ?? { type: "none" })).toBe(title);
+      const graph = find(tree, "meta").find((meta) => meta.properties?.property === "og:title");
+      expect(graph?.properties?.content).toBe(title);
+      expect(find(tree, "script")).toEqual([]);
+      expect(html).not.toContain("<!--");
+    }
+  });
+
+  test("[PL8] what Markdown and plain HTML are for comes through", async () => {
+    const { tree } = await show(
+      [
+        "# Heading",
+        "*em* **strong** ~~del~~ `code` <sub>sub</sub> <mark>mark</mark> <abbr title='long'>s</abbr>",
+        "> quote",
+        "1. one\n2. two",
+        "- [ ] open\n- [x] done",
+        "| left | right |\n|:--|--:|\n| a | b |",
+        "```ts\nconst x = 1 < 2;\n```",
+        "![alt](https://ok.example/p.png 'title')",
+        "A note[^1] and <https://ok.example> and [mail](mailto:a@ok.example) and [near](other#part).",
+        "<details><summary>More</summary>\n\nhidden\n\n</details>",
+        "[^1]: The note.",
+      ].join("\n\n"),
+    );
+    const [main = { type: "none" }] = find(tree, "main");
+    expect(findHarm(main)).toEqual([]);
+    const count = (tagName: string) => find(main, tagName).length;
+    for (const tagName of [
+      "em",
+      "strong",
+      "del",
+      "sub",
+      "mark",
+      "abbr",
+      "blockquote",
+      "ol",
+      "table",
+      "pre",
+      "img",
+      "details",
+      "summary",
+      "section",
+    ]) {
+      expect(count(tagName), tagName).toBeGreaterThan(0);
+    }
+    expect(count("input")).toBe(2);
+    expect(find(main, "img")[0]?.properties).toMatchObject({
+      src: "https://ok.example/p.png",
+      alt: "alt",
+      title: "title",
+      loading: "lazy",
+    });
+    expect(find(main, "code").map((node) => node.properties?.className)).toContainEqual(["language-ts"]);
+    const links = find(main, "a").map((node) => String(node.properties?.href));
+    expect(links).toEqual(expect.arrayContaining(["https://ok.example", "mailto:a@ok.example", "other#part"]));
+    // Footnotes lead there and back.
+    const ids = new Set([...walk(main)].map((node) => node.properties?.id));
+    const inner = links.filter((href) => href.startsWith("#"));
+    expect(inner).toHaveLength(2);
+    for (const href of inner) expect(ids.has(href.slice(1)), href).toBe(true);
+    expect(find(main, "th").map((node) => node.properties?.align)).toEqual(["left", "right"]);
+  });
+});
+
+describe("tangled documents", () => {
+  test("[PL14] a text that would take for ever is shown as it is, and other pages are served meanwhile", async () => {
+    const nested = show("<b>".repeat(20_000));
+    const quotes = show(">".repeat(36_000));
+    const other = await show("Nothing special.");
+    expect(other.html).toContain("<p>Nothing special.</p>");
+    for (const page of [await nested, await quotes]) {
+      const [main = { type: "none" }] = find(page.tree, "main");
+      expect(findHarm(main)).toEqual([]);
+      expect(find(main, "pre")[0]?.properties).toEqual({ className: ["plain"] });
+    }
+    expect(textOf(find((await nested).tree, "pre")[0] ?? { type: "none" })).toBe("<b>".repeat(20_000));
+    const { html } = await show("x".repeat(1024 * 1024 + 1));
+    expect(html).toContain('<pre class="plain">xxx');
+  });
+});
