@@ -26,27 +26,72 @@ const maxLines = 100_000;
 const pieces =
   /\r\n|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]|(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}])[\p{L}\p{M}\p{N}_])+|[\s\S]/gu;
 
-/** Hunks ascend and never touch; applied to `base` they give `next`. */
-export function diffTexts(base: string, next: string): Hunk[] {
+/** Hunks ascend and never touch; applied to `base` they give `next`. Tests lower `longFrom`, the length of a long piece. */
+export function diffTexts(base: string, next: string, longFrom = maxRefined): Hunk[] {
   if (base === next) return [];
   const words: DiffBudget = { steps: stepsForWords };
   const hunks: Hunk[] = [];
   for (const lines of toHunks(base, next, toLines, { steps: stepsForLines })) {
     const trimmed = trim(base, lines);
-    const size = trimmed.end - trimmed.start + trimmed.text.length;
-    if (size > (isGrowth(trimmed) ? maxRefinedGrowth : maxRefined)) {
-      hunks.push(trimmed);
-      continue;
-    }
-    const { start, end, text } = toWholeWords(base, trimmed);
-    for (const piece of joinWhereRewritten(base.slice(start, end), toHunks(base.slice(start, end), text, toPieces, words))) {
-      const rewritten = { start: start + piece.start, end: start + piece.end, text: piece.text };
-      const grown = trim(base, rewritten);
-      // A word that was replaced is replaced whole, or halves of two would mix.
-      hunks.push(isGrowth(grown) ? grown : rewritten);
-    }
+    const isLong = trimmed.end - trimmed.start + trimmed.text.length > longFrom;
+    if (!isLong || isGrowth(trimmed)) refine(base, trimmed, words, hunks);
+    else for (const line of pairLines(base, lines)) refine(base, trim(base, line), words, hunks);
   }
   return hunks;
+}
+
+/** Where every line of a long piece differs a little, lines that begin alike are taken for the same line. */
+function pairLines(base: string, { start, end, text }: Hunk): Hunk[] {
+  const older = toLines(base.slice(start, end));
+  const newer = toLines(text);
+  const { a, b } = intern(older, newer, toBeginning);
+  const pairs: Hunk[] = [];
+  let offset = start;
+  const add = (aFrom: number, aTo: number, bFrom: number, bTo: number) => {
+    const [before, after] = [older.slice(aFrom, aTo).join(""), newer.slice(bFrom, bTo).join("")];
+    if (before !== after) pairs.push({ start: offset, end: offset + before.length, text: after });
+    offset += before.length;
+  };
+  let from = { a: 0, b: 0 };
+  const afterAll = { aStart: older.length, aEnd: older.length, bStart: newer.length, bEnd: newer.length };
+  for (const span of [...diffSequences(a, b, { steps: stepsForLines }), afterAll]) {
+    for (; from.a < span.aStart; from = { a: from.a + 1, b: from.b + 1 }) add(from.a, from.a + 1, from.b, from.b + 1);
+    add(span.aStart, span.aEnd, span.bStart, span.bEnd);
+    from = { a: span.aEnd, b: span.bEnd };
+  }
+  return pairs;
+}
+
+function toBeginning(line: string): string {
+  return line.slice(0, 16);
+}
+
+function toItself(part: string): string {
+  return part;
+}
+
+/** Adds the hunks of one differing piece, word by word unless it is too long for that. */
+function refine(base: string, piece: Hunk, words: DiffBudget, hunks: Hunk[]): void {
+  const size = piece.end - piece.start + piece.text.length;
+  if (size > (isGrowth(piece) ? maxRefinedGrowth : maxRefined)) {
+    push(hunks, piece);
+    return;
+  }
+  const { start, end, text } = toWholeWords(base, piece);
+  const older = base.slice(start, end);
+  for (const part of joinWhereRewritten(older, toHunks(older, text, toPieces, words))) {
+    const rewritten = { start: start + part.start, end: start + part.end, text: part.text };
+    const grown = trim(base, rewritten);
+    // A word that was replaced is replaced whole, or halves of two would mix.
+    push(hunks, isGrowth(grown) ? grown : rewritten);
+  }
+}
+
+/** Hunks that touch become one, so that a place lies in at most one of them. */
+function push(hunks: Hunk[], hunk: Hunk): void {
+  const last = hunks.at(-1);
+  if (last?.end === hunk.start) hunks[hunks.length - 1] = { start: last.start, end: hunk.end, text: last.text + hunk.text };
+  else hunks.push(hunk);
 }
 
 function isGrowth({ start, end, text }: Hunk): boolean {
@@ -74,7 +119,7 @@ export interface LineDiff {
 /** Lines with their ends; what comes after `maxLines` of them counts as one. */
 export function diffLines(base: string, next: string): LineDiff {
   const [older, newer] = [toLines(base), toLines(next)];
-  const { a, b } = intern(older, newer);
+  const { a, b } = intern(older, newer, toItself);
   return { older, newer, spans: diffSequences(a, b, { steps: stepsForLines }) };
 }
 
@@ -113,12 +158,19 @@ function toPieces(text: string): string[] {
   return text.match(pieces) ?? [];
 }
 
-function intern(a: readonly string[], b: readonly string[]): { readonly a: Int32Array; readonly b: Int32Array } {
+/** One number for each key, the same on both sides. */
+function intern(
+  a: readonly string[],
+  b: readonly string[],
+  keyOf: (part: string) => string,
+): { readonly a: Int32Array; readonly b: Int32Array } {
   const numbers = new Map<string, number>();
   const toNumber = (part: string) => {
-    const known = numbers.get(part) ?? numbers.size;
-    numbers.set(part, known);
-    return known;
+    const key = keyOf(part);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    numbers.set(key, numbers.size);
+    return numbers.size - 1;
   };
   return { a: Int32Array.from(a, toNumber), b: Int32Array.from(b, toNumber) };
 }
@@ -126,7 +178,7 @@ function intern(a: readonly string[], b: readonly string[]): { readonly a: Int32
 function toHunks(base: string, next: string, split: (text: string) => string[], budget: DiffBudget): Hunk[] {
   const older = split(base);
   const newer = split(next);
-  const { a, b } = intern(older, newer);
+  const { a, b } = intern(older, newer, toItself);
   const offsets = new Int32Array(older.length + 1);
   for (const [at, part] of older.entries()) offsets[at + 1] = (offsets[at] as number) + part.length;
   return diffSequences(a, b, budget).map((span: Span) => ({

@@ -49,8 +49,8 @@ const isWellFormed = (value: string) => !/\p{Surrogate}/u.test(value);
 
 test("[AR10] the hunks between two texts turn the one into the other, ascend and never touch", () => {
   fc.assert(
-    fc.property(text, text, (base, next) => {
-      const hunks = diffTexts(base, next);
+    fc.property(text, text, fc.constantFrom(0, 5, 1000), (base, next, longFrom) => {
+      const hunks = diffTexts(base, next, longFrom);
       expect(applyHunks(base, hunks)).toBe(next);
       for (const [at, hunk] of hunks.entries()) {
         const after = hunks[at + 1];
@@ -59,7 +59,7 @@ test("[AR10] the hunks between two texts turn the one into the other, ascend and
         expect(isWellFormed(base.slice(hunk.start, hunk.end))).toBe(true);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 5000 },
   );
 });
 
@@ -171,6 +171,11 @@ test("[AR13] texts without likeness, and long texts with thousands of edits, are
   expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
   const merged = applyOperations(live, carryOver(base, written, live));
   expect(merged.split("typed ").length).toBe(live.split("typed ").length);
+  // Every line is another: lines that begin alike are still known as the same.
+  const everywhere = lines.map((line, at) => `${at} ${line}`).join("");
+  const typed = everywhere.replace("500 line", "500 long line");
+  const merge = (from: string, to: string) => applyOperations(to, carryOver(everywhere, from, to));
+  expect(merge(`new\n${everywhere.replaceAll("text", "book")}`, typed)).toBe(`new\n${typed.replaceAll("text", "book")}`);
   const noise = (seed: number) => Array.from({ length: 200_000 }, (_, at) => "ab\n c"[(at * seed * 7919) % 5]).join("");
   expect(applyHunks(noise(3), diffTexts(noise(3), noise(11)))).toBe(noise(11));
   // Unbounded, the last pair alone takes minutes.
