@@ -37,7 +37,7 @@ import { createWorkspaceHandlers } from "./handlers/workspaces.ts";
 import type { Route } from "./host/router.ts";
 import type { IdSource } from "./ids.ts";
 import { setupRoutes } from "./pages/setup.ts";
-import { createDirectory } from "./storage/directory.ts";
+import type { Directory } from "./storage/directory.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AccessResolverOptions, createAccessResolver } from "./workspaces/access.ts";
 import { createMembers } from "./workspaces/members.ts";
@@ -54,6 +54,7 @@ export interface IdentityOptions {
   readonly leaseMs: number;
   readonly ids: IdSource;
   readonly pager: Pager;
+  readonly directory: Directory;
   readonly access: AccessWatch;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
 }
@@ -74,8 +75,7 @@ export interface Identity {
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
-  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, access, locateArticle } = options;
-  const directory = createDirectory(storage);
+  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, directory, access, locateArticle } = options;
   const passwords = createPasswords();
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
