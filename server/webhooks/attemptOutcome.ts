@@ -2,15 +2,17 @@
 import type { DeliveryExchange } from "../../machines/delivery.ts";
 import type { OutboundOutcome } from "../outbound/fetch.ts";
 
+export type AttemptOutcome = OutboundOutcome | { readonly kind: "failed"; readonly reason: "secret_unavailable" };
+
 /** Headers of an answer are kept up to here, counted in characters. */
 const maxHeaderCharacters = 4096;
 
-export function isDelivered(outcome: OutboundOutcome): boolean {
+export function isDelivered(outcome: AttemptOutcome): boolean {
   return outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 }
 
 /** The pause that an overloaded receiver asks for, in milliseconds from `nowMs`; only 429 and 503 may ask. */
-export function toRetryAfterMs(outcome: OutboundOutcome, nowMs: number): number | undefined {
+export function toRetryAfterMs(outcome: AttemptOutcome, nowMs: number): number | undefined {
   if (outcome.kind !== "answered" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
   const header = outcome.headers["retry-after"];
   const value = (typeof header === "string" ? header : (header?.[0] ?? "")).trim();
@@ -21,7 +23,7 @@ export function toRetryAfterMs(outcome: OutboundOutcome, nowMs: number): number 
 
 export function toExchange(
   requestHeaders: Readonly<Record<string, string>>,
-  outcome: OutboundOutcome,
+  outcome: AttemptOutcome,
   maxBodyBytes: number,
 ): DeliveryExchange {
   if (outcome.kind === "failed") return { requestHeaders };

@@ -10,10 +10,10 @@ import type { Limits } from "../../api/limits.ts";
 import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent, type SkipReason } from "../../machines/delivery.ts";
 import { type AutoDisable, createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../machines/endpoint.ts";
 import type { ActorKind, ActorRuntime, Alongside, RunEffect, Timeless } from "../actors/port.ts";
-import type { Secrets } from "../auth/secrets.ts";
+import { SealError, type Secrets } from "../auth/secrets.ts";
 import type { OutboundFetch } from "../outbound/fetch.ts";
 import type { RecordWrite, Storage, Stored } from "../storage/port.ts";
-import { isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
+import { type AttemptOutcome, isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
 import { deliveryRecord, endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
 import { toSignatureHeaders } from "./sign.ts";
 
@@ -65,19 +65,21 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     commands: ["webhook.disabled", "webhook.enabled"],
   };
 
-  function open(webhookId: string, sealed: string): string {
-    return Buffer.from(secrets.open(secretBinding(webhookId), sealed)).toString();
+  /** `undefined` when the service has lost the key that sealed it. */
+  function open(webhookId: string, sealed: string): string | undefined {
+    try {
+      return Buffer.from(secrets.open(secretBinding(webhookId), sealed)).toString();
+    } catch (reason) {
+      if (reason instanceof SealError) return undefined;
+      throw reason;
+    }
   }
 
-  function sign({ webhookId, secret, previousSecret }: WebhookRecord, deliveryId: string, body: string, nowMs: number) {
-    const previous = previousSecret !== undefined && nowMs < previousSecret.validUntilMs ? previousSecret.sealed : undefined;
-    return toSignatureHeaders({
-      deliveryId,
-      timestamp: Math.floor(nowMs / 1000),
-      body,
-      secret: open(webhookId, secret),
-      previousSecret: previous === undefined ? undefined : open(webhookId, previous),
-    });
+  function sign({ webhookId, secret: sealed, previousSecret: previous }: WebhookRecord, deliveryId: string, body: string, nowMs: number) {
+    const secret = open(webhookId, sealed);
+    if (secret === undefined) return undefined;
+    const previousSecret = previous !== undefined && nowMs < previous.validUntilMs ? open(webhookId, previous.sealed) : undefined;
+    return toSignatureHeaders({ deliveryId, timestamp: Math.floor(nowMs / 1000), body, secret, previousSecret });
   }
 
   /** What the outcome changes about the endpoint, and, by the operator's policy, about the webhook. */
@@ -115,25 +117,29 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
 
     const n = (attempts.at(-1)?.n ?? 0) + attempt;
     const atMs = storage.now();
+    const signatures = sign(webhook, deliveryId, body, atMs);
     const headers: Record<string, string> = {
       "content-type": "application/json",
       "user-agent": "svc-webhooks/1",
       "x-svc-event": event,
       "x-svc-delivery": deliveryId,
       "x-svc-attempt": String(n),
-      ...sign(webhook, deliveryId, body, atMs),
+      ...signatures,
     };
     const startedAt = performance.now();
-    const outcome = await fetch({
-      url: webhook.url,
-      method: "POST",
-      headers,
-      body,
-      totalMs: limits["webhook.totalMs"],
-      connectMs: limits["webhook.connectMs"],
-      maxResponseBytes: limits["webhook.response"],
-      signal,
-    });
+    const outcome: AttemptOutcome =
+      signatures === undefined
+        ? { kind: "failed", reason: "secret_unavailable" }
+        : await fetch({
+            url: webhook.url,
+            method: "POST",
+            headers,
+            body,
+            totalMs: limits["webhook.totalMs"],
+            connectMs: limits["webhook.connectMs"],
+            maxResponseBytes: limits["webhook.response"],
+            signal,
+          });
     const durationMs = Math.round(performance.now() - startedAt);
     const delivered = isDelivered(outcome);
     const result = outcome.kind === "answered" ? { statusCode: outcome.status } : { error: outcome.reason };

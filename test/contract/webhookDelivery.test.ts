@@ -1,10 +1,11 @@
 /** Deliveries over real TLS to a receiver of the test's own, from the commit of what happened to the last attempt. */
+import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import type { Storage } from "../../server/storage/port.ts";
-import { endpointRecord, webhookEventRecord } from "../../server/webhooks/records.ts";
+import { endpointRecord, webhookEventRecord, webhookRecord } from "../../server/webhooks/records.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificateAuthority.ts";
 import { type ReceivedRequest, type Receiver, type ReceiverAnswer, startReceiver } from "../support/receiver.ts";
 import {
@@ -87,6 +88,27 @@ describe("deliveries", () => {
     expect(verifyStandard(request, secret)).toBe(true);
     await untilStates(webhookId, "delivered");
     expect(receiver.received.length).toBe(1);
+  });
+
+  test("[WH3] the receiver's code in the documentation accepts what is sent and refuses what was changed", async () => {
+    const page = await readFile(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
+    const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+    const { verify } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      verify(headers: object, rawBody: Buffer, secret: string, nowSeconds?: number): boolean;
+    };
+    await open();
+    const receiver = await receive();
+    const { secret } = await rig.make(receiver.url);
+    await rig.happen({ title: "Grüße 🎈" });
+    const [request] = await receiver.waitForCount(1);
+    if (request === undefined) throw new Error("nothing came");
+    const { headers, body } = request;
+    expect(verify(headers, body, secret)).toBe(true);
+    expect(verify(headers, body, `${secret}x`)).toBe(false);
+    expect(verify(headers, Buffer.concat([body, Buffer.from(" ")]), secret)).toBe(false);
+    expect(verify({ ...headers, "x-svc-timestamp": String(Number(headers["x-svc-timestamp"]) + 1) }, body, secret)).toBe(false);
+    expect(verify(headers, body, secret, Date.now() / 1000 + 301)).toBe(false);
+    expect(verify({}, body, secret)).toBe(false);
   });
 
   test("[WH5][WH8] any failure is tried again: same body and id, new timestamp and signature, until a 2xx", async () => {
@@ -321,6 +343,41 @@ describe("deliveries", () => {
     aheadMs = 26 * 3_600_000;
     await expect.poll(() => rig.storage.records.get(webhookEventRecord, eventId)).toBeUndefined();
     await expect.poll(async () => (await rig.storage.due.stats()).rows).toBe(0);
+  });
+
+  test("[WH14] what is still to be sent is kept, however long it takes", async () => {
+    await open({ scheduleMs: [0, 7_200_000], limits: { "keep.deliveries": 3_600_000 } });
+    const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
+    const { webhookId } = await rig.make(receiver.url);
+    await rig.happen();
+    await untilStates(webhookId, "waiting");
+    const dueSoon = async () => (await rig.storage.due.stats()).oldestDueAtMs ?? 0;
+    aheadMs = 3_700_000;
+    // The look at the event that fell due meanwhile is over once nothing is due any more.
+    await expect.poll(async () => (await dueSoon()) > rig.storage.now()).toBe(true);
+    aheadMs = 7_300_000;
+    await untilStates(webhookId, "delivered");
+    expect(receiver.received[1]?.body.equals(receiver.received[0]?.body ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("[WH5] a webhook whose secret cannot be opened any more fails like any other, until it is rotated", async () => {
+    await open({ scheduleMs: [0, 3_600_000, 10] });
+    const receiver = await receive();
+    const { webhookId } = await rig.make(receiver.url);
+    const stored = await rig.storage.records.get(webhookRecord, webhookId);
+    if (stored === undefined) throw new Error("the webhook is not there");
+    const value = { ...stored.value, secret: `${stored.value.secret.slice(0, -4)}AAAA` };
+    await rig.storage.commit({
+      partition: partitionOfId(webhookId),
+      records: [{ op: "put", type: webhookRecord, value, replacing: stored }],
+    });
+    await rig.happen();
+    await untilStates(webhookId, "waiting");
+    expect((await rig.deliveries(webhookId))[0]?.context.attempts).toMatchObject([{ error: "secret_unavailable" }]);
+    const { secret } = (await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } })).body;
+    aheadMs = 3_700_000;
+    await untilStates(webhookId, "delivered");
+    expect(receiver.received.map((request) => verifyOwn(request, secret))).toEqual([true]);
   });
 
   test("[WH2] neither the store nor the log ever holds a secret", async () => {

@@ -5,7 +5,7 @@
 import type { ZoneEntry } from "./ssrfDns.ts";
 
 /** One or more of each special-purpose range, most of all those that hold something worth calling. */
-export const badAddresses: readonly string[] = [
+const badAddresses: readonly string[] = [
   ..."0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.254 127.0.0.1 127.0.0.53 127.1.1.1".split(
     " ",
   ),

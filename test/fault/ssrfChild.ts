@@ -31,18 +31,16 @@ export interface SsrfReport {
 
 const [folder = ""] = process.argv.slice(2);
 const nameServer = "127.0.0.1";
-const ip = (...args: readonly string[]) => execFileSync("ip", args);
 mkdirSync(folder, { recursive: true });
-for (const [path, text] of [
-  ["resolv.conf", `nameserver ${nameServer}\n`],
-  ["hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost\n"],
-] as const) {
-  writeFileSync(join(folder, path), text);
-  execFileSync("mount", ["--bind", join(folder, path), `/etc/${path}`]);
-}
-ip("link", "set", "lo", "up");
-ip("route", "add", "local", "0.0.0.0/0", "dev", "lo");
-ip("-6", "route", "add", "local", "::/0", "dev", "lo");
+writeFileSync(join(folder, "resolv.conf"), `nameserver ${nameServer}\n`);
+writeFileSync(join(folder, "hosts"), "127.0.0.1 localhost\n::1 localhost ip6-localhost\n");
+const setUp = [
+  "ip link set lo up",
+  "ip route add local 0.0.0.0/0 dev lo",
+  "ip -6 route add local ::/0 dev lo",
+  ...["resolv.conf", "hosts"].map((file) => `mount --bind "$0/${file}" /etc/${file}`),
+];
+execFileSync("sh", ["-e", "-c", setUp.join("\n"), folder]);
 
 const answers = new Map(zone);
 const dns = await startDns(answers, nameServer);
