@@ -10,13 +10,10 @@ export const skeleton = `# ${title}
 ## The second editor's half
 `;
 
+/** One paragraph each: an editor that comes back knows its half by the blank lines around it. */
 export const halves = {
-  first: `Every key that is pressed here becomes a small, self-contained fact: this character, made by this writer, stands after that one. Facts of this kind can arrive in any order and still add up to the same page.
-
-The server writes a fact to disk before it shows it to anybody. What a second pair of eyes has seen is therefore no promise but history, and history outlives a power switch.`,
-  second: `Meanwhile somebody else is at work twelve lines further down. Neither waits for the other, neither locks the page, and neither finds their own words moved from under the cursor.
-
-When the connection drops, typing goes on. The two sides compare what they hold, exchange what the other lacks, and meet again on the same text, to the byte.`,
+  first: `Every key that is pressed here becomes a small, self-contained fact: this character, made by this writer, stands after that one. Facts of this kind can arrive in any order and still add up to the same page. The server writes a fact to disk before it shows it to anybody. What a second pair of eyes has seen is therefore no promise but history, and history outlives a power switch.`,
+  second: `Meanwhile somebody else is at work twelve lines further down. Neither waits for the other, neither locks the page, and neither finds their own words moved from under the cursor. When the connection drops, typing goes on. The two sides compare what they hold, exchange what the other lacks, and meet again on the same text, to the byte.`,
 } as const;
 
 /** Where each half stands: the heading it belongs under. */
