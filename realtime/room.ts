@@ -25,6 +25,7 @@ import { writeAwareness, writeUpdate } from "./protocol.ts";
 import { applyBatch, type Said } from "./relay.ts";
 import { RoomQueue } from "./roomQueue.ts";
 import { runServerEdit } from "./serverEdit.ts";
+import { StateKeeper } from "./stateKeeper.ts";
 
 export interface RoomOptions {
   readonly articleId: string;
@@ -78,10 +79,6 @@ interface BegunEdit extends EditRequest {
   readonly value: unknown;
 }
 
-/** A state is kept when this much has come since the last one, or a quarter of the document if that is more. */
-const saveBatches = 500;
-const saveBytes = 1024 * 1024;
-
 export class Room {
   readonly articleId: string;
   readonly presence: Presence<Connection>;
@@ -98,8 +95,7 @@ export class Room {
   private submissions = 0;
   /** Another node says that the log is this long. */
   private heardRevision = 0;
-  private unsaved: { batches: number; bytes: number };
-  private saving: Promise<void> | undefined;
+  private readonly states: StateKeeper;
   /** The last answers to sync-step-1, for the many clients that come back at once. */
   private readonly answers = new Map<string, Uint8Array>();
 
@@ -120,7 +116,11 @@ export class Room {
       whenSettled: (run) => this.whenSettled(run),
       stateVector: () => Y.encodeStateVector(this.document),
     });
-    this.unsaved = { batches: loaded.tail.length, bytes: tailBytes(loaded) };
+    this.states = new StateKeeper(
+      { batches: loaded.tail.length, bytes: tailBytes(loaded) },
+      () => this.keepState(),
+      () => options.onActivity(),
+    );
     this.revision = loaded.revision;
     this.document = openDocument(loaded);
     this.measure = new DocumentMeasure(this.document, encodedBytes(loaded));
@@ -133,11 +133,12 @@ export class Room {
 
   /** Nobody is here and nothing is under way. */
   get isIdle(): boolean {
-    return this.connections.size === 0 && this.queue.isSettled && this.saving === undefined;
+    return this.connections.size === 0 && this.queue.isSettled && !this.states.isSaving;
   }
 
+  /** The log holds more than the stored state. */
   get isUnsaved(): boolean {
-    return this.unsaved.batches > 0;
+    return this.states.isBehind;
   }
 
   join(peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
@@ -240,13 +241,9 @@ export class Room {
     if (this.heardRevision > this.revision) this.queue.schedule();
   }
 
-  /** Keeps the whole state, so that the next load need not replay the log. Nothing is lost when that fails. */
+  /** Keeps the whole state, so that the next load need not replay the log. */
   save(): Promise<void> {
-    this.saving ??= this.keepState().finally(() => {
-      this.saving = undefined;
-      this.options.onActivity();
-    });
-    return this.saving;
+    return this.states.save();
   }
 
   /** Closes every socket and gives back whatever was not begun. */
@@ -351,20 +348,18 @@ export class Room {
     this.revision = revision;
     edit?.settle.resolve({ revision, changed: true, repeated: false, value: edit.value });
     const speakers = new Set<Connection>();
-    this.unsaved.batches += 1;
-    this.unsaved.bytes += edit?.update.length ?? 0;
+    let bytes = edit?.update.length ?? 0;
     for (const { speaker, settle, update } of batch) {
       settle?.resolve(revision);
       if (speaker !== undefined) speakers.add(speaker);
-      this.unsaved.bytes += update.length;
+      bytes += update.length;
     }
     for (const speaker of speakers) {
       speaker.acknowledge(revision);
       this.asks.wrote(speaker);
     }
     this.asks.run();
-    const { batches, bytes } = this.unsaved;
-    if (batches >= saveBatches || bytes >= Math.max(saveBytes, this.measure.encodedBytes / 4)) void this.save();
+    this.states.grow(bytes, this.measure.encodedBytes);
   }
 
   private apply(batch: readonly Said<Connection>[], already?: Uint8Array): void {
@@ -407,18 +402,18 @@ export class Room {
   }
 
   private async keepState(): Promise<void> {
-    this.unsaved = { batches: 0, bytes: 0 };
+    const { log, updateLog } = this.options;
     try {
       await new Promise<void>((resolve, reject) => {
         this.whenSettled((revision) => {
           const state = Y.encodeStateAsUpdate(this.document);
           this.measure.encodedIs(state.length, this.admission.queuedBytes);
-          this.options.updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
+          updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
         }, resolve);
       });
     } catch (error) {
-      // The log still holds everything; the next state that is due tries again.
-      this.options.log?.warn({ err: error, articleId: this.articleId }, "a document's state could not be kept");
+      // Nothing is lost: the log still holds everything, and the next state that is due tries again.
+      log?.warn({ err: error, articleId: this.articleId }, "a document's state could not be kept");
     }
   }
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { PairedClient, settle, turns, writerIdentity } from "../test/support/socketPair.ts";
+import { settle, turns } from "../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());
@@ -199,7 +199,7 @@ describe("rooms", () => {
     expect(rig.rooms.stats().connections).toBe(0);
   });
 
-  it("a socket that closed is not written to any more", async () => {
+  it("[RT11] a socket that closed is not written to any more", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await settle(rig.clients);
@@ -212,6 +212,5 @@ describe("rooms", () => {
     await settle([ada]);
     expect(bob.peer.toClient).toEqual([]);
     expect(bob.peer.closed).toBeUndefined();
-    expect(new PairedClient(rig.rooms, articleId, writerIdentity()).text).toBe("");
   });
 });

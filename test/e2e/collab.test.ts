@@ -1,0 +1,212 @@
+/** Stock y-websocket clients on the real hosts. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { WebSocket } from "ws";
+import type { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import { startNodeHost } from "../../server/host/node.ts";
+import { startUwsHost } from "../../server/host/uws.ts";
+import { type CollabServer, closeOf, startCollabServer, textOf, write } from "../support/collabServer.ts";
+
+let server: CollabServer;
+let denials: string[];
+
+beforeEach(() => {
+  denials = [];
+  vi.spyOn(console, "warn").mockImplementation((...words: unknown[]) => void denials.push(words.join(" ")));
+});
+afterEach(async () => {
+  await server.close();
+  expect(server.errors).toEqual([]);
+  vi.restoreAllMocks();
+});
+
+const synced = (provider: WebsocketProvider) => vi.waitFor(() => expect(provider.synced).toBe(true), { timeout: 10_000 });
+const same = (...providers: WebsocketProvider[]) =>
+  vi.waitFor(
+    () => {
+      const [first, ...others] = providers.map(({ doc }) => textOf(doc));
+      for (const other of others) expect(other).toBe(first);
+      return first ?? "";
+    },
+    { timeout: 15_000 },
+  );
+const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+
+describe.each([
+  ["uWebSockets.js", startUwsHost],
+  ["node:http", startNodeHost],
+])("stock editors on %s", (_name, start) => {
+  it("[RT1] two editors write one article and see each other", async () => {
+    server = await startCollabServer(start);
+    for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+    const [ada, bob] = [server.provider("ada"), server.provider("bob")];
+    await Promise.all([synced(ada), synced(bob)]);
+    for (let line = 0; line < 50; line += 1) {
+      write(ada.doc, `ada ${line}\n`);
+      write(bob.doc, `bob ${line}\n`, 0);
+      if (line % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => expect(textOf(ada.doc)).toHaveLength(textOf(bob.doc).length));
+    const text = await same(ada, bob);
+    expect(text.match(/ada \d+/g)).toHaveLength(50);
+    expect(text.match(/bob \d+/g)).toHaveLength(50);
+    await until(() => expect(ada.awareness.getStates().get(bob.doc.clientID)?.user).toMatchObject({ name: "bob" }));
+    bob.awareness.setLocalStateField("user", { name: "somebody else" });
+    bob.awareness.setLocalStateField("cursor", 7);
+    await until(() => expect(ada.awareness.getStates().get(bob.doc.clientID)).toMatchObject({ cursor: 7, user: { name: "bob" } }));
+    bob.destroy();
+    await until(() => expect(ada.awareness.getStates().has(bob.doc.clientID)).toBe(false));
+  });
+
+  it("[RT1] what both wrote while one was away meets when it comes back", async () => {
+    server = await startCollabServer(start);
+    for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+    const [ada, bob] = [server.provider("ada"), server.provider("bob")];
+    await Promise.all([synced(ada), synced(bob)]);
+    write(ada.doc, "common ");
+    await until(() => expect(textOf(bob.doc)).toBe("common "));
+    bob.disconnect();
+    write(bob.doc, "offline");
+    write(ada.doc, "online ");
+    bob.connect();
+    const text = await until(() => expect(textOf(ada.doc)).toContain("offline")).then(() => same(ada, bob));
+    expect(text).toContain("online");
+    expect(await server.rooms.read("art_one", textOf)).toBe(text);
+  });
+
+  it("[RT2] [RT6] nothing is shown before it is stored; when it cannot be stored both come again and nothing is lost", async () => {
+    server = await startCollabServer(start);
+    for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+    const [ada, bob] = [server.provider("ada"), server.provider("bob")];
+    await Promise.all([synced(ada), synced(bob)]);
+    server.log.hold();
+    write(ada.doc, "held");
+    await until(() => expect(server.log.waiting).toBe(1));
+    expect(textOf(bob.doc)).toBe("");
+    const closed = new Promise((resolve) => bob.once("connection-close", (event) => resolve(event?.code)));
+    server.log.failNext(new Error("disk full"));
+    await server.log.release();
+    expect(await closed).toBe(1013);
+    expect(textOf(bob.doc)).toBe("");
+    await until(() => expect(textOf(bob.doc)).toBe("held"));
+    expect(await server.rooms.read("art_one", textOf)).toBe("held");
+  });
+
+  it("[RT3] a client that resyncs learns that what it sent is stored", async () => {
+    server = await startCollabServer(start);
+    server.roles.set("ada", "write");
+    const ada = server.provider("ada");
+    await synced(ada);
+    server.log.hold();
+    write(ada.doc, "to be confirmed");
+    ada.synced = false;
+    ada.ws?.send(Uint8Array.from([0, 0, ...[Y.encodeStateVector(ada.doc).length], ...Y.encodeStateVector(ada.doc)]));
+    await until(() => expect(server.log.waiting).toBe(1));
+    expect(ada.synced).toBe(false);
+    await server.log.release();
+    await synced(ada);
+    expect(server.log.batches("art_one")).toHaveLength(1);
+  });
+
+  it("[RT14] a reader reads, and what it types stays its own", async () => {
+    server = await startCollabServer(start);
+    server.roles.set("ada", "write").set("eve", "read");
+    const [ada, eve] = [server.provider("ada"), server.provider("eve")];
+    await Promise.all([synced(ada), synced(eve)]);
+    write(eve.doc, "graffiti ");
+    await until(() => expect(denials).toHaveLength(1));
+    write(ada.doc, "text");
+    await until(() => expect(textOf(eve.doc)).toContain("text"));
+    expect(textOf(ada.doc)).toBe("text");
+    expect(eve.wsconnected).toBe(true);
+    expect(server.rooms.presence("art_one").map(({ username, mode }) => [username, mode])).toEqual(
+      expect.arrayContaining([
+        ["ada", "write"],
+        ["eve", "read"],
+      ]),
+    );
+  });
+
+  it("[RT9] a refused client is told and stays; after the third refusal it is closed for good and others never notice", async () => {
+    server = await startCollabServer(start);
+    for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+    const [ada, bob] = [server.provider("ada"), server.provider("bob")];
+    await Promise.all([synced(ada), synced(bob)]);
+    const over = new Promise((resolve) => bob.once("closed", ({ code }: { code: number }) => resolve(code)));
+    for (const style of ["bold", "italic", "code"]) {
+      bob.doc.getText("content.md").insert(0, "x", { [style]: true });
+      if (style === "bold") {
+        await until(() => expect(denials).toHaveLength(1));
+        expect(bob.wsconnected).toBe(true);
+      }
+    }
+    expect(await over).toBe(4400);
+    write(ada.doc, "undisturbed");
+    await until(() => expect(server.log.batches("art_one")).toHaveLength(1));
+    expect(textOf(ada.doc)).toBe("undisturbed");
+  });
+
+  it("[RT17] a client that stops reading is closed with 1013 and has everything when it reads again", async () => {
+    server = await startCollabServer(start, { limits: { "socket.buffer": 64 * 1024 } });
+    for (const name of ["ada", "slow"]) server.roles.set(name, "write");
+    const ada = server.provider("ada");
+    const slow = server.provider("slow");
+    await Promise.all([synced(ada), synced(slow)]);
+    const closed = new Promise((resolve) => slow.once("connection-close", (event) => resolve(event?.code)));
+    (slow.ws as unknown as WebSocket).pause();
+    const block = "x".repeat(500_000);
+    // More than the kernel keeps for the two ends of a loopback connection.
+    for (let times = 0; times < 60 && server.rooms.stats().connections === 2; times += 1) {
+      ada.doc.transact(() => {
+        ada.doc.getText("content.md").delete(0, ada.doc.getText("content.md").length);
+        write(ada.doc, block + times);
+      });
+      await until(() => expect(server.log.batches("art_one")).toHaveLength(times + 1));
+    }
+    await until(() => expect(server.rooms.stats().connections).toBe(1));
+    (slow.ws as unknown as WebSocket).resume();
+    expect(await closed).toBe(1013);
+    await until(() => expect(textOf(slow.doc)).toBe(textOf(ada.doc)));
+    expect(ada.wsconnected).toBe(true);
+  });
+
+  it("[RT11] a broken frame closes its socket with 4400, one above frame.bytes with 1009", async () => {
+    server = await startCollabServer(start, { limits: { "frame.bytes": 100_000 } });
+    server.roles.set("ada", "write");
+    const broken = await server.socket("/art_one?ticket=tkt_ada@article:art_one");
+    broken.send(Uint8Array.from([0, 2, 200]));
+    expect((await closeOf(broken)).code).toBe(4400);
+    const large = await server.socket("/art_one?ticket=tkt_ada@article:art_one");
+    large.send(new Uint8Array(100_001));
+    expect((await closeOf(large)).code).toBe(1009);
+  });
+
+  it("[RT24] a stop of the server closes with 1012 and stock clients come back to the next one", async () => {
+    server = await startCollabServer(start);
+    server.roles.set("ada", "write");
+    const ada = server.provider("ada");
+    await synced(ada);
+    write(ada.doc, "before the stop");
+    const closed = new Promise((resolve) => ada.once("connection-close", (event) => resolve(event?.code)));
+    await server.rooms.drain();
+    expect(await closed).toBe(1012);
+    expect(ada.shouldConnect).toBe(true);
+  });
+});
+
+it("[RT1] fifty stock editors on one article converge", { timeout: 60_000 }, async () => {
+  server = await startCollabServer(startUwsHost);
+  const editors = Array.from({ length: 50 }, (_, at) => {
+    server.roles.set(`editor${at}`, "write");
+    return server.provider(`editor${at}`);
+  });
+  await Promise.all(editors.map(synced));
+  expect(server.log.loads).toBe(1);
+  for (let round = 0; round < 10; round += 1) {
+    for (const [at, { doc }] of editors.entries()) write(doc, `${at}.${round} `, (at * 13) % (doc.getText("content.md").length + 1));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const expected = editors.reduce((length, _, at) => length + 10 * (`${at}`.length + 3), 0);
+  await until(() => expect(textOf(editors[0]?.doc as Y.Doc)).toHaveLength(expected));
+  await same(...editors);
+});

@@ -1,0 +1,177 @@
+/** The collaboration socket on a real host, over rooms whose log a test holds, and an identity a test makes up. */
+import { pino } from "pino";
+import { WebSocket } from "ws";
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { Role } from "../../api/operation.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Scope } from "../../api/scopes.ts";
+import { createRooms } from "../../realtime/rooms.ts";
+import { after } from "../../server/actors/after.ts";
+import type { AccessFact } from "../../server/auth/accessFacts.ts";
+import type { Principal } from "../../server/calls/call.ts";
+import { createRateLimits } from "../../server/calls/rateLimits.ts";
+import { createCollabSocket } from "../../server/collab/collabSocket.ts";
+import type { StartHost } from "../../server/host/port.ts";
+import { createMemoryLog } from "./memoryLog.ts";
+import { createMemoryBus } from "./realtimeRig.ts";
+
+// y-websocket looks at the global for the state of a socket when it resyncs.
+globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket;
+
+/** Test credentials: `session:<username>`, and as API key `svc_<username>` with scopes of its own. */
+export interface TestKey {
+  readonly scopes?: readonly Scope[];
+  readonly expiresAtMs?: number;
+}
+
+export async function startCollabServer(start: StartHost, { limits = {} }: { limits?: Partial<Limits> } = {}) {
+  const log = createMemoryLog();
+  const allLimits = { ...defaultLimits, ...limits };
+  const clock = { now: Date.now, after };
+  const rooms = createRooms({ updateLog: log, bus: createMemoryBus(), clock, nodeId: "node", limits: allLimits });
+  const listeners = new Set<(fact: AccessFact) => void>();
+  const missed = new Set<() => void>();
+  const keys = new Map<string, TestKey>();
+  /** Username to role; whoever is not here cannot see the article. */
+  const roles = new Map<string, Role>();
+  const articles = new Set(["art_one", "art_two"]);
+  const refusedKeys = new Set<string>();
+  let drawn = 0;
+
+  function sessionOf(username: string): Principal {
+    return { kind: "session", accountId: `usr_${username}`, username, operator: false, sessionId: `ses_${username}` };
+  }
+
+  const collab = createCollabSocket({
+    rooms,
+    limits: allLimits,
+    clock,
+    log: pino({ level: "silent" }),
+    baseUrl: "https://content.example",
+    corsOrigins: ["https://editor.example"],
+    accessWatch: {
+      subscribe(listener, onMissed) {
+        listeners.add(listener);
+        if (onMissed !== undefined) missed.add(onMissed);
+        return () => {
+          listeners.delete(listener);
+          if (onMissed !== undefined) missed.delete(onMissed);
+        };
+      },
+    },
+    rateLimits: createRateLimits({
+      limits: allLimits,
+      storage: {
+        rates: {
+          async take(demands) {
+            drawn += 1;
+            return demands.map(({ policy }) => ({ allowed: drawn <= policy.burst, remaining: 0, retryAfterMs: 1000 }));
+          },
+        },
+      },
+    }),
+    authenticator: {
+      async authenticate({ apiKey, bearer }) {
+        if (bearer?.startsWith("session:")) return sessionOf(bearer.slice("session:".length));
+        const username = apiKey?.slice("svc_".length) ?? "";
+        const key = keys.get(username);
+        if (key === undefined) throw new AppError("unauthenticated", "no such credential");
+        if (refusedKeys.has(username)) throw new AppError("key_revoked", "the key was revoked");
+        return { kind: "key", accountId: `usr_${username}`, username, operator: false, keyId: `key_${username}`, ...key };
+      },
+    },
+    tickets: {
+      isTicket: (text) => text.startsWith("tkt_"),
+      async verify(ticket, resource) {
+        const [username = "", opens] = ticket.slice("tkt_".length).split("@");
+        if (opens !== resource) throw new AppError("unauthenticated", "the ticket opens something else");
+        return sessionOf(username);
+      },
+    },
+    access: {
+      async resolve(principal, _kind, id) {
+        const role = roles.get(principal.username);
+        return role === undefined || !articles.has(id) ? undefined : { workspaceId: "ws_one", partition: 0, role };
+      },
+    },
+  });
+  const app = { handle: () => ({ status: 404, headers: {} }), upgrade: collab.upgrade };
+  const errors: unknown[] = [];
+  const maxBufferedBytes = allLimits["document.bytes"] + allLimits["socket.buffer"] + allLimits["frame.bytes"];
+  const host = await start(app, {
+    host: "127.0.0.1",
+    port: 0,
+    maxFrameBytes: allLimits["frame.bytes"],
+    maxBufferedBytes,
+    onError: (error) => errors.push(error),
+  });
+  const url = `ws://127.0.0.1:${host.port}/collab`;
+  const providers: WebsocketProvider[] = [];
+  const sockets: WebSocket[] = [];
+
+  return {
+    log,
+    rooms,
+    roles,
+    keys,
+    refusedKeys,
+    articles,
+    errors,
+    url,
+    tell(fact: AccessFact) {
+      for (const listener of listeners) listener(fact);
+    },
+    tellMissed() {
+      for (const listener of missed) listener();
+    },
+    /** A stock y-websocket client with a ticket of this user. */
+    provider(
+      username: string,
+      { article = "art_one", document = new Y.Doc(), resyncInterval = -1, wsClass = WebSocket } = {},
+    ): WebsocketProvider {
+      const provider = new WebsocketProvider(url, article, document, {
+        params: { ticket: `tkt_${username}@article:${article}` },
+        WebSocketPolyfill: wsClass as unknown as typeof globalThis.WebSocket,
+        disableBc: true,
+        resyncInterval,
+        maxBackoffTime: 200,
+      });
+      providers.push(provider);
+      return provider;
+    },
+    /** A bare socket; resolves when it is open. */
+    async socket(path: string, headers: Record<string, string> = {}): Promise<WebSocket> {
+      const socket = new WebSocket(url + path, { headers });
+      sockets.push(socket);
+      await new Promise<void>((resolve, reject) => {
+        socket.once("open", resolve);
+        socket.once("error", reject);
+      });
+      return socket;
+    },
+    async close() {
+      for (const provider of providers) provider.destroy();
+      for (const socket of sockets) socket.terminate();
+      collab.stop();
+      await rooms.drain();
+      await host.close();
+    },
+  };
+}
+
+export type CollabServer = Awaited<ReturnType<typeof startCollabServer>>;
+
+/** The close code of a socket, however it is closed. */
+export function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  return new Promise((resolve) => socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() })));
+}
+
+export function textOf(document: Y.Doc): string {
+  return document.getText("content.md").toString();
+}
+
+export function write(document: Y.Doc, text: string, at = document.getText("content.md").length): void {
+  document.getText("content.md").insert(at, text);
+}
