@@ -34,11 +34,12 @@ const reasons: Readonly<Record<string, OutboundFailure>> = {
 const certificateCode = /CERT|SELF_SIGNED|ISSUER|CRL|LEAF_SIGNATURE|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH/;
 
 export function toOutboundFailure(error: unknown): OutboundFailure {
+  // The parser's errors come without a code where the answer is no HTTP at all.
+  if (error instanceof Error && error.name === "HTTPParserError") return "answer_invalid";
   const code = codeOf(error);
   if (code === undefined) return "failed";
   const known = reasons[code];
   if (known !== undefined) return known;
-  if (code.startsWith("HPE_")) return "answer_invalid";
   if (certificateCode.test(code)) return "certificate_invalid";
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS") || code === "EPROTO") return "tls_failed";
   return "failed";

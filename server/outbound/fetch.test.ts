@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:net";
-import type { SecureContext } from "node:tls";
+import { createServer as createTlsServer, type SecureContext } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CertificateAuthority, createCertificateAuthority } from "../../test/support/certificateAuthority.ts";
 import { type Receiver, startReceiver } from "../../test/support/receiver.ts";
@@ -124,6 +124,22 @@ describe("fetch", () => {
     expect(await fetch(at("/hook", "other.example.com"))).toEqual({ kind: "failed", reason: "certificate_invalid" });
     const withoutAuthority = createOutboundFetch({ checkUrl: gate(["127.0.0.0/8"]) });
     expect(await withoutAuthority(request(at("/hook")))).toEqual({ kind: "failed", reason: "certificate_invalid" });
+  });
+
+  test("[OB4] what is no answer by HTTP/1.1, or a head without end, is a failure", async () => {
+    const heads = [
+      "nonsense\r\n\r\n",
+      "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+      `HTTP/1.1 200 OK\r\n${"x-a: b\r\n".repeat(10_000)}`,
+    ];
+    const server = createTlsServer(await authority.issue(["127.0.0.1"]), (socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => void socket.end(heads.shift()));
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const { port } = server.address() as { port: number };
+    while (heads.length > 0) expect(await fetch(`https://127.0.0.1:${port}/`)).toEqual({ kind: "failed", reason: "answer_invalid" });
+    server.close();
   });
 
   test("[OB4] the caller's abort ends the request and is thrown", async () => {
