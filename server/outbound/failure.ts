@@ -28,6 +28,7 @@ const reasons: Readonly<Record<string, OutboundFailure>> = {
   ENETUNREACH: "unreachable",
   EADDRNOTAVAIL: "unreachable",
   UND_ERR_HEADERS_OVERFLOW: "answer_invalid",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "answer_invalid",
 };
 
 /** What OpenSSL and Node say of a certificate that does not hold. */

@@ -134,7 +134,7 @@ describe("fetch", () => {
     ];
     const server = createTlsServer(await authority.issue(["127.0.0.1"]), (socket) => {
       socket.on("error", () => {});
-      socket.once("data", () => void socket.end(heads.shift()));
+      socket.once("data", () => void socket.end(heads.shift() ?? ""));
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     const { port } = server.address() as { port: number };
