@@ -13,17 +13,16 @@ export interface Answer<Body> {
 
 export interface RestClient {
   call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer<Body>>;
-  /** The same client with this bearer token. */
-  as(accessToken: string): RestClient;
+  /** The same client with the header of a credential. */
+  as(credential: Readonly<Record<string, string>>): RestClient;
 }
 
 /** Long enough for a server to be killed and started again several times. */
 const patienceMs = 60_000;
 
-export function createRestClient(baseUrl: string, accessToken?: string): RestClient {
+export function createRestClient(baseUrl: string, credential: Readonly<Record<string, string>> = {}): RestClient {
   async function attempt(method: string, path: string, idempotencyKey: string, body: unknown): Promise<Response | undefined> {
-    const headers: Record<string, string> = { "idempotency-key": idempotencyKey };
-    if (accessToken !== undefined) headers["authorization"] = `Bearer ${accessToken}`;
+    const headers: Record<string, string> = { ...credential, "idempotency-key": idempotencyKey };
     if (body !== undefined) headers["content-type"] = "application/json";
     try {
       const answer = await fetch(baseUrl + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
@@ -36,7 +35,7 @@ export function createRestClient(baseUrl: string, accessToken?: string): RestCli
   }
 
   return {
-    as: (token) => createRestClient(baseUrl, token),
+    as: (held) => createRestClient(baseUrl, held),
     async call<Body>(method: string, path: string, body?: unknown) {
       const idempotencyKey = randomUUID();
       const deadline = Date.now() + patienceMs;

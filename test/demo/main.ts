@@ -10,17 +10,33 @@ const narrator: Narrator = {
   chapter: (name) => console.log(`\n${colors.bold(colors.cyan(name))}`),
   say: (line) => console.log(`${elapsed()}  ${line}`),
   show: (label, value) => console.log(`${elapsed()}  ${colors.yellow(label)}  ${value}`),
+  watch: (look) => {
+    if (!process.stdout.isTTY) return () => {};
+    const halves = ["first ", "second"];
+    let painted = 0;
+    const paint = () => {
+      const width = Math.max(20, (process.stdout.columns ?? 80) - 18);
+      const lines = look().map((text, at) => `${elapsed()}  ${colors.magenta(halves[at] ?? "")} ${text.slice(-width)}▏`);
+      process.stdout.write(`${painted > 0 ? `\x1b[${painted}A` : ""}${lines.map((line) => `\x1b[2K${line}\n`).join("")}`);
+      painted = lines.length;
+    };
+    const timer = setInterval(paint, 60);
+    return () => {
+      clearInterval(timer);
+      paint();
+    };
+  },
 };
 
 narrator.chapter("A server, started on an empty folder");
 const stage = await startStage();
 try {
   narrator.show("listening", stage.url);
-  const ending = await playStory(stage, narrator, { keyPauseMs: 12 });
+  const ending = await playStory(stage, narrator, { keyPauseMs: 40 });
   narrator.chapter("The end, as the disk has it");
   console.log(colors.dim(ending.text.replace(/^/gm, "  │ ")));
   narrator.say(
-    `${ending.commitIds.length} commits, ${ending.deliveredCommitIds.length} webhooks verified, ${stage.kills} kill -9, ${colors.green("nothing lost")}.`,
+    `${ending.commitIds.length} commit, ${ending.deliveredCommitIds.length} webhook verified, ${stage.kills} kill -9, ${colors.green("nothing lost")}.`,
   );
   console.log(`
 ${colors.bold("Where to look next")}

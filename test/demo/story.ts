@@ -33,6 +33,8 @@ export interface Narrator {
   chapter(name: string): void;
   say(line: string): void;
   show(label: string, value: string): void;
+  /** Shows lines that change, again and again, until the function it gives is called. */
+  watch(look: () => readonly string[]): () => void;
 }
 
 export interface Ending {
@@ -62,7 +64,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
     password: stage.password,
   });
   expectStatus(signedIn, 200);
-  const rest = anonymous.as(signedIn.body.accessToken);
+  const rest = anonymous.as({ authorization: `Bearer ${signedIn.body.accessToken}` });
   const workspace = await rest.call<{ workspaceId: string }>("POST", "/workspaces", { name: "Handbook", type: "team" });
   expectStatus(workspace, 201);
   const { workspaceId } = workspace.body;
@@ -80,6 +82,9 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   tell.chapter("Two stock Yjs editors type at once");
   const open = async () => openArticle(rest, stage.url, articleId);
   let [first, second] = await Promise.all([open(), open()]);
+  // Each half as the other editor sees it: what stands there is on disk.
+  const seenHalves = () => [typedHalf(second.text, "first"), typedHalf(first.text, "second")];
+  let unwatch = tell.watch(seenHalves);
   const stale = await rest.call<ContentAnswer>("GET", `/articles/${articleId}/content`);
   expectStatus(stale, 200);
   const typing = new AbortController();
@@ -88,6 +93,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
     second.type("second", { ...pace, pauseMs: pace.keyPauseMs, halt: typing.signal }),
   ];
   await until(() => typedCharacters(second.text.toString(), "first") > 120 && typedCharacters(first.text.toString(), "second") > 120);
+  unwatch();
   tell.say(`Each sees the other's words: ${first.text.length} characters so far.`);
 
   tell.chapter("A stale write over REST merges into what they type");
@@ -101,7 +107,9 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   await until(() => second.text.toString().includes(retitled));
 
   tell.chapter("kill -9 in the middle of a word");
+  unwatch = tell.watch(seenHalves);
   await until(() => typedCharacters(second.text.toString(), "first") > 240);
+  unwatch();
   const seen: Record<Half, number> = {
     first: typedCharacters(second.text.toString(), "first"),
     second: typedCharacters(first.text.toString(), "second"),
@@ -122,9 +130,11 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   assert.ok(kept.includes(retitled), "the merged title was acknowledged and must be there");
 
   [first, second] = await Promise.all([open(), open()]);
+  unwatch = tell.watch(seenHalves);
   await Promise.all([first.type("first", { pauseMs: pace.keyPauseMs }), second.type("second", { pauseMs: pace.keyPauseMs })]);
   const whole = expectedText();
   await until(() => [first, second, reader].every((editor) => editor.text.toString() === whole));
+  unwatch();
   tell.say("Both finish their half; three clients hold the same text, to the byte.");
 
   tell.chapter("A commit, and its signed webhook");
@@ -166,6 +176,20 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   const openapi = await anonymous.call<{ paths: Record<string, unknown> }>("GET", "/openapi.json");
   tell.show("REST = tRPC", `"${overTrpc.title}"; ${Object.keys(openapi.body.paths).length} paths in /openapi.json`);
 
+  tell.chapter("A key that is revoked is dead");
+  const key = await rest.call<{ keyId: string; key: string; prefix: string }>("POST", "/api-keys", {
+    name: "Read one workspace",
+    scopes: ["articles:read"],
+    workspaceIds: [workspaceId],
+  });
+  expectStatus(key, 201);
+  const byKey = () => anonymous.as({ "x-api-key": key.body.key }).call<{ code?: string }>("GET", `/articles/${articleId}`);
+  expectStatus(await byKey(), 200);
+  expectStatus(await rest.call("POST", `/api-keys/${key.body.keyId}/revoke`), 200);
+  const refused = await byKey();
+  expectStatus(refused, 401);
+  tell.show(`${key.body.prefix}…`, `works, is revoked, and its very next request answers 401 ${refused.body.code}`);
+
   for (const editor of [first, second, reader]) editor.close();
   const commits = await rest.call<{ commits: { commitId: string }[] }>("GET", `/articles/${articleId}/commits?limit=100`);
   const commitIds = commits.body.commits.map((entry) => entry.commitId);
@@ -173,6 +197,10 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   await until(() => commitIds.every((commitId) => deliveredCommitIds().includes(commitId)));
   const end = await rest.call<ContentAnswer>("GET", `/articles/${articleId}/content`);
   return { text: end.body.content, commitIds, deliveredCommitIds: deliveredCommitIds(), publicPage: (await page()).body };
+}
+
+function typedHalf(text: { toString(): string }, half: Half): string {
+  return halves[half].slice(0, typedCharacters(text.toString(), half));
 }
 
 /** The text once both halves are whole. */

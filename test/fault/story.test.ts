@@ -9,7 +9,7 @@ import { type Ending, type Narrator, playStory } from "../demo/story.ts";
 
 const kills = 20;
 const killsPerStory = 5;
-const silence: Narrator = { chapter: () => {}, say: () => {}, show: () => {} };
+const silence: Narrator = { chapter: () => {}, say: () => {}, show: () => {}, watch: () => () => {} };
 
 async function play(disturb: (stage: DemoStage, over: AbortSignal) => Promise<void>): Promise<Ending & { kills: number }> {
   const stage = await startStage();
