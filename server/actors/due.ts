@@ -43,7 +43,7 @@ interface Held {
   readonly row: ClaimedRow;
   readonly lanes: readonly Lane[];
   readonly abort: AbortController;
-  /** Absent for a row that was claimed because it was due. */
+  /** False for a row that was claimed because it was due. */
   readonly adopted: boolean;
   leasedUntilMs: number;
   parked: boolean;
@@ -139,7 +139,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
         if (!(await renew(held))) return;
       }
       keepRenewing(held);
-      if (!held.adopted) observe?.lag(row.kind, Math.max(0, held.leasedUntilMs - leaseMs - row.dueAtMs));
+      if (!held.adopted) observe?.lag(row.kind, Math.max(0, storage.now() - row.dueAtMs));
       const worker = workers.get(row.kind);
       if (worker === undefined) throw new Error(`nobody works on due rows of kind ${row.kind}`);
       outcome = await worker.work(row, held.abort.signal);

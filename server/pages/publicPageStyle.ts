@@ -56,9 +56,8 @@ ul, ol { padding-left: 1.5em; }
 li { margin: 0.3em 0; }
 li::marker { color: var(--quiet); }
 li > ul, li > ol { margin: 0.3em 0; }
-.contains-task-list { padding-left: 0.2em; list-style: none; }
-.contains-task-list .contains-task-list { padding-left: 1.6em; }
-.task-list-item > input, .task-list-item > p > input { margin: 0 0.5em 0 0; vertical-align: -0.05em; }
+.task-list-item { list-style: none; }
+.task-list-item > input, .task-list-item > p > input { width: 1em; margin: 0 0.5em 0 -1.5em; vertical-align: -0.05em; }
 dt { font-weight: 650; }
 dd { margin: 0 0 0.6em 1.5em; }
 blockquote { margin-left: 0; padding: 0.1em 0 0.1em 1.2em; border-left: 0.2rem solid var(--line); color: var(--quiet); }

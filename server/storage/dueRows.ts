@@ -62,7 +62,7 @@ export function findDue(store: KeyValueReader, partitions: readonly Partition[],
   return found.sort((one, other) => one.dueAtMs - other.dueAtMs).slice(0, limit);
 }
 
-/** Leases what is due; each row returned carries the number of claims before this one. */
+/** Leases what is due; each row returned carries the number of claims before this one and the time it fell due. */
 export function claimDue(
   store: KeyValueWriter,
   options: { readonly partitions: readonly Partition[]; readonly limit: number; readonly leaseMs: number },
@@ -74,7 +74,7 @@ export function claimDue(
     const dueAtMs = nowMs + options.leaseMs;
     const fence = current.fence + 1;
     applyChanges(store, toDueChanges(partition, current, { ...current, dueAtMs, fence, attempts: current.attempts + 1 }));
-    return { ...current, partition, dueAtMs, fence };
+    return { ...current, partition, fence };
   });
 }
 

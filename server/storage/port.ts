@@ -228,7 +228,7 @@ export interface Storage {
     tail(partition: Partition, log: LogName): Promise<number>;
   };
   readonly due: {
-    /** Takes rows that are due now; each is the caller's for `leaseMs`. */
+    /** Takes rows that are due now; each is the caller's for `leaseMs`. Their `dueAtMs` is when they fell due. */
     claim(options: { partitions: readonly Partition[]; limit: number; leaseMs: number }): Promise<readonly ClaimedRow[]>;
     /** False when the fence has moved on: the caller must stop. */
     renew(row: Pick<ClaimedRow, "partition" | "id" | "fence">, leaseMs: number): Promise<boolean>;

@@ -360,4 +360,53 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(gate.open[1]?.part).toBe("b");
     expect((await read(id))?.context.results).toEqual({ a: 1 });
   });
+
+  test("[AC17] what is known to fall due is run on time, what a node finds at least twice a second, and it says how late", async () => {
+    const lags: [string, number][] = [];
+    const kind = instant();
+    const node = createActorNode(storage, time, [kind], { lag: (row, lagMs) => lags.push([row, lagMs]) });
+    const id = newId();
+    await node.actors.create(kind, id, {});
+    await node.actors.send(kind, id, { type: "parcel.wait", untilMs: time.now() + 7777 });
+    await time.advance(7777);
+    expect((await read(id))?.context.idled).toBe(1);
+    expect(lags).toEqual([["actor.timer", 0]]);
+    // Written by somebody else: this node was not told.
+    const elsewhere = createIds(time).next("art", 11);
+    const born = node.actors.birth(kind, elsewhere, {});
+    await storage.commit({ partition: 11, ...born.batch });
+    const row = {
+      id: "foreign",
+      kind: "actor.timer",
+      dueAtMs: time.now() + 130,
+      payload: { actor: "parcel", id: elsewhere, name: "x", event: { type: "x" } },
+      attempts: 0,
+    };
+    await storage.commit({ partition: 11, due: [{ op: "schedule", row }] });
+    await time.advance(700);
+    expect(lags).toHaveLength(2);
+    expect(lags[1]?.[1]).toBeLessThanOrEqual(500);
+    expect(await storage.due.get(11, "foreign")).toBeUndefined();
+  });
+
+  test("[AC17] work that fails is logged and tried again with growing waits, and holds up nothing else", async () => {
+    const node = createActorNode(storage, time, [instant()]);
+    const runs: Record<string, number[]> = { bad: [], good: [] };
+    node.pump.register("bad", async () => {
+      runs.bad?.push(time.now());
+      throw new Error("always");
+    });
+    node.pump.register("good", async () => {
+      runs.good?.push(time.now());
+      return { kind: "done" };
+    });
+    const startMs = time.now();
+    const rows = ["bad", "good"].map((name) => ({ id: name, kind: name, dueAtMs: startMs, payload: null, attempts: 0 }));
+    await storage.commit({ partition: 3, due: rows.map((row) => ({ op: "schedule", row })) });
+    node.pump.wake(3, startMs);
+    await time.advance(8000);
+    expect(runs.good).toHaveLength(1);
+    expect(runs.bad?.map((atMs) => Math.round((atMs - startMs) / 1000))).toEqual([0, 1, 3, 7]);
+    expect((await storage.due.stats()).rows).toBe(1);
+  });
 });

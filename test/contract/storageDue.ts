@@ -65,11 +65,11 @@ export function dueTests(withStorage: WithStorage): void {
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs)]);
         const [first] = await claimAll(storage);
-        expect(first).toEqual({ ...row("a", startMs + 1000), partition, fence: 2 });
+        expect(first).toEqual({ ...row("a", startMs), partition, fence: 2 });
         clock.advance(999);
         expect(await claimAll(storage)).toEqual([]);
         clock.advance(1);
-        expect(await claimAll(storage)).toEqual([{ ...row("a", startMs + 2000, { attempts: 1 }), partition, fence: 3 }]);
+        expect(await claimAll(storage)).toEqual([{ ...row("a", startMs + 1000, { attempts: 1 }), partition, fence: 3 }]);
         expect(await storage.due.get(partition, "a")).toMatchObject({ attempts: 2, fence: 3 });
       }, clock);
     });
@@ -144,8 +144,8 @@ export function dueTests(withStorage: WithStorage): void {
         );
         clock.advance(60);
         expect(await claimAll(storage)).toEqual([
-          { ...row("a", clock.now() + 1000, { attempts: 7 }), partition, fence: 3 },
-          { ...row("b", clock.now() + 1000, { attempts: 1, payload: ["new"] }), partition, fence: 3 },
+          { ...row("a", startMs + 50, { attempts: 7 }), partition, fence: 3 },
+          { ...row("b", startMs + 60, { attempts: 1, payload: ["new"] }), partition, fence: 3 },
         ]);
       }, clock);
     });

@@ -1,6 +1,6 @@
 /**
  * A process that owns a store and moves parcels through it until it is killed: `actorChild.ts <directory>
- * <journal> <count>`. It appends every run of an effect to the journal and says on stdout what was acknowledged.
+ * <journal> <count> <wall>`, where <wall> is by how many milliseconds the clock on the wall is wrong. It appends every run of an effect to the journal and says on stdout what was acknowledged.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ import { createSeededIds } from "../../server/ids.ts";
 import { createLmdbStorage } from "../../server/storage/lmdb.ts";
 import { createParcelKind, parcelRecord } from "../support/parcelMachine.ts";
 
-const [directory = "", journal = "", count = "0"] = process.argv.slice(2);
+const [directory = "", journal = "", count = "0", wall = "0"] = process.argv.slice(2);
+const trueNow = Date.now;
+Date.now = () => trueNow() + Number(wall);
 const storage = await createLmdbStorage({ directory: join(directory, "store") });
 const log = pino({ level: "silent" });
 const pump = createDuePump({ storage, log, leaseMs: 300, pollMs: 50 });

@@ -1,6 +1,6 @@
 /** One "node" of a test: a runtime and its pump on a storage that others may share, on a held clock. */
 import pino from "pino";
-import { createDuePump } from "../../server/actors/due.ts";
+import { createDuePump, type DueObserver } from "../../server/actors/due.ts";
 import type { ActorKind, ActorRuntime, DuePump } from "../../server/actors/port.ts";
 import { createActorRuntime } from "../../server/actors/runtime.ts";
 import type { Storage } from "../../server/storage/port.ts";
@@ -18,9 +18,10 @@ export function createActorNode(
   time: ManualTime,
   // biome-ignore lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events
   kinds: readonly ActorKind<any, any>[],
+  observe?: DueObserver,
 ): ActorNode {
   const log = pino({ level: "silent" });
-  const pump = createDuePump({ storage, log, leaseMs: testLeaseMs, after: time.after });
+  const pump = createDuePump({ storage, log, leaseMs: testLeaseMs, after: time.after, ...(observe === undefined ? {} : { observe }) });
   const actors = createActorRuntime({ storage, pump, log, leaseMs: testLeaseMs, after: time.after });
   actors.register(kinds);
   pump.start();
