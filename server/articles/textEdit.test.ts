@@ -56,6 +56,9 @@ test("[AR13] a search through a text that repeats itself takes linear time", () 
   const before = process.cpuUsage();
   expect(applyTextEdit(text, { find, replace: "" }, 3_000_000)).toMatchObject({ code: "anchor_not_found" });
   expect(applyTextEdit(`${text}${find}`, { find, replace: "x" }, 3_000_000)).toEqual({ kind: "edited", text: `${text}x` });
+  // Overlapping occurrences by the million, most of them found after the search has changed.
+  const many = applyTextEdit(text, { find: "a".repeat(1000), replace: "b", occurrence: "all" }, 3_000_000);
+  expect(many).toEqual({ kind: "edited", text: "b".repeat(2000) });
   // The built-in search takes minutes.
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000);
 });

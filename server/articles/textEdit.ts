@@ -47,20 +47,27 @@ function notFoundDetail(found: number, { prefix, suffix, occurrence }: TextEdit)
   return `The text to find does not occur${context}.`;
 }
 
-/** Above this product the built-in search may take quadratic time on a repetitive text. */
-const maxPlainSearch = 2 ** 25;
+/** Characters that may be compared in vain before the search changes to one that is slower but linear. */
+const maxWasted = 2 ** 24;
+/** The built-in search is given no more than this: on a repetitive text its time grows with the product of both lengths. */
+const probeLength = 16;
 
 /** Start of each occurrence, overlapping ones too. */
 function* occurrences(text: string, wanted: string): Generator<number> {
-  if (text.length * wanted.length > maxPlainSearch) {
-    yield* occurrencesLinear(text, wanted);
-    return;
+  const probe = wanted.slice(0, probeLength);
+  let wasted = 0;
+  for (let at = text.indexOf(probe); at >= 0; at = text.indexOf(probe, at + 1)) {
+    if (text.startsWith(wanted, at)) yield at;
+    wasted += wanted.length;
+    if (wasted > maxWasted) {
+      yield* occurrencesLinear(text, wanted, at + 1);
+      return;
+    }
   }
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) yield at;
 }
 
 /** Knuth–Morris–Pratt. */
-function* occurrencesLinear(text: string, wanted: string): Generator<number> {
+function* occurrencesLinear(text: string, wanted: string, start: number): Generator<number> {
   const border = new Int32Array(wanted.length);
   let matched = 0;
   for (let at = 1; at < wanted.length; at += 1) {
@@ -69,7 +76,7 @@ function* occurrencesLinear(text: string, wanted: string): Generator<number> {
     border[at] = matched;
   }
   matched = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = start; at < text.length; at += 1) {
     while (matched > 0 && text.charCodeAt(at) !== wanted.charCodeAt(matched)) matched = border[matched - 1] as number;
     if (text.charCodeAt(at) === wanted.charCodeAt(matched)) matched += 1;
     if (matched === wanted.length) {
