@@ -8,10 +8,10 @@ import { join, relative, sep } from "node:path";
 const root = process.cwd();
 const testFolders = ["api", "machines", "realtime", "server", "test", "bench"];
 
-const ruleLine = /^- \*\*([A-Z]{2}\d+)\*\* \S/;
-const looksLikeRule = /^\s*[-*] \*\*[A-Z]{2}\d+/;
+const ruleLine = /^- \*\*([A-Z]{2,3}\d+)\*\* \S/;
+const looksLikeRule = /^\s*[-*] \*\*[A-Z]{2,3}\d+/;
 /** A title that starts with one or more ids: "[ST4] …", "[ST4][ST5] …". */
-const titleIds = /["'`]((?:\[[A-Z]{2}\d+\] ?)+)/g;
+const titleIds = /["'`]((?:\[[A-Z]{2,3}\d+\] ?)+)/g;
 const leftOut = /\b(?:test|it|describe|suite|bench)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b|\bcontext\.skip\(/;
 
 function filesBelow(folder: string, fits: (path: string) => boolean): string[] {
@@ -47,7 +47,7 @@ const tests = testFolders.flatMap((folder) =>
 for (const file of tests) {
   const text = readFileSync(join(root, file), "utf8");
   for (const [, ids = ""] of text.matchAll(titleIds)) {
-    for (const [id] of ids.matchAll(/[A-Z]{2}\d+/g)) {
+    for (const [id] of ids.matchAll(/[A-Z]{2,3}\d+/g)) {
       tested.set(id, file);
       if (!rules.has(id)) problems.add(`${file} tests ${id}, which docs/rules does not state`);
     }

@@ -9,6 +9,7 @@ import { delimiter, join } from "node:path";
 const tools: readonly { readonly command: string; readonly debian: string; readonly why: string }[] = [
   { command: "unshare", debian: "util-linux", why: "a small disk of their own for the tests of a full one" },
   { command: "mount", debian: "mount", why: "the same" },
+  { command: "curl", debian: "curl", why: "the commands of the README" },
 ];
 
 function isOnPath(command: string): boolean {
