@@ -146,6 +146,9 @@ export function writeAwareness(
   return withPayload([message.awareness], payload);
 }
 
+/** Says nothing, and so is understood by every client: presence of nobody. */
+export const emptyFrame: Uint8Array = writeAwareness([]);
+
 /** A stock client prints the reason and stays connected. */
 export function writePermissionDenied(reason: string): Uint8Array {
   return encoding.encode((encoder) => {

@@ -693,6 +693,20 @@ describe("sockets", () => {
     expect(slow.text).toBe(ada.text);
   });
 
+  it("[RT26] an idle client hears something at least every 20 s", async () => {
+    rig = createRealtimeRig();
+    const ada = await rig.join("ada", { mayWrite: false });
+    await settle(rig.clients);
+    for (let times = 0; times < 5; times += 1) {
+      await rig.time.advance(20_000);
+      expect(ada.peer.toClient).toHaveLength(1);
+      expect(ada.take()).toBe(true);
+    }
+    ada.disconnect();
+    await rig.time.advance(60_000);
+    expect(rig.rooms.stats().rooms).toBe(0);
+  });
+
   it("[RT18] more frames or bytes than a socket may send close it with 4429", async () => {
     const rate = { count: 10, seconds: 1, burst: 20 };
     rig = createRealtimeRig({ limits: { "socket.frames": rate } });

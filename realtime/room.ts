@@ -21,7 +21,7 @@ import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
 import { openDocument } from "./openDocument.ts";
 import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
-import { writeAwareness, writeUpdate } from "./protocol.ts";
+import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
 import { applyBatch, type Said } from "./relay.ts";
 import { RoomQueue } from "./roomQueue.ts";
 import { runServerEdit } from "./serverEdit.ts";
@@ -79,6 +79,9 @@ interface BegunEdit extends EditRequest {
   readonly value: unknown;
 }
 
+/** A stock client that hears nothing for 30 s takes the connection for dead; it counts on hearing its own presence. */
+const lifeSignMs = 20_000;
+
 export class Room {
   readonly articleId: string;
   readonly presence: Presence<Connection>;
@@ -91,6 +94,7 @@ export class Room {
   private admission: Admission<Connection>;
   private revision: number;
   private isEnded = false;
+  private cancelLifeSign: (() => void) | undefined;
   private heldBytes = 0;
   private submissions = 0;
   /** Another node says that the log is this long. */
@@ -148,7 +152,14 @@ export class Room {
     this.presence.join(connection);
     this.options.onActivity();
     this.ask(connection);
+    this.cancelLifeSign ??= clock.after(lifeSignMs, () => this.giveLifeSign());
     return connection;
+  }
+
+  private giveLifeSign(): void {
+    for (const connection of this.connections) connection.deliver(emptyFrame);
+    const isNeeded = this.connections.size > 0;
+    this.cancelLifeSign = isNeeded ? this.options.clock.after(lifeSignMs, () => this.giveLifeSign()) : undefined;
   }
 
   leave(connection: Connection): void {
@@ -252,6 +263,7 @@ export class Room {
     this.isEnded = true;
     this.options.onEnded();
     for (const connection of [...this.connections]) connection.close(code, reason);
+    this.cancelLifeSign?.();
     this.presence.stop();
     this.asks.stop();
     const reject = ({ settle }: { readonly settle: Settle<never> | undefined }) => settle?.reject(error);

@@ -1,0 +1,132 @@
+/**
+ * Stock editors write while the server is killed again and again. What counts as acknowledged is written down by
+ * the test itself: what a sync-step-2 confirmed, and what a second client has seen. Every other round the clients
+ * die with the server, so that their memory cannot make good what was lost.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import { type Editor, openEditor, type Rest, signIn } from "../support/clients.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+const rounds = 6;
+const writersOfArticle = 4;
+const tokenPattern = /\[\d+\.\d+\]/g;
+
+let server: RunningServer;
+let rest: Rest;
+
+beforeAll(async () => {
+  server = await startServer({ LIMITS: "off" });
+  rest = await signIn(server.url, server.operator);
+});
+afterAll(() => server.remove());
+
+/** One article, the editors on it, and what they were told is safe. */
+class Journal {
+  readonly articleId: string;
+  readonly acknowledged = new Set<string>();
+  private editors: Editor[] = [];
+  private readonly asked = new Map<Editor, string[][]>();
+  private readonly written = new Map<Editor, string[]>();
+
+  constructor(articleId: string) {
+    this.articleId = articleId;
+  }
+
+  async open(): Promise<void> {
+    this.editors = await Promise.all(Array.from({ length: writersOfArticle }, () => openEditor(rest, this.articleId)));
+    for (const editor of this.editors) this.listen(editor);
+  }
+
+  private listen(editor: Editor): void {
+    this.written.set(editor, []);
+    this.asked.set(editor, []);
+    editor.text.observe((event, transaction) => {
+      if (transaction.local) return;
+      for (const { insert } of event.delta) {
+        if (typeof insert === "string") for (const token of insert.match(tokenPattern) ?? []) this.acknowledged.add(token);
+      }
+    });
+    editor.provider.on("sync", (synced: boolean) => {
+      if (!synced) return;
+      for (const token of this.asked.get(editor)?.shift() ?? []) this.acknowledged.add(token);
+    });
+    // A new socket has been asked nothing yet.
+    editor.provider.on("status", ({ status }: { status: string }) => {
+      if (status === "connected") this.asked.set(editor, [[]]);
+    });
+  }
+
+  write(token: string, at: number): void {
+    const editor = this.editors[at % this.editors.length];
+    if (editor === undefined || !editor.provider.wsconnected) return;
+    editor.text.insert(at % 3 === 0 ? 0 : editor.text.length, token);
+    this.written.get(editor)?.push(token);
+    if (at % 7 === 0) this.ask(editor);
+  }
+
+  private ask(editor: Editor): void {
+    const { provider } = editor;
+    if (!provider.synced) return;
+    provider.synced = false;
+    this.asked.get(editor)?.push([...(this.written.get(editor) ?? [])]);
+    sendQuestion(provider);
+  }
+
+  /** Their memory goes with them. */
+  close(): void {
+    for (const editor of this.editors) editor.close();
+    this.editors = [];
+  }
+
+  get isBack(): boolean {
+    return this.editors.every(({ provider }) => provider.synced);
+  }
+}
+
+function sendQuestion({ ws, doc }: WebsocketProvider): void {
+  const vector = Y.encodeStateVector(doc);
+  const length = vector.length < 128 ? [vector.length] : [128 + (vector.length % 128), Math.floor(vector.length / 128)];
+  ws?.send(Uint8Array.from([0, 0, ...length, ...vector]));
+}
+
+it(`[RT2] [RT3] ${rounds} times kill -9 under writers: nothing that was confirmed, or that a second client saw, is lost or doubled`, async () => {
+  const { workspaces } = await rest.expect(200, "GET", "/workspaces");
+  const { workspaceId } = workspaces[0].workspace ?? workspaces[0];
+  const journals = await Promise.all(
+    ["One", "Two"].map(async (title) => new Journal((await rest.expect(201, "POST", "/articles", { workspaceId, title })).articleId)),
+  );
+  await Promise.all(journals.map((journal) => journal.open()));
+  let number = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const endMs = Date.now() + 250 + Math.random() * 500;
+    while (Date.now() < endMs) {
+      for (const [at, journal] of journals.entries()) {
+        number += 1;
+        journal.write(`[${at}.${number}]`, number);
+      }
+      await pause(2);
+    }
+    const clientsDie = round % 2 === 0;
+    if (clientsDie) for (const journal of journals) journal.close();
+    await server.kill();
+    await server.start();
+    if (clientsDie) await Promise.all(journals.map((journal) => journal.open()));
+    while (!journals.every((journal) => journal.isBack)) await pause(5);
+  }
+  for (const journal of journals) journal.close();
+  let total = 0;
+  for (const journal of journals) {
+    const cold = await openEditor(rest, journal.articleId);
+    const tokens = cold.text.toString().match(tokenPattern) ?? [];
+    const stored = new Set(tokens);
+    expect([...journal.acknowledged].filter((token) => !stored.has(token))).toEqual([]);
+    expect(tokens.length).toBe(stored.size);
+    expect(cold.text.toString()).toBe(tokens.join(""));
+    total += journal.acknowledged.size;
+    cold.close();
+  }
+  expect(total).toBeGreaterThan(300);
+}, 120_000);
