@@ -24,6 +24,7 @@ export type TextOutcome =
 
 export interface TextWorker {
   run(text: string, maxMs: number): Promise<TextOutcome>;
+  /** Ends what is under way; it and what waits is refused. */
   close(): Promise<void>;
 }
 
@@ -53,6 +54,7 @@ export function createTextWorker({ packages, program, maxHeapMiB }: TextWorkerOp
   const require = createRequire(import.meta.url);
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  let closed = false;
 
   function start(): Worker {
     const workerData = packages.map((name) => pathToFileURL(require.resolve(name)).href);
@@ -78,6 +80,7 @@ export function createTextWorker({ packages, program, maxHeapMiB }: TextWorkerOp
   }
 
   async function work(text: string, maxMs: number): Promise<TextOutcome> {
+    if (closed) return { kind: "tooMuch" };
     worker ??= start();
     const current = worker;
     const answer = await ask(current, text, maxMs);
@@ -95,9 +98,10 @@ export function createTextWorker({ packages, program, maxHeapMiB }: TextWorkerOp
       return outcome;
     },
     async close() {
-      await last;
+      closed = true;
       await worker?.terminate();
       worker = undefined;
+      await last;
     },
   };
 }
