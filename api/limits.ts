@@ -28,6 +28,7 @@ export const defaultLimits = {
   "body.depth": 64,
   "body.freeForm": 64 * KiB,
   "body.freeFormDepth": 8,
+  "batch.calls": 100,
   "list.limitMax": 100,
   "list.limitDefault": 50,
   "list.scan": 2000,

@@ -47,6 +47,7 @@ async function serve(options: TrpcOptions, request: HttpRequest, procedures: str
   const fields = readQuery(request.query);
   const isBatch = fields?.get("batch")?.[0] === "1";
   const paths = isBatch ? procedures.split(",") : [procedures];
+  if (paths.length > options.limits["batch.calls"]) return refuseWhole(options, context, paths.length);
   const operations = paths.map((path) => options.operations.get(path));
   const maxBytes = Math.max(...operations.map((operation) => operation?.maxBodyBytes ?? options.limits["body.json"]));
   const body = request.method === "POST" ? await request.body(maxBytes) : undefined;
@@ -82,6 +83,13 @@ async function serve(options: TrpcOptions, request: HttpRequest, procedures: str
   };
 }
 
+/** One error for the request, which stock clients hand to each of its calls: an answer for each would be a flood. */
+async function refuseWhole({ calls, limits }: TrpcOptions, context: RequestContext, count: number): Promise<HttpReply> {
+  const detail = `The batch holds ${count} calls; at most ${limits["batch.calls"]} are possible in one request.`;
+  const answer = await calls.refuse(new AppError("bad_request", detail), context, unknownProcedure);
+  return { status: statusOf(answer), headers: { ...answer.headers, ...wireHeaders }, body: toEnvelope("", answer) };
+}
+
 function batchHeaders(context: RequestContext): Record<string, string> {
   return { ...wireHeaders, "x-request-id": context.requestId, "x-svc-api-version": apiVersion };
 }
@@ -93,7 +101,8 @@ function refuseProcedure(operation: PreparedOperation | undefined, path: string,
 }
 
 function toInputs(request: HttpRequest, text: string | undefined, body: Uint8Array | "too_large" | undefined, isBatch: boolean): Inputs {
-  let whole: { readonly value: unknown } | undefined;
+  /** Read once, also when that fails: each call of a batch asks. */
+  let whole: { readonly value: unknown } | { readonly refusal: unknown } | undefined;
   const read = (): unknown => {
     if (body === undefined) return text === undefined || text === "" ? undefined : parseJson(text, "query parameter input");
     if (body === "too_large" || body.length === 0) return undefined;
@@ -107,8 +116,16 @@ function toInputs(request: HttpRequest, text: string | undefined, body: Uint8Arr
     }
     return readJson(body);
   };
+  const readOnce = (): { readonly value: unknown } | { readonly refusal: unknown } => {
+    try {
+      return { value: read() };
+    } catch (refusal) {
+      return { refusal };
+    }
+  };
   return (index) => {
-    whole ??= { value: read() };
+    whole ??= readOnce();
+    if ("refusal" in whole) throw whole.refusal;
     if (!isBatch || whole.value === undefined) return whole.value;
     if (typeof whole.value !== "object" || whole.value === null) {
       throw new AppError("bad_request", "The input of a batch must be an object from the index of each call to its input.");

@@ -1,6 +1,6 @@
 /** The stock `@trpc/client` with each of its links against the real host. */
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpLink, TRPCClientError } from "@trpc/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import type { AppRouter } from "../../api/derive/trpc.ts";
 import { AppError, errorTable } from "../../api/schema/error.ts";
@@ -143,6 +143,38 @@ describe("tRPC", () => {
     const batch = await trpc(`articles.get?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { articleId } }))}`);
     expect(batch.status).toBe(200);
     for (const name of ["ratelimit", "ratelimit-policy", "etag", "location"]) expect(batch.headers.get(name), name).toBeNull();
+  });
+
+  for (const link of Object.keys(links) as (keyof typeof links)[]) {
+    if (link === "httpLink") continue;
+    it(`[API25] a batch of more calls than are possible fails for each of them, with ${link}`, async () => {
+      const trpc = client(link);
+      const outcomes = await Promise.allSettled(Array.from({ length: 101 }, () => trpc.auth.me.query()));
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ status: "rejected", reason: { message: /at most 100/ } });
+      expect(surface.serve).not.toHaveBeenCalled();
+    });
+  }
+
+  it("[API25] a batch that names thousands of procedures costs one answer, whoever sends it", async () => {
+    const response = await surface.fetch("GET", `/trpc/${",".repeat(50_000)}?batch=1`);
+    expect(response.status).toBe(400);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(60_000);
+    expect(JSON.parse(text).error.data.problem.code).toBe("bad_request");
+  });
+
+  it("[API25] a malformed body of a batch is read once, however many calls it is for", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+    const response = await trpc(`${Array.from({ length: 50 }, () => "articles.create").join()}?batch=1`, {
+      method: "POST",
+      headers: json,
+      body: '{"0":[1,',
+    });
+    const parsed = parse.mock.calls.filter(([text]) => text === '{"0":[1,').length;
+    parse.mockRestore();
+    const answers = (await response.json()) as { error: { data: { problem: { code: string } } } }[];
+    expect(answers.map((answer) => answer.error.data.problem.code)).toEqual(Array.from({ length: 50 }, () => "malformed_json"));
+    expect(parsed).toBe(1);
   });
 
   it("[API20] If-Match and Idempotency-Key demand exactly one call", async () => {
