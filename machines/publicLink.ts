@@ -100,7 +100,7 @@ export const publicLinkCommands = [
 ] as const;
 
 /** Waits after the 1st … 5th failure; the next one is the last. */
-export const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
+const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
 /** Added to a wait at most, as a part of it; never taken off. */
 const maxJitter = 0.2;
 /** At most one synchronization of an article in this time. */

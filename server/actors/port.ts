@@ -102,7 +102,7 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   /** Events that callers may send; only these are told in refusals. Their guards must bear an event without payload. */
   readonly commands?: readonly Event["type"][];
   /**
-   * Waits after failed attempts in milliseconds (default `defaultBackoffMs`). At the end the actor is sent
+   * Waits after failed attempts in milliseconds (default: 1 s, 5 s, 30 s, 2 min, 10 min). At the end the actor is sent
    * `<effect>.exhausted` with `reason` and `attempts`; a machine that does not take it has the effect tried on.
    */
   readonly backoffMs?: readonly number[];

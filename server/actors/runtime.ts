@@ -40,7 +40,7 @@ import {
 } from "./port.ts";
 
 /** Waits after the 1st, 2nd … failed attempt of an effect whose kind names none. */
-export const defaultBackoffMs: readonly number[] = [1000, 5000, 30_000, 120_000, 600_000];
+const defaultBackoffMs: readonly number[] = [1000, 5000, 30_000, 120_000, 600_000];
 const defaultMaxInFlight = 64;
 /** Deciding again more often than this means somebody else never stops writing. */
 const maxDecisions = 50;

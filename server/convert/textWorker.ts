@@ -3,14 +3,13 @@
  * exhausts the memory given to it, ends the worker and is refused; the next one gets a new worker.
  *
  * The program is plain JavaScript in a string, because a worker of its own file would have to be built and shipped
- * beside the server. It gets the packages it names and defines `work(text)`.
+ * beside the server. It gets the packages named to it and defines `work(text)`.
  */
-import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 export interface TextWorkerOptions {
-  /** Names of packages, imported in this order and handed to the program as `packages`. */
+  /** Files of packages, imported in this order and handed to the program as `packages`. */
   readonly packages: readonly string[];
   /** Defines the function `work`, which takes the text and returns a text or a promise of one. */
   readonly program: string;
@@ -51,13 +50,12 @@ parentPort.on("message", async (text) => {
 `;
 
 export function createTextWorker({ packages, program, maxHeapMiB }: TextWorkerOptions): TextWorker {
-  const require = createRequire(import.meta.url);
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 
   function start(): Worker {
-    const workerData = packages.map((name) => pathToFileURL(require.resolve(name)).href);
+    const workerData = packages.map((file) => pathToFileURL(file).href);
     const started = new Worker(frame(program), { eval: true, workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } });
     // An error that nobody waits for must not end the process.
     started.on("error", () => undefined);

@@ -5,17 +5,21 @@
  * attributes. No element that runs, loads, submits or frames anything is on it, no style and no free id; links lead
  * to http, https and mail, pictures come over https only.
  */
+import { createRequire } from "node:module";
 
-export const markdownPackages = [
-  "unified",
-  "remark-parse",
-  "remark-gfm",
-  "remark-frontmatter",
-  "remark-rehype",
-  "rehype-raw",
-  "rehype-sanitize",
-  "rehype-stringify",
-] as const;
+const require = createRequire(import.meta.url);
+
+/** Files of the packages, in the order in which the program takes them. */
+export const markdownPackages: readonly string[] = [
+  require.resolve("unified"),
+  require.resolve("remark-parse"),
+  require.resolve("remark-gfm"),
+  require.resolve("remark-frontmatter"),
+  require.resolve("remark-rehype"),
+  require.resolve("rehype-raw"),
+  require.resolve("rehype-sanitize"),
+  require.resolve("rehype-stringify"),
+];
 
 /** Elements and their attributes beside those that every element may have. */
 const allowed: Readonly<Record<string, readonly (string | readonly (string | boolean)[])[]>> = {

@@ -14,7 +14,7 @@ export function syncStatusOf({ state }: Pick<PublicLinkRecord, "state">): LiveSy
   return typeof state === "object" ? ((state as { readonly live: string }).live as LiveSyncStatus) : undefined;
 }
 
-export function toPublicUrl(baseUrl: string, slug: string): string {
+function toPublicUrl(baseUrl: string, slug: string): string {
   return `${baseUrl}/p/${slug}`;
 }
 

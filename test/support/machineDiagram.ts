@@ -74,7 +74,7 @@ function toStates(node: AnyStateNode, indent: string): readonly string[] {
   return lines;
 }
 
-export function toMermaid(machine: AnyStateMachine): string {
+function toMermaid(machine: AnyStateMachine): string {
   const moves = toMoves(machine.root);
   // Events that change the context only are left to the table: as loops they would hide the states.
   const arrows = new Map<string, string[]>();

@@ -26,7 +26,7 @@ export type ParcelEvent =
   | { type: "bell.rang"; nowMs: number }
   | { type: "wait.over"; nowMs: number };
 
-export const parcelMachine = setup({
+const parcelMachine = setup({
   types: {
     context: {} as ParcelContext,
     events: {} as ParcelEvent,
