@@ -2,10 +2,47 @@
 import { isUtf8 } from "node:buffer";
 import { AppError } from "../../api/schema/error.ts";
 
-export function readJson(bytes: Uint8Array): unknown {
-  if (!isUtf8(bytes)) throw new AppError("malformed_json", "The body is not valid UTF-8.");
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  return parseJson(text, "body");
+/** More than `maxMembers` names and items are refused before the parser, which takes a second for a few megabytes of them. */
+export function readJson(bytes: Uint8Array, maxMembers: number): unknown {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isUtf8(buffer)) throw new AppError("malformed_json", "The body is not valid UTF-8.");
+  if (buffer.length > maxMembers && hasMoreMembers(buffer, maxMembers)) {
+    const message = `the body must have at most ${maxMembers} names and items together`;
+    const errors = [{ pointer: "", code: "too_big", message }];
+    throw new AppError("validation_failed", `The body is refused: ${message}.`, { errors });
+  }
+  return parseJson(buffer.toString(), "body");
+}
+
+const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
+
+/**
+ * A comma stands between two members, and every container but the outermost is a member: more of either than
+ * `max` means more members than that. One pass, no recursion; what is no JSON is for the parser to say.
+ */
+function hasMoreMembers(text: Buffer, max: number): boolean {
+  let commas = 0;
+  let containers = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === quote) {
+      at = endOfString(text, at);
+      if (at === -1) return false;
+    } else if (byte === comma) commas += 1;
+    else if (byte === bracket || byte === brace) containers += 1;
+    if (commas >= max || containers > max + 1) return true;
+  }
+  return false;
+}
+
+/** Position of the quote that ends the string begun at `start`; -1 when none does. */
+function endOfString(text: Buffer, start: number): number {
+  for (let at = text.indexOf(quote, start + 1); at !== -1; at = text.indexOf(quote, at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === backslash) escapes += 1;
+    if (escapes % 2 === 0) return at;
+  }
+  return -1;
 }
 
 /** `where` names the text in the refusal. */

@@ -94,7 +94,7 @@ class RestSource implements CallSource {
     if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
     const mediaType = readContentType(this.request.header("content-type"));
     if (mediaType === "application/json" && operation.body !== undefined) {
-      const json = readJson(bytes);
+      const json = readJson(bytes, limits["body.keys"]);
       guardJson(json, { limits, documentText: operation.spec.documentText === true, freeForm: operation.freeForm });
       return { json };
     }

@@ -51,7 +51,9 @@ async function serve(options: TrpcOptions, request: HttpRequest, procedures: str
   const operations = paths.map((path) => options.operations.get(path));
   const maxBytes = Math.max(...operations.map((operation) => operation?.maxBodyBytes ?? options.limits["body.json"]));
   const body = request.method === "POST" ? await request.body(maxBytes) : undefined;
-  const inputs = toInputs(request, fields?.get("input")?.[0], body, isBatch);
+  // The index of each call is a name too.
+  const maxMembers = (options.limits["body.keys"] + 1) * paths.length;
+  const inputs = toInputs(request, fields?.get("input")?.[0], body, isBatch, maxMembers);
   const conditional = context.header("if-match") ?? context.header("idempotency-key");
   const refusal =
     fields === undefined
@@ -100,7 +102,13 @@ function refuseProcedure(operation: PreparedOperation | undefined, path: string,
   return new AppError("method_not_allowed", `'${path}' is a mutation: call it with POST.`, {}, { allow: "POST" });
 }
 
-function toInputs(request: HttpRequest, text: string | undefined, body: Uint8Array | "too_large" | undefined, isBatch: boolean): Inputs {
+function toInputs(
+  request: HttpRequest,
+  text: string | undefined,
+  body: Uint8Array | "too_large" | undefined,
+  isBatch: boolean,
+  maxMembers: number,
+): Inputs {
   /** Read once, also when that fails: each call of a batch asks. */
   let whole: { readonly value: unknown } | { readonly refusal: unknown } | undefined;
   const read = (): unknown => {
@@ -114,7 +122,7 @@ function toInputs(request: HttpRequest, text: string | undefined, body: Uint8Arr
         { accept: "application/json" },
       );
     }
-    return readJson(body);
+    return readJson(body, maxMembers);
   };
   const readOnce = (): { readonly value: unknown } | { readonly refusal: unknown } => {
     try {
