@@ -11,8 +11,8 @@ import { verifyOwn, verifyStandard } from "../contract/webhookVerify.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 
 const child = fileURLToPath(new URL("./webhookChild.ts", import.meta.url));
-const count = 150;
-const kills = 5;
+const count = 100;
+const kills = 4;
 
 let directory: string;
 let receiver: Receiver;
