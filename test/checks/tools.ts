@@ -9,11 +9,14 @@ import { delimiter, join } from "node:path";
 const tools: readonly { readonly command: string; readonly debian: string; readonly why: string }[] = [
   { command: "unshare", debian: "util-linux", why: "a small disk of their own for the tests of a full one" },
   { command: "mount", debian: "mount", why: "the same" },
+  { command: "ip", debian: "iproute2", why: "a network of their own for the tests of outbound addresses" },
+  { command: "openssl", debian: "openssl", why: "the throw-away certificate authority of webhook receivers" },
   { command: "curl", debian: "curl", why: "the commands of the README" },
 ];
 
 function isOnPath(command: string): boolean {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+  // Not every user has the system's own tools on the path.
+  return [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"].some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);
       return true;
