@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import { CannotListen, ClientGone, type HttpReply, type HttpRequest, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { checkHeaders, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
+import { checkHeader, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
 const keepAliveMs = 10_000;
 const pingEveryMs = 30_000;
@@ -195,7 +195,7 @@ function refuse(request: NodeRequest, connection: Duplex, reply: HttpReply, onEr
 async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpReply, onError: (error: unknown) => void): Promise<void> {
   const { body } = reply;
   try {
-    checkHeaders(reply.headers);
+    for (const [name, value] of Object.entries(reply.headers)) checkHeader(name, value);
   } catch (error) {
     onError(error);
     return send(request, outgoing, failed, onError);

@@ -11,12 +11,15 @@ export const maxDiscardBytes = 64 * 1024 * 1024;
 export const failed: HttpReply = { status: 500, headers: { "content-type": "text/plain" }, body: "internal error" };
 
 const unsafe = /[^\t\x20-\x7e]/;
+/** Names are few and written in the code. */
+const checkedNames = new Set<string>();
 
-/** Throws for a header value that could end the header or be read in two encodings. */
-export function checkHeaders(headers: HttpReply["headers"]): void {
-  for (const name in headers) {
-    if (unsafe.test(headers[name] ?? "")) throw new Error(`the header ${name} of an answer is not printable ASCII`);
-  }
+/** Throws for a header that could end early or be read in two encodings. */
+export function checkHeader(name: string, value: string): void {
+  if (unsafe.test(value)) throw new Error(`the header ${name} of an answer is not printable ASCII`);
+  if (checkedNames.has(name)) return;
+  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+  checkedNames.add(name);
 }
 
 export function isPieces(body: HttpReply["body"]): body is AsyncIterable<string | Uint8Array> {

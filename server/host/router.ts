@@ -64,17 +64,17 @@ export function createRouter<R extends { readonly method: string; readonly path:
   return {
     match(method, path) {
       const values: string[] = [];
-      const node = fixed.get(path) ?? find(root, path.split("/"), 1, values);
+      const node = fixed.get(path) ?? (path.startsWith("/") ? find(root, path, 1, values) : undefined);
       if (node === undefined) return { kind: "none" };
       const served = node.methods.get(method) ?? (method === "HEAD" ? node.methods.get("GET") : undefined);
       if (served === undefined) return { kind: "method", ...allowed(node) };
       const { route, names } = served;
       if (names.length === 0) return { kind: "found", route, params: noParams };
       const params: Record<string, string> = {};
-      for (const [at, name] of names.entries()) {
+      for (let at = 0; at < names.length; at += 1) {
         const value = decode(values[at] ?? "");
         if (value === undefined) return { kind: "malformed" };
-        params[name] = value;
+        params[names[at] ?? ""] = value;
       }
       return { kind: "found", route, params };
     },
@@ -85,15 +85,18 @@ function emptyNode<R>(): Node<R> {
   return { literal: new Map(), methods: new Map() };
 }
 
-function find<R>(node: Node<R>, segments: readonly string[], at: number, values: string[]): Node<R> | undefined {
-  const segment = segments[at];
-  if (segment === undefined) return node.methods.size > 0 ? node : undefined;
+/** `from` is where the next segment begins, behind its slash; beyond the end there is none. */
+function find<R>(node: Node<R>, path: string, from: number, values: string[]): Node<R> | undefined {
+  if (from > path.length) return node.methods.size > 0 ? node : undefined;
+  const slash = path.indexOf("/", from);
+  const end = slash === -1 ? path.length : slash;
+  const segment = path.slice(from, end);
   const literal = node.literal.get(segment);
-  const found = literal === undefined ? undefined : find(literal, segments, at + 1, values);
+  const found = literal === undefined ? undefined : find(literal, path, end + 1, values);
   if (found !== undefined || node.parameter === undefined || segment === "") return found;
   const mark = values.length;
   values.push(segment);
-  const below = find(node.parameter, segments, at + 1, values);
+  const below = find(node.parameter, path, end + 1, values);
   if (below === undefined) values.length = mark;
   return below;
 }

@@ -29,7 +29,7 @@ import {
   type SocketHandlers,
   type StartHost,
 } from "./port.ts";
-import { checkHeaders, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
+import { checkHeader, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
 /** What the package's own declarations leave out. */
 interface Native {
@@ -57,7 +57,8 @@ class UwsRequest implements HttpRequest {
   over = false;
   discards = false;
   onAbort: (() => void) | undefined;
-  private readonly headers = new Map<string, string>();
+  /** Names and values in turn: a request has few headers, and most of them are never asked for. */
+  private readonly headers: string[] = [];
   private address: string | undefined;
   private controller: AbortController | undefined;
   private aborted = false;
@@ -67,18 +68,20 @@ class UwsRequest implements HttpRequest {
     this.method = native.getCaseSensitiveMethod();
     this.path = native.getUrl();
     this.query = native.getQuery() ?? "";
-    let doubled = false;
     native.forEach((name, value) => {
-      const before = this.headers.get(name);
-      if (before !== undefined && name === "content-length") doubled = true;
-      this.headers.set(name, before === undefined ? value : `${before}, ${value}`);
+      this.headers.push(name, value);
     });
-    this.doubledLength = doubled;
+    this.doubledLength = this.header("content-length")?.includes(",") === true;
     response.onAborted(() => this.abort());
   }
 
   header(name: string): string | undefined {
-    return this.headers.get(name);
+    const { headers } = this;
+    let found: string | undefined;
+    for (let at = 0; at < headers.length; at += 2) {
+      if (headers[at] === name) found = found === undefined ? headers[at + 1] : `${found}, ${headers[at + 1]}`;
+    }
+    return found;
   }
 
   get remoteAddress(): string {
@@ -100,7 +103,7 @@ class UwsRequest implements HttpRequest {
   }
 
   body(maxBytes: number): Promise<Uint8Array | "too_large"> {
-    const declared = Number(this.headers.get("content-length") ?? 0);
+    const declared = Number(this.header("content-length") ?? 0);
     if (declared > maxBytes) {
       this.discards = declared > maxDiscardBytes;
       return Promise.resolve("too_large");
@@ -213,10 +216,17 @@ function answer<Answer>(
     if (!(error instanceof ClientGone)) onError(error);
     if (!request.over) send(request, failed, onError);
   };
+  const giveSafely = (given: Answer) => {
+    try {
+      give(given);
+    } catch (error) {
+      fail(error);
+    }
+  };
   try {
     const asked = ask();
-    if (asked instanceof Promise) asked.then(give).catch(fail);
-    else give(asked);
+    if (asked instanceof Promise) asked.then(giveSafely, fail);
+    else giveSafely(asked);
   } catch (error) {
     fail(error);
   }
@@ -229,10 +239,15 @@ function send(request: UwsRequest, reply: HttpReply, onError: (error: unknown) =
     if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
     return;
   }
-  checkHeaders(headers);
+  // Status and headers in one piece: the library writes it as it is, and each call into it costs more than the text.
+  let head = statusLines.get(reply.status) ?? String(reply.status);
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    checkHeader(name, value);
+    head += `\r\n${name}: ${value}`;
+  }
   response.cork(() => {
-    response.writeStatus(statusLines.get(reply.status) ?? String(reply.status));
-    for (const name in headers) response.writeHeader(name, headers[name] ?? "");
+    response.writeStatus(head);
     if (isPieces(body)) {
       if (request.method === "HEAD") void body[Symbol.asyncIterator]().return?.().catch(onError);
       else return;

@@ -30,29 +30,37 @@ export function createRates(now: () => number): (demands: readonly RateDemand[])
     sweepAt = Math.max(bucketsBeforeSweep, buckets.size * 2);
   }
 
+  /** Asked for on every request, so it makes no more objects than its answer. */
   return (demands) => {
     const atMs = now();
-    const drawn = demands.map(({ bucket, policy, cost = 1 }) => ({ policy, cost, bucket: refill(bucket, policy, atMs) }));
-    const wantedBefore = new Map<Bucket, number>();
-    const allowed = drawn.map(({ bucket, cost }) => {
-      const wanted = (wantedBefore.get(bucket) ?? 0) + cost;
-      wantedBefore.set(bucket, wanted);
-      return bucket.tokens >= wanted;
-    });
-    const takes = allowed.every((enough) => enough);
-    const answers = drawn.map(({ policy, cost, bucket }, at): RateAnswer => {
+    const drawn: Bucket[] = [];
+    const allowed: boolean[] = [];
+    let takes = true;
+    for (const { bucket: name, policy, cost = 1 } of demands) {
+      const bucket = refill(name, policy, atMs);
+      let wanted = cost;
+      for (let before = 0; before < drawn.length; before += 1) {
+        if (drawn[before] === bucket) wanted += demands[before]?.cost ?? 1;
+      }
+      const enough = bucket.tokens >= wanted;
+      if (!enough) takes = false;
+      drawn.push(bucket);
+      allowed.push(enough);
+    }
+    const answers: RateAnswer[] = [];
+    for (let at = 0; at < demands.length; at += 1) {
+      const { policy, cost = 1 } = demands[at] as RateDemand;
+      const bucket = drawn[at] as Bucket;
+      const enough = allowed[at] === true;
       if (takes) {
         bucket.tokens -= cost;
         bucket.fullAtMs = atMs + ((policy.burst - bucket.tokens) * policy.seconds * 1000) / policy.count;
       }
-      const wanted = Math.min(policy.burst, allowed[at] === true ? 1 : cost);
+      const wanted = Math.min(policy.burst, enough ? 1 : cost);
       const missing = Math.max(0, wanted - bucket.tokens);
-      return {
-        allowed: allowed[at] === true,
-        remaining: Math.floor(bucket.tokens),
-        retryAfterMs: Math.ceil((missing * policy.seconds * 1000) / policy.count),
-      };
-    });
+      const retryAfterMs = Math.ceil((missing * policy.seconds * 1000) / policy.count);
+      answers.push({ allowed: enough, remaining: Math.floor(bucket.tokens), retryAfterMs });
+    }
     if (buckets.size > sweepAt) sweep(atMs);
     return answers;
   };
