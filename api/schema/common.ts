@@ -45,5 +45,3 @@ export const pageQuery = {
     .optional(),
   nextToken: z.string().max(2048).optional(),
 };
-
-export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
