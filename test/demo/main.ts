@@ -34,7 +34,7 @@ try {
   narrator.show("listening", stage.url);
   const ending = await playStory(stage, narrator, { keyPauseMs: 40 });
   narrator.chapter("The end, as the disk has it");
-  console.log(colors.dim(ending.text.replace(/^/gm, "  │ ")));
+  console.log(colors.dim(ending.text.replace(/(?=.{101})(.{1,100}) /g, "$1\n").replace(/^/gm, "  │ ")));
   narrator.say(
     `${ending.commitIds.length} commit, ${ending.deliveredCommitIds.length} webhook verified, ${stage.kills} kill -9, ${colors.green("nothing lost")}.`,
   );
