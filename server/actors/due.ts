@@ -11,16 +11,17 @@ import { type ClaimedRow, type Partition, partitionCount, type Storage } from ".
 import { type After, after as realAfter } from "./after.ts";
 import { createLanes } from "./lanes.ts";
 import type { DueOutcome, DuePump, DueWorker, DueWorkerOptions, Lane } from "./port.ts";
+import { createWakes } from "./wakes.ts";
 
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);
 const claimLimit = 256;
 /** Above this many running rows nothing is claimed. */
 const maxRunning = 1000;
-/** Above this many rows in one line, further ones go back to the store. */
-const maxWaiting = 500;
-/** Waiting rows hold this many leases at once. */
+/** Above this many rows in one line, further ones go back to the store, for so many leases. */
+const maxWaiting = 2000;
+const turnedAwayLeases = 4;
+/** Rows that have waited for a while hold this many leases at once. */
 const parkedLeases = 12;
-const maxWakes = 1000;
 const failureMs = { first: 1000, most: 300_000 };
 
 export interface DueObserver {
@@ -42,6 +43,8 @@ export interface DuePumpOptions {
 interface Held {
   readonly row: ClaimedRow;
   readonly lanes: readonly Lane[];
+  /** The end of a run under an earlier lease of the row. */
+  readonly behind: Promise<void> | undefined;
   readonly abort: AbortController;
   /** False for a row that was claimed because it was due. */
   readonly adopted: boolean;
@@ -57,17 +60,16 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   const workers = new Map<string, { readonly work: DueWorker; readonly lanes: DueWorkerOptions["lanes"] }>();
   const lanes = createLanes();
   const running = new Map<Held, Promise<void>>();
-  const runningByRow = new Map<string, Held>();
+  /** The latest claim of each row: what waits or runs, or still has to end. */
+  const heldByRow = new Map<string, Held>();
   const waiting = new Map<Held, { leaveLine(): void }>();
-  /** Ascending. */
-  const wakes: number[] = [];
-  let stopWake: (() => void) | undefined;
   let stopPoll: (() => void) | undefined;
   let started = false;
   let draining = false;
   let looking = false;
   let lookAgain = false;
   let full = false;
+  const wakes = createWakes({ now: storage.now, after, look: () => void look() });
 
   const rowName = ({ partition, id }: ClaimedRow) => `${partition}/${id}`;
 
@@ -78,10 +80,11 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     held.abort.abort();
     waiting.get(held)?.leaveLine();
     waiting.delete(held);
+    if (!running.has(held)) forget(held);
   }
 
-  /** True while the row is ours; a store that fails leaves it ours until the lease ends. */
-  async function renew(held: Held): Promise<boolean> {
+  /** A store that fails leaves the row ours until the lease ends. */
+  async function renew(held: Held): Promise<void> {
     const ms = held.parked ? leaseMs * parkedLeases : leaseMs;
     const untilMs = storage.now() + ms;
     try {
@@ -90,30 +93,32 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     } catch (err) {
       log.warn({ err, row: held.row.id }, "a lease could not be renewed");
     }
-    return !held.over;
   }
 
-  /** A third of the lease at a time; a store that does not answer at all ends the lease like one that refuses. */
+  /**
+   * A third of the lease at a time; a store that does not answer at all ends the lease like one that refuses.
+   * A row that still waits then is parked.
+   */
   function keepRenewing(held: Held): void {
     held.stopRenewal();
-    const everyMs = (held.parked ? leaseMs * parkedLeases : leaseMs) / 3;
     let asking = false;
     const tick = () => {
       if (storage.now() >= held.leasedUntilMs) return lost(held);
-      held.stopRenewal = after(everyMs, tick);
+      held.parked = waiting.has(held);
+      held.stopRenewal = after((held.parked ? leaseMs * parkedLeases : leaseMs) / 3, tick);
       if (asking) return;
       asking = true;
       void renew(held).finally(() => {
         asking = false;
       });
     };
-    held.stopRenewal = after(everyMs, tick);
+    held.stopRenewal = after(leaseMs / 3, tick);
   }
 
   async function postpone({ partition, id, fence }: ClaimedRow, dueAtMs: number, attempts: number): Promise<void> {
     try {
       await storage.commit({ partition, due: [{ op: "postpone", id, fence, dueAtMs, attempts }] });
-      wake(dueAtMs);
+      wakes.add(dueAtMs);
     } catch (err) {
       // Its lease ends by itself, and then it is due.
       log.warn({ err, row: id }, "a due row could not be handed back");
@@ -134,10 +139,8 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     const { row } = held;
     let outcome: DueOutcome;
     try {
-      if (held.parked) {
-        held.parked = false;
-        if (!(await renew(held))) return;
-      }
+      if (storage.now() >= held.leasedUntilMs) return lost(held);
+      held.parked = false;
       keepRenewing(held);
       if (!held.adopted) observe?.lag(row.kind, Math.max(0, storage.now() - row.dueAtMs));
       const worker = workers.get(row.kind);
@@ -155,25 +158,36 @@ export function createDuePump(options: DuePumpOptions): DuePump {
 
   function begin(held: Held): void {
     waiting.delete(held);
-    const name = rowName(held.row);
-    runningByRow.set(name, held);
     const done = run(held).finally(() => {
       held.stopRenewal();
       running.delete(held);
-      if (runningByRow.get(name) === held) runningByRow.delete(name);
+      forget(held);
       lanes.leave(held.lanes);
       if (full) void look();
     });
     running.set(held, done);
   }
 
+  function forget(held: Held): void {
+    const name = rowName(held.row);
+    if (heldByRow.get(name) === held) heldByRow.delete(name);
+  }
+
+  function line(held: Held): void {
+    const entered = lanes.enter(held.lanes, maxWaiting, () => begin(held));
+    if (entered === "started") return;
+    if (entered !== "full") return void waiting.set(held, entered);
+    lost(held);
+    void postpone(held.row, storage.now() + leaseMs * turnedAwayLeases, held.row.attempts);
+  }
+
   function take(row: ClaimedRow, adopted: boolean): void {
     if (draining) return void postpone(row, storage.now(), row.attempts);
-    const before = runningByRow.get(rowName(row));
+    const before = heldByRow.get(rowName(row));
     const held: Held = {
       row,
-      // The run before lost its lease and must end first: one at a time, even here.
-      lanes: [...(workers.get(row.kind)?.lanes?.(row) ?? []), { name: `row ${rowName(row)}`, max: 1 }],
+      behind: before === undefined ? undefined : (running.get(before) ?? before.behind),
+      lanes: workers.get(row.kind)?.lanes?.(row) ?? [],
       abort: new AbortController(),
       adopted,
       leasedUntilMs: storage.now() + leaseMs,
@@ -181,15 +195,16 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       over: false,
       stopRenewal: () => {},
     };
+    heldByRow.set(rowName(row), held);
+    keepRenewing(held);
+    // It was claimed anew, so the lease before is lost. A run under it must end first: one at a time, even here.
     if (before !== undefined) lost(before);
-    const entered = lanes.enter(held.lanes, maxWaiting, () => begin(held));
-    if (entered === "started") return;
-    if (entered === "full") return void postpone(row, storage.now() + leaseMs * parkedLeases, row.attempts);
-    waiting.set(held, entered);
-    held.parked = true;
-    void renew(held).then((ours) => {
-      if (ours && waiting.has(held)) keepRenewing(held);
-    });
+    waiting.set(held, { leaveLine: () => {} });
+    const enter = () => {
+      if (waiting.delete(held)) line(held);
+    };
+    if (held.behind === undefined) enter();
+    else void held.behind.then(enter);
   }
 
   async function look(): Promise<void> {
@@ -219,30 +234,6 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     if (started && !draining) stopPoll = after(pollMs, () => void poll());
   }
 
-  function armWake(): void {
-    stopWake?.();
-    const [next] = wakes;
-    stopWake =
-      next === undefined || !started || draining
-        ? undefined
-        : after(Math.max(1, next - storage.now()), () => {
-            const nowMs = storage.now();
-            while (wakes[0] !== undefined && wakes[0] <= nowMs) wakes.shift();
-            armWake();
-            if (next <= nowMs) void look();
-          });
-  }
-
-  function wake(dueAtMs: number): void {
-    let at = wakes.length;
-    while (at > 0 && (wakes[at - 1] as number) > dueAtMs) at -= 1;
-    // Beyond this many, the poll finds the latest ones.
-    if (at >= maxWakes || wakes[at - 1] === dueAtMs) return;
-    wakes.splice(at, 0, dueAtMs);
-    if (wakes.length > maxWakes) wakes.pop();
-    if (at === 0) armWake();
-  }
-
   return {
     register(kind, work, workerOptions = {}) {
       if (workers.has(kind)) throw new Error(`two workers are registered for due rows of kind ${kind}`);
@@ -250,17 +241,17 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     },
     adopt: (row) => take(row, true),
     // All partitions are looked at in one claim.
-    wake: (_partition, dueAtMs) => wake(dueAtMs),
+    wake: (_partition, dueAtMs) => wakes.add(dueAtMs),
     start() {
       if (started) return;
       started = true;
-      armWake();
+      wakes.start();
       void poll();
     },
     async drain(signal) {
       draining = true;
       stopPoll?.();
-      stopWake?.();
+      wakes.stop();
       const handedBack = [...waiting.keys()].map((held) => {
         lost(held);
         return postpone(held.row, storage.now(), held.row.attempts);

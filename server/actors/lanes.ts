@@ -62,18 +62,21 @@ export function createLanes(): Lanes {
 
   /** One from each line that has room, round and round, until nothing more fits. */
   function serve(lane: Lane): void {
-    let served = true;
-    while (served && (busy.get(lane.name) ?? 0) < lane.max) {
+    for (let served = true; served; ) {
       served = false;
-      for (const key of [...(linesOfLane.get(lane.name) ?? [])]) {
+      const turns = linesOfLane.get(lane.name);
+      if (turns === undefined) return;
+      // A line that was served goes to the end; this round is over before it comes up again.
+      let left = turns.size;
+      for (const key of turns) {
+        if (left === 0 || busyIn(lane) >= lane.max) break;
+        left -= 1;
         const line = lines.get(key);
-        if (line === undefined || !hasRoom(line.lanes)) continue;
-        const [next] = line.waiting;
-        if (next === undefined) continue;
+        const [next] = line?.waiting ?? [];
+        if (line === undefined || next === undefined || !hasRoom(line.lanes)) continue;
         line.waiting.delete(next);
-        const turns = linesOfLane.get(lane.name);
-        turns?.delete(key);
-        turns?.add(key);
+        turns.delete(key);
+        turns.add(key);
         closeIfEmpty(key, line);
         occupy(line.lanes);
         served = true;

@@ -98,6 +98,37 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(gate.open).toHaveLength(10);
   });
 
+  test("[AC5] an effect that waits for room stays its node's, however long, and is taken over should that node die", async () => {
+    const first = createGate();
+    const kind = first.kind({ maxInFlight: 1 });
+    let dead = false;
+    const never = new Promise<never>(() => {});
+    const mortal: Storage = {
+      ...storage,
+      commit: (batch) => (dead ? never : storage.commit(batch)),
+      due: {
+        ...storage.due,
+        renew: (row, leaseMs) => (dead ? never : storage.due.renew(row, leaseMs)),
+        claim: (options) => (dead ? never : storage.due.claim(options)),
+      },
+    };
+    const one = createActorNode(mortal, time, [kind]);
+    const ids = [newId(), newId(), newId()];
+    for (const id of ids) {
+      await one.actors.create(kind, id, {});
+      await one.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    }
+    const second = createGate();
+    createActorNode(storage, time, [second.kind()]);
+    await time.advance(25 * testLeaseMs);
+    expect([first.open.length, second.open.length]).toEqual([1, 0]);
+    first.open[0]?.end();
+    await time.until(() => first.open.length === 2);
+    dead = true;
+    await time.until(() => second.open.length === 3, { withinMs: 13 * testLeaseMs });
+    expect(second.open.map(({ part }) => part).sort()).toEqual(["a", "a", "b"]);
+  });
+
   test("[AC6] a run that lost its lease is told so, and what it brings later is refused", async () => {
     const first = createGate();
     const second = createGate();
@@ -132,6 +163,32 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.order).toEqual([]);
     second.open[0]?.end();
     await time.until(() => second.open.length === 2);
+    expect((await read(id))?.context.results).toEqual({ a: 1 });
+  });
+
+  test("[AC6] a node that lost a lease and claims the row again waits for the end of its own earlier run", async () => {
+    let deaf = true;
+    const flaky: Storage = {
+      ...storage,
+      due: { ...storage.due, renew: async (row, leaseMs) => (deaf ? new Promise<never>(() => {}) : storage.due.renew(row, leaseMs)) },
+    };
+    const gate = createGate();
+    const kind = gate.kind();
+    const { actors } = createActorNode(flaky, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(3 * testLeaseMs);
+    expect(gate.open.map(({ signal }) => signal.aborted)).toEqual([true]);
+    deaf = false;
+    await time.advance(2 * testLeaseMs);
+    expect(gate.open).toHaveLength(1);
+    gate.open[0]?.end();
+    await time.until(() => gate.open.length === 2);
+    expect((await read(id))?.context.results).toEqual({});
+    expect(gate.open[1]?.part).toBe("a");
+    gate.open[1]?.end();
+    await time.until(() => gate.open.length === 3);
     expect((await read(id))?.context.results).toEqual({ a: 1 });
   });
 
