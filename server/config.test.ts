@@ -54,7 +54,7 @@ describe("errors", () => {
       SHUTDOWN_MS: "soon",
       LEASE_MS: "1",
       LOG_LEVEL: "loud",
-      SVC_ADMIN_USERNAME: ".alex",
+      SVC_ADMIN_USERNAME: ".admin",
     };
     const text = problemsOf(wrong);
     expect(text).toContain(`${Object.keys(wrong).length + 1} settings are wrong; nothing was started.`);
@@ -80,7 +80,7 @@ describe("errors", () => {
     const secrets = { SVC_SECRET_KEY: "abc123secret", OPERATOR_TOKEN: "short secret", SVC_ADMIN_PASSWORD: "secretpw" };
     const text = problemsOf({
       ...secrets,
-      SVC_ADMIN_USERNAME: "alex",
+      SVC_ADMIN_USERNAME: "admin",
       REDIS_URL: "redis://:secret@host",
       BASE_URL: "https://me:secret@a.example",
     });
@@ -121,8 +121,8 @@ describe("values", () => {
   });
 
   test("a password is taken as it is, spaces included", () => {
-    expect(read({ SVC_ADMIN_USERNAME: "Alex", SVC_ADMIN_PASSWORD: " ten letters " }).firstAccount).toEqual({
-      username: "alex",
+    expect(read({ SVC_ADMIN_USERNAME: "Admin", SVC_ADMIN_PASSWORD: " ten letters " }).firstAccount).toEqual({
+      username: "admin",
       password: " ten letters ",
     });
   });

@@ -83,7 +83,7 @@ export const settings = {
     Username as z.ZodType<string | undefined, string>,
     undefined,
     "name of the first account: 1 to 38 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit",
-    "alex",
+    "admin",
   ),
   SVC_ADMIN_PASSWORD: setting(
     Password as z.ZodType<string | undefined, string>,

@@ -11,7 +11,7 @@ import type { OperationSpec } from "../../api/operation.ts";
 import { Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { sampleOf } from "../contract/schemaSample.ts";
-import { type Answer, createRest, type Rest, signIn } from "../support/clients.ts";
+import { type Answer, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 type Ids = Readonly<Record<"workspaceId" | "articleId" | "commitId" | "keyId" | "webhookId" | "username", string>>;

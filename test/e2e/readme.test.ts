@@ -8,9 +8,9 @@ import { startServer } from "../support/server.ts";
 
 test("[OP23] the commands of the README's first minute do what it says", async () => {
   const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-  const script = /<!-- first-minute -->\n```sh\n([^]*?)```/.exec(readme)?.[1] ?? "";
+  const script = /<!-- first-minute -->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
   expect(script).toContain("http://127.0.0.1:8787");
-  const server = await startServer({ SVC_ADMIN_USERNAME: "alex", SVC_ADMIN_PASSWORD: "correct horse battery" });
+  const server = await startServer({ SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" });
   try {
     const shell = spawn("sh", ["-eu"], { stdio: ["pipe", "pipe", "pipe"] });
     const printed = { stdout: "", stderr: "" };
@@ -21,7 +21,7 @@ test("[OP23] the commands of the README's first minute do what it says", async (
     }
     shell.stdin.end(script.replace("http://127.0.0.1:8787", server.url));
     const [code] = await once(shell, "close");
-    expect([code, printed.stderr]).toEqual([0, ""]);
+    expect({ code, ...printed }).toMatchObject({ code: 0, stderr: "" });
     const [revision, commitId, ...page] = printed.stdout.split("\n");
     expect(Number(revision)).toBe(2);
     expect(commitId).toMatch(/^cmt_/);
