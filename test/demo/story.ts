@@ -142,7 +142,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
     message: "Both halves",
   });
   expectStatus(commit, 200, 201);
-  const delivered = () => stage.receiver.deliveries().find((delivery) => delivery.body.data["commitId"] === commit.body.commitId);
+  const delivered = () => stage.receiver.deliveries().find((delivery) => delivery.body.data.commitId === commit.body.commitId);
   await until(() => delivered() !== undefined);
   assert.ok(
     stage.receiver.deliveries().every((delivery) => delivery.signatureValid),
@@ -193,7 +193,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   for (const editor of [first, second, reader]) editor.close();
   const commits = await rest.call<{ commits: { commitId: string }[] }>("GET", `/articles/${articleId}/commits?limit=100`);
   const commitIds = commits.body.commits.map((entry) => entry.commitId);
-  const deliveredCommitIds = () => [...new Set(stage.receiver.deliveries().map((delivery) => String(delivery.body.data["commitId"])))];
+  const deliveredCommitIds = () => [...new Set(stage.receiver.deliveries().map((delivery) => String(delivery.body.data.commitId)))];
   await until(() => commitIds.every((commitId) => deliveredCommitIds().includes(commitId)));
   const end = await rest.call<ContentAnswer>("GET", `/articles/${articleId}/content`);
   return { text: end.body.content, commitIds, deliveredCommitIds: deliveredCommitIds(), publicPage: (await page()).body };
