@@ -1,6 +1,6 @@
 /** What an operator reads of a running server: probes, metrics, log. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRest, type Rest, signIn } from "../support/clients.ts";
+import { createRest, openEditor, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 let server: RunningServer;
@@ -95,6 +95,36 @@ test("[OP12] metrics count requests by operation and status, never by address", 
     "svc_store_errors_total",
   ]) {
     expect(body).toContain(`# TYPE ${name} `);
+  }
+});
+
+test("[OP12] metrics count what rooms and stores do, and who is connected", async () => {
+  const rest = await signIn(server.url, server.operator);
+  const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Counted", type: "team" });
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Counted" });
+  const [writer, reader] = await Promise.all([openEditor(rest, articleId), openEditor(rest, articleId)]);
+  try {
+    const figure = async (name: string) => {
+      const { body } = await operator.request<string>("GET", "/metrics");
+      return Number(
+        body
+          .split("\n")
+          .find((line) => line.startsWith(`${name} `))
+          ?.slice(name.length + 1),
+      );
+    };
+    const before = await Promise.all([figure("svc_append_seconds_count"), figure("svc_relay_frames_total")]);
+    writer.text.insert(0, "Counted.");
+    await reader.until((text) => text === "Counted.");
+    expect(await figure("svc_append_seconds_count")).toBeGreaterThan(before[0]);
+    expect(await figure("svc_append_batch_sum")).toBeGreaterThan(0);
+    expect(await figure("svc_relay_frames_total")).toBeGreaterThan(before[1]);
+    expect(await figure('svc_sockets{kind="collab"}')).toBe(2);
+    expect(await figure('svc_rooms{weight="warm"}')).toBe(1);
+    expect(await figure("svc_store_errors_total")).toBe(0);
+  } finally {
+    writer.close();
+    reader.close();
   }
 });
 
