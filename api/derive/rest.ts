@@ -92,11 +92,6 @@ function toFieldReader(schema: z.ZodType): FieldReader {
     // Text that none of the options reads as something else stays text.
     return { convert: (text) => readers.map((read) => read(text)).find((value) => typeof value !== "string") ?? text, list: false };
   }
-  if (definition.type === "union" && definition.options !== undefined) {
-    const converts = definition.options.map((option) => toFieldReader(option).convert);
-    // The first alternative that makes something of the text; what none of them reads stays text.
-    return { convert: (text) => converts.map((convert) => convert(text)).find((value) => value !== text) ?? text, list: false };
-  }
   const convert = definition.type === "number" ? asNumber : definition.type === "boolean" ? asBoolean : asText;
   return { convert, list: false };
 }

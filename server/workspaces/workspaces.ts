@@ -3,7 +3,7 @@
  * for it, so a role that was lost a moment ago no longer counts.
  */
 import type { z } from "zod";
-import { notFound } from "../../api/schema/error.ts";
+import { AppError, notFound } from "../../api/schema/error.ts";
 import type { CreateWorkspaceRequest, CreateWorkspaceResponse, UpdateWorkspaceRequest, Workspace } from "../../api/schema/workspace.ts";
 import type { Call } from "../calls/call.ts";
 import type { Pager } from "../calls/paging.ts";
@@ -65,7 +65,11 @@ export function createWorkspaces({ storage, memberships, pager }: WorkspacesOpti
 
   return {
     async create(call, { name, type, settings }) {
-      const { accountId, username } = principalOf(call);
+      const principal = principalOf(call);
+      const { accountId, username } = principal;
+      if (principal.kind === "key" && principal.workspaceIds !== undefined) {
+        throw new AppError("insufficient_permission", "This API key is limited to some workspaces; it cannot make another one.");
+      }
       if (settings !== undefined) checkSettings(settings, call.limits);
       // Drawn from the call's ids, so that a repeat of the call goes to the same partition.
       const partition = (call.ids.bytes(1)[0] ?? 0) % partitionCount;

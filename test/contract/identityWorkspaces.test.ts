@@ -322,6 +322,15 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(add(key, "bob"))).toBe("done");
   });
 
+  it("[WS8] a key limited to workspaces makes no other one, which would lie beyond its limit", async () => {
+    const before = await listed(ann);
+    const key = await newKey(identity, ann, { workspaceIds: [team as never] });
+    expect(await codeOf(identity.workspaces.create(key.call(), { name: "Beyond", type: "team" }))).toBe("insufficient_permission");
+    expect(await listed(ann)).toEqual(before);
+    const wide = await newKey(identity, ann, {});
+    expect(await codeOf(identity.workspaces.create(wide.call(), { name: "Within", type: "team" }))).toBe("done");
+  });
+
   it("[WS8] a key loses a workspace with its account's membership", async () => {
     await add(ann, "bob");
     const key = await newKey(identity, bob, { workspaceIds: [team as never] });
