@@ -18,8 +18,8 @@ const claimLimit = 256;
 /** Above this many running rows nothing is claimed. */
 const maxRunning = 1000;
 /** Above this many rows in one line, further ones go back to the store, for so many leases. */
-const maxWaiting = 2000;
-const turnedAwayLeases = 4;
+const maxWaiting = { ofKind: 5000, ofNarrowLane: 1000 };
+const turnedAwayLeases = 2;
 /** Rows that have waited for a while hold this many leases at once. */
 const parkedLeases = 12;
 const failureMs = { first: 1000, most: 300_000 };
@@ -174,7 +174,8 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   }
 
   function line(held: Held): void {
-    const entered = lanes.enter(held.lanes, maxWaiting, () => begin(held));
+    const most = held.lanes.length > 1 ? maxWaiting.ofNarrowLane : maxWaiting.ofKind;
+    const entered = lanes.enter(held.lanes, most, () => begin(held));
     if (entered === "started") return;
     if (entered !== "full") return void waiting.set(held, entered);
     lost(held);

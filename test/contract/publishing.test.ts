@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { PublicLink } from "../../api/schema/publicLink.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import { publicLinkRecord } from "../../server/publishing/records.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
@@ -427,5 +427,39 @@ test("[PL13] readers of public pages are counted by address and refused above ra
   expect(await node.page("/p/nothing.md")).toMatchObject({ status: 429, code: "rate_limited" });
   await time.advance(1000);
   expect((await node.page("/p/nothing.md")).code).toBe("not_found");
+  await close();
+});
+
+test("[PL15] while the store cannot be reached, a page is served as it was last known for a second, and never after it was taken down", async () => {
+  const time = createManualTime();
+  const [, open] = actorStorages[0] as (typeof actorStorages)[number];
+  const { storage, close } = await open(time);
+  let away = false;
+  const reach = <Result>(run: () => Promise<Result>) => (away ? Promise.reject(new StorageUnavailableError("away")) : run());
+  const remote: Storage = { ...storage, records: { ...storage.records, get: (type, key) => reach(() => storage.records.get(type, key)) } };
+  const node = createPublishingNode(remote, time);
+  const workspaceId = await addWorkspace(storage);
+  const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
+  const { articleId } = (await node.articles.create({ workspaceId, title: "Known", content: "Known words." }, call())).article;
+  const { link } = await node.links.put(call(), articleId, {});
+  expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
+  away = true;
+  await time.advance(1000);
+  expect((await node.page(`/p/${link.slug}`)).body).toContain("Known words.");
+  await time.advance(1);
+  await expect(node.page(`/p/${link.slug}`)).rejects.toBeInstanceOf(StorageUnavailableError);
+  away = false;
+  expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
+  node.access.start();
+  await node.access.ready();
+  // On another node; this one hears of it before the store is gone.
+  await createPublishingNode(storage, time).links.unpublish(call(), articleId);
+  await vi.waitFor(async () => {
+    away = true;
+    await expect(node.page(`/p/${link.slug}`)).rejects.toBeInstanceOf(StorageUnavailableError);
+    away = false;
+  });
+  node.access.stop();
+  await node.closePages();
   await close();
 });
