@@ -8,10 +8,12 @@ import { isRejectionOfStore } from "./compose.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
 import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
 import { createLog, type Log } from "./observability/log.ts";
-import { startServer } from "./start.ts";
+import { type StartedServer, startServer } from "./start.ts";
 
 /** Beyond the drain time, before a drain that hangs is cut off. */
 const graceMs = 5000;
+/** A signal so long after the first one ends the process at once; what was acknowledged is safe all the same. */
+const impatientMs = 1000;
 
 let current: Log | undefined;
 
@@ -24,8 +26,10 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-function fail(reason: unknown): never {
-  const { code, message } = toEnding(reason);
+/** `known`: what the reason means, where its look does not tell. */
+function fail(reason: unknown, known?: ExitCode): never {
+  const { message, ...ending } = toEnding(reason);
+  const code = known ?? ending.code;
   current?.log.fatal({ err: reason, exitCode: code }, "the server ends");
   say(`svc-server: ${message}`);
   return end(code);
@@ -50,19 +54,24 @@ async function start(): Promise<void> {
     if (isRejectionOfStore(reason)) log.error({ err: reason }, "the store could not write");
     else fail(reason);
   });
-  process.on("uncaughtException", fail);
-
-  const server = await startServer({ config, log, version: packageJson.version, onDiskError: fail });
-  const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
-  if (server.setupUrl !== undefined) say(`\nMake the first account here, once, within ${minutes} minutes:\n\n  ${server.setupUrl}\n`);
-  else if (process.stderr.isTTY) say(`\nReady: ${server.baseUrl}\n`);
-
+  process.on("uncaughtException", (error) => fail(error));
+  let server: StartedServer | undefined;
+  let stoppingSinceMs: number | undefined;
   const stop = async (): Promise<void> => {
+    // A terminal's Ctrl-C comes twice, from the terminal and from npm; one that comes later is meant.
+    if (server === undefined || (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > impatientMs)) end(exitCodes.done);
+    if (stoppingSinceMs !== undefined) return;
+    stoppingSinceMs = performance.now();
     setTimeout(() => fail(new Error("the drain did not come to its end")), config.shutdownMs + graceMs).unref();
     await server.drain();
     end(exitCodes.done);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop().catch(fail));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop().catch((reason: unknown) => fail(reason)));
+
+  server = await startServer({ config, log, version: packageJson.version, onDiskError: (error) => fail(error, exitCodes.disk) });
+  const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
+  if (server.setupUrl !== undefined) say(`\nMake the first account here, once, within ${minutes} minutes:\n\n  ${server.setupUrl}\n`);
+  else if (process.stderr.isTTY) say(`\nReady: ${server.baseUrl}\n`);
 }
 
 async function run(command: string | undefined, rest: readonly string[]): Promise<void> {
@@ -86,4 +95,4 @@ async function run(command: string | undefined, rest: readonly string[]): Promis
   }
 }
 
-run(process.argv[2], process.argv.slice(3)).catch(fail);
+run(process.argv[2], process.argv.slice(3)).catch((reason: unknown) => fail(reason));
