@@ -2,10 +2,9 @@
  * What a handler replied, checked against the contract and turned into text. An answer that breaks its own schema
  * is a bug of ours and never leaves the house.
  */
-import { bytes } from "../../api/operation.ts";
 import type { Problem } from "../../api/schema/error.ts";
 import { type CallReply, RawReply } from "./call.ts";
-import { isNegotiated, type PreparedOperation } from "./preparedOperation.ts";
+import type { PreparedOperation } from "./preparedOperation.ts";
 
 /** The outcome of a call, ready for any wire. */
 export interface Answer {
@@ -28,21 +27,20 @@ export function encodeAnswer(operation: PreparedOperation, reply: CallReply): Ha
   const { status, headers = noHeaders, body } = reply;
   const declared = operation.replies.get(status);
   if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not name`);
-  if (declared === null) {
-    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with a body`);
-    return { status, headers };
-  }
+  const { json } = declared;
   if (body instanceof RawReply) {
-    if (!isNegotiated(declared) || declared.media[body.mediaType] !== bytes) {
+    if (!declared.rawMediaTypes.includes(body.mediaType)) {
       throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not name`);
     }
-    return { status, headers, raw: { mediaType: body.mediaType, bytes: body.bytes } };
+    return { status, headers, json: undefined, raw: { mediaType: body.mediaType, bytes: body.bytes } };
   }
-  const schema = isNegotiated(declared) ? declared.media["application/json"] : declared;
-  if (schema === undefined || schema === bytes) throw new Error(`${operation.key} answered with JSON, which its contract does not name`);
-  const checked = schema.safeParse(body);
+  if (json === undefined) {
+    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not name`);
+    return { status, headers, json: undefined, raw: undefined };
+  }
+  const checked = json.schema.safeParse(body);
   if (!checked.success) throw new Error(`the answer of ${operation.key} breaks its schema: ${JSON.stringify(checked.error.issues)}`);
-  return { status, headers, json: JSON.stringify(body) };
+  return { status, headers, json: json.write(body), raw: undefined };
 }
 
 /** An answer as text, for an idempotent repeat. */

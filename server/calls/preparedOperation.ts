@@ -16,6 +16,7 @@ import {
 } from "../../api/operation.ts";
 import type { Call, CallReply, Handlers } from "./call.ts";
 import type { Part } from "./findings.ts";
+import { compileJsonWriter, type JsonWriter } from "./jsonWriter.ts";
 import type { RateField } from "./rateLimits.ts";
 
 /** The parsed parts of a request, as every handler gets them. */
@@ -30,6 +31,12 @@ export interface PreparedRequest {
 export interface PreparedHandler {
   serve(request: PreparedRequest, call: Call): Promise<unknown>;
   reply(value: unknown): CallReply;
+}
+
+/** What an operation may answer with one status: nothing, JSON, or bytes of one of some media types. */
+export interface PreparedReply {
+  readonly json?: { readonly schema: z.ZodType; readonly write: JsonWriter };
+  readonly rawMediaTypes: readonly string[];
 }
 
 export interface PreparedOperation {
@@ -52,7 +59,7 @@ export interface PreparedOperation {
   readonly elsewhere: ReadonlyMap<string, Part>;
   readonly takesIdempotencyKey: boolean;
   readonly roleRank: number;
-  readonly replies: ReadonlyMap<number, ReplyBody>;
+  readonly replies: ReadonlyMap<number, PreparedReply>;
   /** Media types the caller may choose from, when the answer is negotiated. */
   readonly negotiable: readonly string[] | undefined;
   split(input: Readonly<Record<string, unknown>>): InputParts;
@@ -85,8 +92,7 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
   const mayHaveBody = writes && spec.method !== "DELETE";
   const jsonBody = spec.bodies?.["application/json"];
   const body = jsonBody instanceof z.ZodType ? jsonBody : mayHaveBody && spec.bodies === undefined ? z.strictObject({}) : undefined;
-  const replies = new Map(Object.entries(spec.replies).map(([status, reply]) => [Number(status), compiled(reply)]));
-  const negotiated = [...replies.values()].find(isNegotiated);
+  const negotiated = Object.values(spec.replies).find(isNegotiated);
   checkContract(key, spec);
   return {
     key,
@@ -110,21 +116,25 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
     ]),
     takesIdempotencyKey: (spec.method === "POST" || spec.method === "PATCH") && spec.credential !== "none",
     roleRank: roleRanks[spec.role ?? "read"],
-    replies,
+    replies: new Map(Object.entries(spec.replies).map(([status, reply]) => [Number(status), prepareReply(reply)])),
     negotiable: negotiated === undefined ? undefined : Object.keys(negotiated.media),
     split: toInputSplitter(key, spec),
   };
 }
 
-export function isNegotiated(reply: ReplyBody): reply is Negotiated<MediaMap> {
+function isNegotiated(reply: ReplyBody): reply is Negotiated<MediaMap> {
   return reply !== null && "media" in reply;
 }
 
-/** Answers are checked on every call: compiled, that costs a tenth of turning them into text. */
-function compiled(reply: ReplyBody): ReplyBody {
-  if (reply === null || !isNegotiated(reply)) return reply === null ? null : z.compile(reply);
-  const media = Object.entries(reply.media).map(([type, schema]) => [type, schema === bytes ? bytes : z.compile(schema)] as const);
-  return { media: Object.fromEntries(media) };
+/** Answers are checked on every call; compiled, that costs little beside turning them into text. */
+function prepareReply(reply: ReplyBody): PreparedReply {
+  if (reply === null) return { rawMediaTypes: [] };
+  const media: MediaMap = isNegotiated(reply) ? reply.media : { "application/json": reply };
+  const schema = media["application/json"];
+  return {
+    ...(schema instanceof z.ZodType ? { json: { schema: z.compile(schema), write: compileJsonWriter(schema) } } : {}),
+    rawMediaTypes: Object.keys(media).filter((mediaType) => media[mediaType] === bytes),
+  };
 }
 
 function checkContract(key: string, spec: OperationSpec): void {

@@ -2,7 +2,7 @@
  * What a request says of itself before any operation is known: ids for tracing, the API version, the credential.
  * One context serves one HTTP request, also when that carries several calls.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { AppError } from "../../api/schema/error.ts";
 import type { Principal } from "./call.ts";
@@ -32,6 +32,15 @@ export interface RequestContext {
 const validRequestId = /^[\w.~:@/+=-]{1,128}$/;
 const validTraceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+/** This process, then a count: an id must be unique, nobody is kept out by it. */
+const processPrefix = randomBytes(9).toString("base64url");
+let requestsNamed = 0;
+
+function nextRequestId(): string {
+  requestsNamed += 1;
+  return `${processPrefix}.${requestsNamed}`;
+}
+
 class Context implements RequestContext {
   readonly requestId: string;
   private readonly head: RequestHead;
@@ -43,7 +52,7 @@ class Context implements RequestContext {
     this.head = head;
     this.proxyHops = proxyHops;
     const given = head.header("x-request-id");
-    this.requestId = given !== undefined && validRequestId.test(given) ? given : randomUUID();
+    this.requestId = given !== undefined && validRequestId.test(given) ? given : nextRequestId();
   }
 
   get traceparent(): string | undefined {

@@ -192,12 +192,21 @@ export function addressSubject(context: Pick<RequestContext, "remoteAddress">): 
 
 /** Headers that every answer has. */
 function toHeaders(mediaType: string | undefined, context: RequestContext, draw: Draw | undefined): Record<string, string> {
-  const headers: Record<string, string> = {
-    // Answers may hold secrets, and a key in x-api-key does not keep shared caches away as Authorization does.
-    "cache-control": "no-store",
-    "x-request-id": context.requestId,
-    "x-svc-api-version": apiVersion,
-  };
+  // Answers may hold secrets, and a key in x-api-key does not keep shared caches away as Authorization does.
+  const cacheControl = "no-store";
+  const { requestId } = context;
+  if (mediaType !== undefined && draw?.rateLimit !== undefined) {
+    // Nearly every answer; one literal is made faster than the same object in pieces.
+    return {
+      "content-type": mediaType,
+      "cache-control": cacheControl,
+      "x-request-id": requestId,
+      "x-svc-api-version": apiVersion,
+      "ratelimit-policy": draw.policy,
+      ratelimit: draw.rateLimit,
+    };
+  }
+  const headers: Record<string, string> = { "cache-control": cacheControl, "x-request-id": requestId, "x-svc-api-version": apiVersion };
   if (mediaType !== undefined) headers["content-type"] = mediaType;
   if (draw?.rateLimit !== undefined) {
     headers["ratelimit-policy"] = draw.policy;
