@@ -1,6 +1,7 @@
 /**
- * `npm run check:types`: the whole repository type-checks, within a bound: below 15 s, and with less than twice
- * the type instantiations that were stored. `--store` writes the count of today.
+ * `npm run check:types`: the whole repository type-checks, within a bound: below 15 s of processor time (a busy
+ * machine makes the clock say anything), and with less than twice the type instantiations that were stored.
+ * `--store` writes the count of today.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,11 +11,14 @@ const maxSeconds = 15;
 const budgetFile = join(import.meta.dirname, "typeBudget.json");
 
 const tsc = join(process.cwd(), "node_modules", "typescript", "bin", "tsc");
-const run = spawnSync(process.execPath, [tsc, "-p", ".", "--noEmit", "--extendedDiagnostics", "--pretty", "false"], { encoding: "utf8" });
+/** Tells the compiler's processor time among its own figures. */
+const meter = `process.on("exit", () => { const { user, system } = process.cpuUsage(); console.log("Processor time: " + (user + system) / 1e6); });`;
+const command = ["--import", `data:text/javascript,${encodeURIComponent(meter)}`, tsc, "-p", "."];
+const run = spawnSync(process.execPath, [...command, "--noEmit", "--extendedDiagnostics", "--pretty", "false"], { encoding: "utf8" });
 const figure = (name: string): number => Number(new RegExp(`^${name}:\\s+([\\d.]+)`, "m").exec(run.stdout)?.[1] ?? Number.NaN);
 const files = figure("Files");
 const instantiations = figure("Instantiations");
-const seconds = figure("Total time");
+const seconds = figure("Processor time");
 
 if (run.status !== 0) {
   console.error(run.stdout.replace(/^Files:[\s\S]*/m, "") + run.stderr);
@@ -24,9 +28,9 @@ if (run.status !== 0) {
   console.log(`${instantiations} instantiations stored`);
 } else {
   const stored = (JSON.parse(readFileSync(budgetFile, "utf8")) as { instantiations: number }).instantiations;
-  console.log(`${files} files, ${instantiations} instantiations (stored: ${stored}), ${seconds} s`);
+  console.log(`${files} files, ${instantiations} instantiations (stored: ${stored}), ${seconds.toFixed(1)} s of processor time`);
   // Written so that a figure that could not be read fails too.
-  if (!(seconds <= maxSeconds)) console.error(`  the type check took ${seconds} s; the bound is ${maxSeconds} s`);
+  if (!(seconds <= maxSeconds)) console.error(`  the type check took ${seconds} s of processor time; the bound is ${maxSeconds} s`);
   if (!(instantiations < 2 * stored)) console.error(`  the instantiations doubled: ${instantiations} against ${stored} stored`);
   if (!(seconds <= maxSeconds) || !(instantiations < 2 * stored)) process.exitCode = 1;
 }
