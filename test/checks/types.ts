@@ -1,6 +1,6 @@
 /**
- * `npm run check:types`: the whole repository type-checks, within a bound: below 15 s of processor time (a busy
- * machine makes the clock say anything), and with less than twice the type instantiations that were stored.
+ * `npm run check:types`: the whole repository type-checks, within a bound: below 15 s by the clock or in processor
+ * time, whichever is less (a busy machine stretches both), and with less than twice the type instantiations that were stored.
  * `--store` writes the count of today.
  */
 import { spawnSync } from "node:child_process";
@@ -18,7 +18,7 @@ const run = spawnSync(process.execPath, [...command, "--noEmit", "--extendedDiag
 const figure = (name: string): number => Number(new RegExp(`^${name}:\\s+([\\d.]+)`, "m").exec(run.stdout)?.[1] ?? Number.NaN);
 const files = figure("Files");
 const instantiations = figure("Instantiations");
-const seconds = figure("Processor time");
+const seconds = Math.min(figure("Total time"), figure("Processor time"));
 
 if (run.status !== 0) {
   console.error(run.stdout.replace(/^Files:[\s\S]*/m, "") + run.stderr);
@@ -28,9 +28,9 @@ if (run.status !== 0) {
   console.log(`${instantiations} instantiations stored`);
 } else {
   const stored = (JSON.parse(readFileSync(budgetFile, "utf8")) as { instantiations: number }).instantiations;
-  console.log(`${files} files, ${instantiations} instantiations (stored: ${stored}), ${seconds.toFixed(1)} s of processor time`);
+  console.log(`${files} files, ${instantiations} instantiations (stored: ${stored}), ${seconds.toFixed(1)} s`);
   // Written so that a figure that could not be read fails too.
-  if (!(seconds <= maxSeconds)) console.error(`  the type check took ${seconds} s of processor time; the bound is ${maxSeconds} s`);
+  if (!(seconds <= maxSeconds)) console.error(`  the type check took ${seconds} s; the bound is ${maxSeconds} s`);
   if (!(instantiations < 2 * stored)) console.error(`  the instantiations doubled: ${instantiations} against ${stored} stored`);
   if (!(seconds <= maxSeconds) || !(instantiations < 2 * stored)) process.exitCode = 1;
 }
