@@ -282,7 +282,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     routes: [
       ...identity.routes,
       ...publicPages.routes,
-      ...createWelcomeRoutes({ hasAccount: identity.hasAccount, version: options.version, baseUrl }),
+      ...createWelcomeRoutes({ hasAccount: identity.hasAccount, version: options.version }),
       ...createProbeRoutes({
         storage,
         isServing: options.isServing,

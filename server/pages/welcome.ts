@@ -9,7 +9,6 @@ import { setupStyle } from "./setupStyle.ts";
 export interface WelcomeOptions {
   readonly hasAccount: () => Promise<boolean>;
   readonly version: string;
-  readonly baseUrl: string;
 }
 
 const headers = {
@@ -33,8 +32,7 @@ footer { margin-top: 2rem; font-size: .875rem; color: var(--quiet); }
 @media (max-width: 34rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .75rem; } }
 `;
 
-function toHtml({ version, baseUrl }: WelcomeOptions, hasAccount: boolean): string {
-  const socket = `${baseUrl.replace(/^http/, "ws")}/collab/{articleId}`;
+function toHtml({ version }: WelcomeOptions, hasAccount: boolean): string {
   const next = hasAccount
     ? `<p class="next">Sign in with <code>POST /auth/token</code>; the answer carries an access token for everything below.</p>`
     : `<p class="next"><strong>There is no account yet.</strong> The server has printed a one-time link to its setup page on standard error;
@@ -62,7 +60,7 @@ ${next}
 <dl>
 <dt><a href="openapi.json">/openapi.json</a></dt><dd>Every operation over REST, as OpenAPI 3.0.</dd>
 <dt>/trpc</dt><dd>The same operations for a stock tRPC client, with their types.</dd>
-<dt>${socket}</dt><dd>The live document, for a stock y-websocket client with a ticket of <code>POST /auth/stream-ticket</code>.</dd>
+<dt>/collab/{articleId}</dt><dd>The live document, for a stock y-websocket client with a ticket of <code>POST /auth/stream-ticket</code>.</dd>
 <dt><a href="problems">/problems</a></dt><dd>What each error code means and what to do about it.</dd>
 <dt><a href="healthz">/healthz</a>, <a href="readyz">/readyz</a></dt><dd>Whether the process answers, and whether it takes traffic.</dd>
 </dl>
