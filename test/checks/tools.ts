@@ -10,7 +10,6 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
   { command: "unshare", debian: "util-linux", why: "a small disk of their own for the tests of a full one" },
   { command: "mount", debian: "mount", why: "the same" },
   { command: "ip", debian: "iproute2", why: "a network of their own for the tests of outbound addresses" },
-  { command: "openssl", debian: "openssl", why: "the throw-away certificate authority of webhook receivers" },
   { command: "curl", debian: "curl", why: "the commands of the README" },
 ];
 
