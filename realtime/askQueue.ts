@@ -18,7 +18,7 @@ export interface AskQueueOptions {
 export class AskQueue {
   private readonly options: AskQueueOptions;
   private readonly due = new Set<Connection>();
-  /** Who claimed to have text of a client id that is another's: asked again when that other is gone. */
+  /** Who claimed to have text of a client id that is another's: asked again when that other has said more, or is gone. */
   private readonly claimants = new Map<Connection, Set<Connection>>();
   private cancel: (() => void) | undefined;
 
@@ -29,6 +29,7 @@ export class AskQueue {
   /** It wrote something that is durable now. */
   wrote(connection: Connection): void {
     this.due.add(connection);
+    this.askClaimants(connection);
   }
 
   /** Somebody claims to have text of `owner` that is not here: the owner is asked for it. */
@@ -65,15 +66,20 @@ export class AskQueue {
     });
   }
 
-  /** It is gone: whoever has text of its own client ids may say it now. */
+  /** It is gone: whoever has text of its client ids may say it now. */
   forget(connection: Connection): void {
     this.due.delete(connection);
-    const claimants = this.claimants.get(connection);
-    this.claimants.delete(connection);
     for (const others of this.claimants.values()) others.delete(connection);
-    if (claimants === undefined) return;
+    if (this.askClaimants(connection)) this.options.whenSettled(() => this.run());
+  }
+
+  /** What they deleted of it, or built on it, could not be taken before. */
+  private askClaimants(owner: Connection): boolean {
+    const claimants = this.claimants.get(owner);
+    if (claimants === undefined) return false;
+    this.claimants.delete(owner);
     for (const claimant of claimants) this.due.add(claimant);
-    this.options.whenSettled(() => this.run());
+    return true;
   }
 
   stop(): void {

@@ -107,7 +107,7 @@ export class Connection {
   drained(): void {
     if (!this.isOpen) return;
     if (this.peer.bufferedBytes <= this.limits["socket.buffer"]) this.answerOnItsWay = 0;
-    this.answer();
+    this.answerWhenSettled();
   }
 
   /** The socket is gone. */
@@ -188,7 +188,7 @@ export class Connection {
         break;
       case "awareness.query":
         this.owesPresence = true;
-        this.answer();
+        this.answerWhenSettled();
         break;
       case "credential":
         // A client that always sends it, though its credential came with the upgrade.
@@ -286,9 +286,18 @@ export class Connection {
     if (this.extensions) this.deliver(writeRefusal(code, detail));
   }
 
+  /** Until then the document may be ahead of the log. */
+  private answerWhenSettled(): void {
+    if (this.owesAnswer) this.room.whenSettled(() => this.answer());
+  }
+
+  private get owesAnswer(): boolean {
+    return this.isOpen && this.cancelAnswer === undefined && (this.owedAnswer !== undefined || this.owesPresence);
+  }
+
   /** What is owed goes out when rate and buffer allow; what is asked meanwhile is answered by the same frame. */
   private answer(): void {
-    if (this.cancelAnswer !== undefined || !this.isOpen || (this.owedAnswer === undefined && !this.owesPresence)) return;
+    if (!this.owesAnswer) return;
     // A client that has not taken the last answers is not helped by another copy: `drained` comes back here.
     if (this.peer.bufferedBytes > this.limits["socket.buffer"] / 2) return;
     const nowMs = this.clock.now();
@@ -296,8 +305,7 @@ export class Connection {
     if (waitMs > 0) {
       this.cancelAnswer = this.clock.after(waitMs, () => {
         this.cancelAnswer = undefined;
-        // The document may be ahead of the log just now.
-        this.room.whenSettled(() => this.answer());
+        this.answerWhenSettled();
       });
       return;
     }

@@ -1,6 +1,7 @@
 /** Presence over queued sockets: who may say what about whom. */
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it } from "vitest";
+import { applyAwarenessUpdate } from "y-protocols/awareness";
 import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
 import { type PairedClient, settle } from "../test/support/socketPair.ts";
 
@@ -129,6 +130,29 @@ describe("presence", () => {
     halfOpen?.closed();
     await calm();
     expect(seen(ada, bob)?.cursor).toBe("back");
+  });
+
+  it("[RT19] a client that heard its own state from another tab is still heard after it reconnects", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const clientId = bob.document.clientID;
+    const heard = encoding.encode((encoder) => {
+      encoding.writeVarUint(encoder, 1);
+      encoding.writeVarUint(encoder, clientId);
+      encoding.writeVarUint(encoder, ada.awareness.meta.get(clientId)?.clock ?? 0);
+      encoding.writeVarString(encoder, JSON.stringify(seen(ada, bob)));
+    });
+    applyAwarenessUpdate(bob.awareness, heard, "another tab");
+    bob.awareness.setLocalStateField("cursor", 1);
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe(1);
+    bob.disconnect();
+    await calm();
+    expect(seen(ada, bob)).toBeUndefined();
+    await bob.connect();
+    await calm();
+    expect(seen(ada, bob)).toMatchObject({ cursor: 1, user: { username: "bob" } });
   });
 
   it("[RT19] a state goes when its socket closes, and after 30 s of silence; a renewal keeps it", async () => {

@@ -4,7 +4,8 @@
  * A member speaks only for client ids it introduced, and the server says who it is: `user` is set from the
  * credential. Clocks that go out are the server's own and only rise, so no client can outbid another; they are
  * times, far above what clients count, which also tells the echo of a stock client (it sends back whatever it
- * hears) from what the client says itself. So nobody may hear of its own client id: it would count on from there.
+ * hears) from what the client says itself. Nobody is told of its own client id, since it would count on from there;
+ * a client that was told by another tab of its browser is known by the name stamped on its state.
  * Frames and sockets are the caller's.
  */
 import { createStore } from "@xstate/store";
@@ -144,6 +145,7 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     const owner = context.owners.get(clientId);
     if (owner !== member) {
       if (state === null || (owner !== undefined && !mayTakeOver(present, owner))) return false;
+      if (clientClock >= clientClockEnd && !isStampedFor(member, state)) return false;
       if (!introduce(context, present, clientId)) return false;
     }
     const before = context.states.get(clientId);
@@ -211,9 +213,10 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     claim(member: M, clientId: number): void {
       if (!now().owners.has(clientId)) store.trigger.claimed({ member, clientId });
     },
-    /** False for an entry that a stock client sends back as it heard it. */
+    /** False for what a stock client sends back as it heard it from somebody who is here. */
     isOwnWord(member: M, clientId: number, entryClock: number): boolean {
-      return entryClock < clientClockEnd || now().owners.get(clientId) === member;
+      const owner = now().owners.get(clientId);
+      return entryClock < clientClockEnd || owner === undefined || owner === member;
     },
     ownerOf(clientId: number): M | undefined {
       return now().owners.get(clientId);
@@ -259,6 +262,14 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
       cancelSweep?.();
     },
   };
+}
+
+/** The state went through the server before, as one of the same author. */
+function isStampedFor({ identity: { author } }: Member, state: object): boolean {
+  const user: unknown = (state as { readonly user?: unknown }).user;
+  if (typeof user !== "object" || user === null) return false;
+  const { username, kind } = user as { readonly username?: unknown; readonly kind?: unknown };
+  return username === author.username && kind === author.kind;
 }
 
 interface ReadEntry {

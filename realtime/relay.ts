@@ -44,28 +44,42 @@ export function capture(document: Y.Doc, run: () => void): Uint8Array | undefine
 /** `already` was applied to the document before, by a server edit of the same batch. */
 export function applyBatch<Speaker>(document: Y.Doc, batch: readonly Said<Speaker>[], already?: Uint8Array): Relay<Speaker> {
   const speakers = new Set(batch.map((said) => said.speaker));
-  if (speakers.size > maxSeparateSpeakers) {
-    const whole = merge([already, applyAll(document, batch)]);
-    const toSpeakers = new Map<Speaker, Uint8Array | undefined>();
-    for (const speaker of speakers) if (speaker !== undefined) toSpeakers.set(speaker, whole);
-    return { toOthers: whole, toSpeakers };
+  if (speakers.size > maxSeparateSpeakers || isWaiting(document)) {
+    return toEverybody(speakers, merge([already, applyAll(document, batch)]));
   }
+  let hasWaited = false;
   const pieces = [...speakers].map((speaker) => {
     const own = speakers.size === 1 ? batch : batch.filter((said) => said.speaker === speaker);
-    return { speaker, update: applyAll(document, own) };
+    const update = applyAll(document, own);
+    hasWaited ||= isWaiting(document);
+    return { speaker, update };
   });
+  const toOthers = merge([already, ...pieces.map((piece) => piece.update)]);
+  if (hasWaited) return toEverybody(speakers, toOthers);
   const toSpeakers = new Map<Speaker, Uint8Array | undefined>();
   for (const { speaker } of pieces) {
     if (speaker === undefined) continue;
     const others = pieces.filter((piece) => piece.speaker !== speaker).map((piece) => piece.update);
     toSpeakers.set(speaker, merge([already, ...others]));
   }
-  return { toOthers: merge([already, ...pieces.map((piece) => piece.update)]), toSpeakers };
+  return { toOthers, toSpeakers };
+}
+
+/** What waits may be set free by somebody else's update, and then comes out with that: nobody's own can be told apart. */
+function toEverybody<Speaker>(speakers: ReadonlySet<Speaker | undefined>, update: Uint8Array | undefined): Relay<Speaker> {
+  const toSpeakers = new Map<Speaker, Uint8Array | undefined>();
+  for (const speaker of speakers) if (speaker !== undefined) toSpeakers.set(speaker, update);
+  return { toOthers: update, toSpeakers };
+}
+
+/** Something was applied that stands beside what is not there yet. */
+function isWaiting({ store }: Y.Doc): boolean {
+  return store.pendingStructs !== null || store.pendingDs !== null;
 }
 
 function applyAll(document: Y.Doc, batch: readonly Said<unknown>[]): Uint8Array | undefined {
   const [only] = batch;
-  if (only !== undefined && batch.length === 1 && document.store.pendingStructs === null && document.store.pendingDs === null) {
+  if (only !== undefined && batch.length === 1 && !isWaiting(document)) {
     // The common case at human pace: what came in is what goes out, without encoding it anew.
     Y.applyUpdate(document, only.update);
     return only.update;

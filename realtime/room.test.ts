@@ -72,6 +72,29 @@ describe("durability", () => {
     expect([ada.text, ada.answers, read]).toEqual(["by request", 2, "by request"]);
   });
 
+  it("[RT2] an answer that waited for room in the socket does not show what is being written", async () => {
+    rig = createRealtimeRig({ limits: { "socket.buffer": 1000 } });
+    const ada = await rig.join("ada");
+    await settle(rig.clients);
+    ada.peer.bufferedBytes = 900;
+    ada.ask();
+    ada.deliver();
+    rig.log.hold();
+    const edited = rig.rooms.edit(articleId, api, 1, (document) => document.getText("content.md").insert(0, "not yet"));
+    await turns();
+    ada.peer.bufferedBytes = 0;
+    ada.connection?.drained();
+    ada.send(new Uint8Array([3]));
+    ada.deliver();
+    await turns();
+    ada.take();
+    expect([ada.text, ada.answers]).toEqual(["", 1]);
+    await rig.log.release();
+    await edited;
+    ada.take();
+    expect([ada.text, ada.answers]).toEqual(["not yet", 2]);
+  });
+
   it("[RT3] a sync-step-1 waits for what came before it, deletions included", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");

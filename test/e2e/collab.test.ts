@@ -194,6 +194,33 @@ describe.each([
   });
 });
 
+it("[RT12] [RT19] two tabs of one browser, which also talk to each other, write, drop out and come back together", async () => {
+  server = await startCollabServer(startUwsHost);
+  for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+  const tabs = [server.provider("ada", { disableBc: false }), server.provider("ada", { disableBc: false })] as const;
+  const bob = server.provider("bob");
+  const [left, right] = tabs;
+  await Promise.all([left, right, bob].map(synced));
+  for (let round = 0; round < 5; round += 1) {
+    write(left.doc, `left ${round} `);
+    write(right.doc, `right ${round} `, 0);
+    left.awareness.setLocalStateField("cursor", round);
+    await until(() => expect(textOf(bob.doc)).toBe(textOf(left.doc)));
+    await until(() => expect(bob.awareness.getStates().get(left.doc.clientID)).toMatchObject({ cursor: round, user: { name: "ada" } }));
+    // Both lose the server at once, write on, and hear of each other only.
+    for (const { ws } of tabs) (ws as unknown as WebSocket).terminate();
+    await until(() => expect(tabs.every(({ wsconnected }) => !wsconnected)).toBe(true));
+    write(left.doc, `offline left ${round} `);
+    write(right.doc, `offline right ${round} `, 3);
+    right.doc.getText("content.md").delete(4, 2);
+    await until(() => expect(tabs.every((tab) => tab.synced)).toBe(true));
+    await until(() => expect(textOf(bob.doc)).toBe(textOf(left.doc)));
+  }
+  await until(() => expect(textOf(right.doc)).toBe(textOf(left.doc)));
+  expect(await server.rooms.read("art_one", textOf)).toBe(textOf(left.doc));
+  expect(denials).toEqual([]);
+});
+
 it("[RT1] fifty stock editors on one article converge", { timeout: 60_000 }, async () => {
   server = await startCollabServer(startUwsHost);
   const editors = Array.from({ length: 50 }, (_, at) => {

@@ -17,8 +17,8 @@ import type { StartHost } from "../../server/host/port.ts";
 import { createMemoryLog } from "./memoryLog.ts";
 import { createMemoryBus } from "./realtimeRig.ts";
 
-// y-websocket looks at the global for the state of a socket when it resyncs.
-globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket;
+// Each provider listens for the end of the process.
+process.setMaxListeners(0);
 
 /** Test credentials: `session:<username>`, and as API key `svc_<username>` with scopes of its own. */
 export interface TestKey {
@@ -127,15 +127,11 @@ export async function startCollabServer(start: StartHost, { limits = {} }: { lim
       for (const listener of missed) listener();
     },
     /** A stock y-websocket client with a ticket of this user. */
-    provider(
-      username: string,
-      { article = "art_one", document = new Y.Doc(), resyncInterval = -1, wsClass = WebSocket } = {},
-    ): WebsocketProvider {
+    provider(username: string, { article = "art_one", document = new Y.Doc(), disableBc = true } = {}): WebsocketProvider {
       const provider = new WebsocketProvider(url, article, document, {
         params: { ticket: `tkt_${username}@article:${article}` },
-        WebSocketPolyfill: wsClass as unknown as typeof globalThis.WebSocket,
-        disableBc: true,
-        resyncInterval,
+        WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
+        disableBc,
         maxBackoffTime: 200,
       });
       providers.push(provider);
