@@ -8,17 +8,15 @@ import type { Role } from "../../api/operation.ts";
 import { createRooms } from "../../realtime/rooms.ts";
 import { createDuePump } from "../../server/actors/due.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/articles/port.ts";
-import { articleRecordTypes } from "../../server/articles/records.ts";
 import { createArticleService, createDocumentStore } from "../../server/articles/service.ts";
 import type { Call, Principal } from "../../server/calls/call.ts";
 import { createPager } from "../../server/calls/paging.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/ids.ts";
 import type { Partition, Storage } from "../../server/storage/port.ts";
-import { workspaceRecord, workspaceRecordTypes } from "../../server/workspaces/records.ts";
+import { workspaceRecord } from "../../server/workspaces/records.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 
 export const baseUrl = "https://content.example";
-export const articleTestTypes = [...articleRecordTypes, ...workspaceRecordTypes];
 const eventLog = "test.events";
 export const quietMs = 30_000;
 export const maxMs = 300_000;
