@@ -58,6 +58,14 @@ describe("JSON of answers", () => {
     });
     sameText(schema, { nothing: null, inner: { a: -0, b: false }, list: [{ a: 1e21 }], kind: "x", open: {}, either: 1 });
     sameText(inner, {});
+    const loose = z.strictObject({
+      u: z.union([z.string(), z.undefined()]),
+      n: z.number().optional().nullable(),
+      list: z.array(z.string().optional()),
+      s: z.string(),
+    });
+    sameText(loose, { u: undefined, n: undefined, list: ["a", undefined], s: "s" });
+    sameText(loose, { u: "u", n: null, list: [], s: "s" });
     sameText(z.object({ a: z.number() }), { a: 1, more: 2 });
   });
 });

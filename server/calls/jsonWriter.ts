@@ -49,7 +49,7 @@ export function compileJsonWriter(schema: z.ZodType): JsonWriter {
       write(element, item);
       lines.push(`} o += "]";`);
     } else if (type === "object" && shape !== undefined && isClosed(definition)) writeObject(shape, v);
-    else lines.push(`o += JSON.stringify(${v});`);
+    else lines.push(`o += JSON.stringify(${v}) ?? "null";`);
   }
 
   function writeObject(shape: Readonly<Record<string, z.ZodType>>, v: string): void {
@@ -60,7 +60,7 @@ export function compileJsonWriter(schema: z.ZodType): JsonWriter {
     for (const [name, field] of Object.entries(shape)) {
       const member = fresh();
       const definition = field._zod.def as unknown as Definition;
-      const optional = definition.type === "optional";
+      const optional = field.safeParse(undefined).success;
       const label = JSON.stringify(`${JSON.stringify(name)}:`);
       lines.push(`const ${member} = ${v}[${JSON.stringify(name)}]; if (${member} !== undefined) {`);
       if (certain && definition.type === "string") {
@@ -70,7 +70,7 @@ export function compileJsonWriter(schema: z.ZodType): JsonWriter {
         );
       } else {
         lines.push(certain ? `o += ${separator(name, "")};` : `o += ${comma} + ${label}; ${comma} = ",";`);
-        write(optional && definition.innerType !== undefined ? definition.innerType : field, member);
+        write(definition.type === "optional" && definition.innerType !== undefined ? definition.innerType : field, member);
       }
       lines.push("}");
       if (!optional) certain = true;

@@ -7,6 +7,7 @@
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
+import type { RawBody } from "../../api/operation.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { createIds, partitionOfId } from "../ids.ts";
 import type { Storage } from "../storage/port.ts";
@@ -228,7 +229,9 @@ function toAnswered(
 
 /** The same text for the same parsed request, on whichever surface it came. */
 function canonical({ params, query, body }: PreparedRequest): string {
-  return JSON.stringify([params, query, body], (_, value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
-  );
+  return JSON.stringify([params, query, isRawBody(body) ? [body.mediaType, Buffer.from(body.bytes).toString("base64")] : body]);
+}
+
+function isRawBody(body: unknown): body is RawBody {
+  return typeof body === "object" && body !== null && "bytes" in body && body.bytes instanceof Uint8Array;
 }

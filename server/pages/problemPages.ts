@@ -45,7 +45,8 @@ export function problemRoutes(): readonly Route[] {
       publicCors: true,
       handle(_request, params) {
         const row = errorTable.get(params.code as ErrorCode);
-        if (row === undefined) return { status: 404, headers, body: page("No such problem", '<p><a href=".">All problems</a></p>') };
+        if (row === undefined)
+          return { status: 404, headers, body: page("No such problem", '<p><a href="../problems">All problems</a></p>') };
         return { status: 200, headers, body: page(row.title, describe(row)) };
       },
     },

@@ -82,6 +82,18 @@ describe("Idempotency-Key", () => {
     expect(surface.serve).toHaveBeenCalledTimes(1);
   });
 
+  it("[API14] a request of bytes is told apart by its bytes", async () => {
+    const key = newKey();
+    const patch = (bytes: number[]) =>
+      surface.fetch("PATCH", "/articles/art_01KAHX0000050123456789ABCD/content", {
+        headers: { ...credentials.session, "content-type": "application/octet-stream", "idempotency-key": key },
+        body: Uint8Array.from(bytes),
+      });
+    expect((await patch([1, 2, 3])).status).toBe(200);
+    expect((await patch([1, 2, 3])).headers.get("idempotency-replayed")).toBe("true");
+    expect((await patch([1, 2, 4])).status).toBe(422);
+  });
+
   it("[API14] the same key with another request is 422 and runs nothing", async () => {
     const key = newKey();
     await create(key);
