@@ -81,6 +81,8 @@ interface BegunEdit extends EditRequest {
 
 /** A stock client that hears nothing for 30 s takes the connection for dead; it counts on hearing its own presence. */
 const lifeSignMs = 20_000;
+const maxKeptAnswers = 4;
+const maxKeptAnswerBytes = 2 * 1024 * 1024;
 
 export class Room {
   readonly articleId: string;
@@ -164,6 +166,7 @@ export class Room {
 
   leave(connection: Connection): void {
     this.connections.delete(connection);
+    if (this.connections.size === 0) this.answers.clear();
     this.asks.forget(connection);
     this.presence.leave(connection);
     this.options.onActivity();
@@ -241,8 +244,8 @@ export class Room {
     const known = this.answers.get(key);
     if (known !== undefined) return known;
     const answer = Y.encodeStateAsUpdate(this.document, stateVector);
-    if (this.answers.size >= 4) this.answers.clear();
-    this.answers.set(key, answer);
+    if (this.answers.size >= maxKeptAnswers) this.answers.clear();
+    if (answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
     return answer;
   }
 
