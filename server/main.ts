@@ -8,6 +8,7 @@ import { isRejectionOfStore } from "./compose.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
 import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
 import { createLog, type Log } from "./observability/log.ts";
+import { maskSecrets } from "./observability/maskSecrets.ts";
 import { type StartedServer, startServer } from "./start.ts";
 
 /** Beyond the drain time, before a drain that hangs is cut off. */
@@ -31,7 +32,7 @@ function fail(reason: unknown, known?: ExitCode): never {
   const { message, ...ending } = toEnding(reason);
   const code = known ?? ending.code;
   current?.log.fatal({ err: reason, exitCode: code }, "the server ends");
-  say(`svc-server: ${message}`);
+  say(`svc-server: ${maskSecrets(message)}`);
   return end(code);
 }
 
