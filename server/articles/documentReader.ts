@@ -26,6 +26,11 @@ export interface DocumentReader {
   tail(articleId: string): Promise<number>;
   /** All batches after a revision; undefined when some of them are no longer kept. */
   batchesAfter(articleId: string, revision: number): Promise<StateAndBatches["batches"] | undefined>;
+  /** The newest batches, at most `count`, oldest first, and what became of those before them. */
+  latest(
+    articleId: string,
+    count: number,
+  ): Promise<{ readonly batches: StateAndBatches["batches"]; readonly before: "kept" | "trimmed" | "none" }>;
   /** Time, writer and authors of the batches in (after, through], oldest first; nothing when they are no longer kept. */
   headers(articleId: string, after: number, through: number): AsyncGenerator<BatchHeader & { readonly revision: number }>;
   /**
@@ -61,6 +66,16 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
   return {
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
     batchesAfter: (articleId, revision) => batches(articleId, revision, noEnd),
+    async latest(articleId, count) {
+      for (;;) {
+        const stored = await storage.records.get(documentRecord, articleId);
+        const trimmedTo = stored?.value.trimmedTo ?? 0;
+        const tail = await storage.log.tail(partitionOfId(articleId), documentLog(articleId));
+        const after = Math.max(trimmedTo, tail - count);
+        const found = await batches(articleId, after, noEnd);
+        if (found !== undefined) return { batches: found, before: after > trimmedTo ? "kept" : after > 0 ? "trimmed" : "none" };
+      }
+    },
     async *headers(articleId, after, through) {
       for await (const piece of pieces(articleId, after, through)) {
         for (const entry of piece ?? []) yield { ...decodeHeader(entry.bytes), revision: entry.position };

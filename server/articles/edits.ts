@@ -60,16 +60,25 @@ export function createEdits({ rooms, reader, history, commits }: EditsOptions): 
     throw new AppError("revision_conflict", detail, { currentRevision: live.revision });
   }
 
-  /** The batch in which this call has written before; undefined when the client id is somebody else's, met by chance. */
+  /**
+   * The batch in which this call has written before; undefined when the client id is somebody else's, met by chance.
+   * Refuses where the log is trimmed above the time of the call and cannot tell: a repeat never writes twice.
+   */
   async function findEarlier(articleId: string, clientId: number, { nowMs }: Call): Promise<number | undefined> {
-    const tail = await reader.tail(articleId);
-    for (let span = 256; ; span *= 4) {
-      const after = Math.max(0, tail - span);
-      const batches = (await reader.batchesAfter(articleId, after)) ?? [];
-      if (after > 0 && (batches[0]?.atMs ?? 0) >= nowMs) continue;
+    for (let count = 256; ; count *= 4) {
+      const { batches, before } = await reader.latest(articleId, count);
+      const reachesBack = (batches[0]?.atMs ?? nowMs) < nowMs;
+      if (!reachesBack && before === "kept") continue;
       const holds = ({ update }: { readonly update: Uint8Array }) => Y.parseUpdateMeta(update).to.has(clientId);
-      return batches.find((batch) => batch.atMs >= nowMs && batch.updates.some(holds))?.revision;
+      const earlier = batches.find((batch) => batch.atMs >= nowMs && batch.updates.some(holds));
+      if (earlier === undefined && !reachesBack && before === "trimmed") throw notKept(await reader.tail(articleId));
+      return earlier?.revision;
     }
+  }
+
+  function notKept(currentRevision: number): AppError {
+    const detail = "The edit was made by an earlier attempt, whose revision is not kept any more.";
+    return new AppError("revision_conflict", detail, { currentRevision });
   }
 
   /** The answer of an earlier attempt, worked out again from what it found and left. */
@@ -78,11 +87,7 @@ export function createEdits({ rooms, reader, history, commits }: EditsOptions): 
     const [base, before, after] = await Promise.all(
       [baseRevision, revision - 1, revision].map(async (at) => (await history.textsAt(articleId, at))?.[file]),
     );
-    if (base === undefined || after === undefined) {
-      throw new AppError("revision_conflict", "The edit was made by an earlier attempt, whose revision is not kept any more.", {
-        currentRevision: revision,
-      });
-    }
+    if (base === undefined || after === undefined) throw notKept(revision);
     const { applied, rejected } = await planEdit(request, base, call.limits["article.file"]);
     const merged = request.baseRevision !== undefined && before !== base;
     return { revision, contentHash: toContentHash(after), merged, applied, rejected };
@@ -106,7 +111,7 @@ export function createEdits({ rooms, reader, history, commits }: EditsOptions): 
     const maxFileBytes = call.limits["article.file"];
     const { file = "content.md", baseRevision, dryRun = false } = request;
     for (;;) {
-      const clientId = call.isRepeatable === true ? toClientId(call.ids) : undefined;
+      const clientId = call.isRepeatable ? toClientId(call.ids) : undefined;
       const live = await readLive(articleId, clientId);
       if (clientId !== undefined && live.known) {
         const earlier = await findEarlier(articleId, clientId, call);

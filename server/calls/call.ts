@@ -50,7 +50,7 @@ export interface Call {
   /** With an Idempotency-Key the same on every attempt, so that a repeat makes the same ids. */
   readonly ids: IdSource;
   /** With an Idempotency-Key: this may be a repeat of an attempt that was cut off. */
-  readonly isRepeatable?: true;
+  readonly isRepeatable: boolean;
   readonly limits: Limits;
   readonly remoteAddress: string;
   /** Revision of the record that the caller demands (`If-Match`); services pass what they read to `requireMatch`. */

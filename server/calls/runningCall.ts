@@ -12,6 +12,8 @@ export interface Attempt {
   readonly nowMs: number;
   readonly ids: IdSource;
   readonly commit: Commit;
+  /** Under an Idempotency-Key. */
+  readonly isRepeatable: boolean;
 }
 
 /** A class for speed: one is made for every request, and most of it is never asked for. */
@@ -23,6 +25,7 @@ export class RunningCall implements Call {
   readonly nowMs: number;
   readonly ids: IdSource;
   readonly commit: Commit;
+  readonly isRepeatable: boolean;
   private readonly context: RequestContext;
 
   constructor(
@@ -41,6 +44,7 @@ export class RunningCall implements Call {
     this.nowMs = attempt.nowMs;
     this.ids = attempt.ids;
     this.commit = attempt.commit;
+    this.isRepeatable = attempt.isRepeatable;
   }
 
   /** The same call in another attempt. */

@@ -109,6 +109,7 @@ export function createCalls(options: CallsOptions): Calls {
     const attempt: Attempt = {
       nowMs: run.nowMs,
       ids: run.ids,
+      isRepeatable: true,
       async commit(batch, value) {
         if (value === undefined) return storage.commit(batch);
         const answer = encodeAnswer(operation, operation.handler.reply(value));
@@ -159,7 +160,8 @@ export function createCalls(options: CallsOptions): Calls {
         const ifMatch = spec.ifMatch === true ? context.header("if-match") : undefined;
         const key = operation.takesIdempotencyKey ? context.header("idempotency-key") : undefined;
         const conditions = ifMatch === undefined ? undefined : parseIfMatch(ifMatch);
-        const call = new RunningCall(context, principal, access, conditions, limits, { nowMs: storage.now(), ids, commit });
+        const attempt: Attempt = { nowMs: storage.now(), ids, commit, isRepeatable: false };
+        const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
             ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call)))

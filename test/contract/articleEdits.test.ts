@@ -16,6 +16,8 @@ import {
   type CallOptions,
   createArticleNode,
   createCall,
+  maxMs,
+  quietMs,
 } from "./articleFixture.ts";
 
 describe.each(actorStorages)("edits on %s", (_name, open) => {
@@ -35,6 +37,10 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       document.getText("content.md").delete(at, remove);
       document.getText("content.md").insert(at, insert);
     });
+  };
+  const keepState = async () => {
+    const whole = (document: Y.Doc, revision: number) => [revision, Y.encodeStateAsUpdate(document)] as const;
+    await node.documentStore.updateLog.saveState(articleId, ...(await node.rooms.read(articleId, whole)));
   };
   async function start(content: string, options: ArticleNodeOptions = {}) {
     node = createArticleNode(storage, time, options);
@@ -214,6 +220,38 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       expect(await live()).toBe(before);
     }
     expect((await node.commits.list(articleId, {})).items).toHaveLength(1);
+  });
+
+  test("[AR16] a repeat is recognised though the log was trimmed a few batches before it", async () => {
+    await start("old\n");
+    await time.advance(quietMs + maxMs);
+    await node.commits.create(articleId, {}, call());
+    await type(0, "older ");
+    await node.commits.create(articleId, {}, call());
+    await keepState();
+    await time.advance(node.limits["document.keptMs"] + 1);
+    await type(0, "new ");
+    await keepState();
+    expect(await node.documentStore.reader.batchesAfter(articleId, 0)).toBeUndefined();
+    const attempt = { seed: "after trimming", nowMs: time.now() };
+    const first = await edit({ mode: "append", content: "once\n" }, { attempt });
+    expect(await edit({ mode: "append", content: "once\n" }, { attempt })).toEqual(first);
+    expect(await live()).toBe("new older old\nonce\n");
+  });
+
+  test("[AR16] a repeat whose first attempt was trimmed away is refused and writes nothing", async () => {
+    await start("old\n", { limits: { "document.keptBatches": 1 } });
+    await time.advance(1000);
+    const attempt = { seed: "trimmed", nowMs: time.now() };
+    await edit({ mode: "append", content: "once\n" }, { attempt });
+    for (let batch = 0; batch < 3; batch += 1) {
+      await type(0, "more ");
+      await node.commits.create(articleId, {}, call());
+      await keepState();
+    }
+    const before = await live();
+    await expect(edit({ mode: "append", content: "once\n" }, { attempt })).rejects.toMatchObject({ code: "revision_conflict" });
+    expect(await live()).toBe(before);
   });
 
   test("[AR16] an id that the document knows from somebody else is not taken for a repeat", async () => {

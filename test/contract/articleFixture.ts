@@ -118,7 +118,7 @@ export function createCall(
     access: { workspaceId, partition, role },
     nowMs: attempt?.nowMs ?? storage.now(),
     ids,
-    ...(attempt === undefined ? {} : { isRepeatable: true as const }),
+    isRepeatable: attempt !== undefined,
     limits: options.limits ?? defaultLimits,
     remoteAddress: "127.0.0.1",
     ...(ifMatch === undefined ? {} : { ifMatch }),

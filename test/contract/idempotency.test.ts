@@ -178,6 +178,18 @@ describe("Idempotency-Key", () => {
     expect(seen[1]).toEqual(seen[0]);
   });
 
+  it("[API14] work under a key is told that it may be a repeat, other work that it is not", async () => {
+    const told: boolean[] = [];
+    surface.on("articles.create", async (_, call) => {
+      told.push(call.isRepeatable);
+      return article;
+    });
+    expect((await create(newKey())).status).toBe(201);
+    const withoutKey = { headers: { ...credentials.session, ...json }, body: JSON.stringify({ workspaceId, title: "One" }) };
+    expect((await surface.fetch("POST", "/articles", withoutKey)).status).toBe(201);
+    expect(told).toEqual([true, false]);
+  });
+
   it("[API14] a refusal is not kept: the repeat is decided anew", async () => {
     const key = newKey();
     surface.on("articles.create", () => {

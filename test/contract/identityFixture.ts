@@ -171,6 +171,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
       ...(principal === undefined ? {} : { principal }),
       nowMs: clock.nowMs,
       ids,
+      isRepeatable: false,
       limits,
       remoteAddress: "127.0.0.1",
       commit: (batch) => storage.commit(batch),

@@ -1,0 +1,74 @@
+/**
+ * Edits under an Idempotency-Key while the server is killed again and again, each repeated until it is answered. What
+ * decides is the text in the end: every edit stands in it once, whatever was cut off between its log and its answer.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Rest, signIn } from "../support/clients.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+const kills = 5;
+const writers = 8;
+const retried = new Set(["idempotency_in_progress", "unavailable"]);
+
+let server: RunningServer;
+let rest: Rest;
+let workspaceId: string;
+
+beforeAll(async () => {
+  server = await startServer({ LIMITS: "off", LEASE_MS: "1000" });
+  rest = await signIn(server.url, server.operator);
+  workspaceId = (await rest.expect(200, "GET", "/workspaces")).workspaces[0].workspaceId;
+});
+afterAll(() => server.remove());
+
+/** Repeats a request until the server says how it went. */
+async function insist(path: string, body: unknown, key: string): Promise<number> {
+  for (;;) {
+    try {
+      const { status, body: answer } = await rest.request("PATCH", path, body, { "idempotency-key": key });
+      if (status < 400 || !retried.has(answer.code)) return status;
+    } catch {
+      // Cut off: whether it was done is what the repeat has to find out.
+    }
+    await pause(20);
+  }
+}
+
+it(`[AR16] ${kills} times kill -9 under keyed edits that are repeated until answered: each is in the text once`, async () => {
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Edited", content: "[0]" });
+  const path = `/articles/${articleId}/content`;
+  let number = 0;
+  let isOver = false;
+  const statuses: number[] = [];
+
+  async function write(writer: number): Promise<void> {
+    while (!isOver) {
+      number += 1;
+      const token = `[${number}]`;
+      const bodies = [
+        { mode: "append", content: token },
+        { mode: "prepend", content: token },
+        { mode: "patch", edits: [{ find: "[0]", replace: `[0]${token}` }] },
+        { mode: "append", content: token, message: "and commit" },
+      ];
+      statuses.push(await insist(path, bodies[(writer + number) % bodies.length], `key ${number}`));
+    }
+  }
+
+  const writing = Array.from({ length: writers }, (_, writer) => write(writer));
+  for (let kill = 0; kill < kills; kill += 1) {
+    const wanted = number + 60;
+    while (number < wanted) await pause(5);
+    await server.kill();
+    await server.start();
+  }
+  isOver = true;
+  await Promise.all(writing);
+
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const { content } = await rest.expect<{ content: string }>(200, "GET", path);
+  const written = content.match(/\[\d+\]/g) ?? [];
+  expect(written.join("")).toBe(content);
+  expect(written.sort()).toEqual(Array.from({ length: number + 1 }, (_, at) => `[${at}]`).sort());
+}, 120_000);
