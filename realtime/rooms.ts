@@ -32,8 +32,6 @@ export interface Edited<T> {
   readonly value?: T;
 }
 
-export type Reviewed = ConnectionIdentity | { readonly close: number; readonly reason: string } | "keep";
-
 export interface Rooms {
   /** Refuses with `rate_limited` when the article or the credential has too many sockets, `unavailable` while draining. */
   connect(articleId: string, peer: Peer, identity: ConnectionIdentity, options: { readonly extensions: boolean }): Promise<Connection>;
@@ -54,9 +52,6 @@ export interface Rooms {
   applyUpdate(articleId: string, author: Author, update: Uint8Array): Promise<{ readonly revision: number }>;
   /** Who is here; nobody when the document is not open on this node. */
   presence(articleId: string): readonly Presence[];
-  /** Asks `decide` again for every open connection and closes or updates it. */
-  review(decide: (connection: { readonly articleId: string; readonly identity: ConnectionIdentity }) => Reviewed): void;
-  closeArticle(articleId: string, code: number, reason: string): void;
   stats(): { readonly rooms: number; readonly connections: number };
   /** Closes all sockets with 1012 and resolves when every queued change is durable. */
   drain(): Promise<void>;
@@ -237,21 +232,6 @@ export function createRooms(options: RoomsOptions): Rooms {
 
     presence(articleId) {
       return entries.get(articleId)?.room?.presence.list() ?? [];
-    },
-
-    review(decide) {
-      for (const [articleId, { room }] of entries) {
-        for (const connection of [...(room?.connections ?? [])]) {
-          const decided = decide({ articleId, identity: connection.identity });
-          if (decided === "keep") continue;
-          if ("close" in decided) connection.close(decided.close, decided.reason);
-          else connection.update(decided);
-        }
-      }
-    },
-
-    closeArticle(articleId, code, reason) {
-      for (const connection of [...(entries.get(articleId)?.room?.connections ?? [])]) connection.close(code, reason);
     },
 
     stats() {

@@ -5,6 +5,7 @@
  * kept by caches as long as they ask again each time.
  */
 import { AppError } from "../../api/schema/error.ts";
+import { toAddressSubject } from "../calls/addressSubject.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import { createRequestContext } from "../calls/requestContext.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
@@ -153,7 +154,7 @@ export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOp
         publicCors: true,
         async handle(request, params) {
           const { remoteAddress } = createRequestContext(request, proxyHops);
-          const { refusal } = await rates.draw(["rate.public"], `address:${remoteAddress}`);
+          const { refusal } = await rates.draw(["rate.public"], toAddressSubject(remoteAddress));
           if (refusal !== undefined) throw refusal;
           const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
           if (slug === undefined) return toStandIn(request, { kind: "unknown" }, "html");

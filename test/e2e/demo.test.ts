@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 
-it("[OP21] `npm run demo` tells its whole story, ends by itself within a minute and leaves no process behind", async () => {
+it("[OP27] `npm run demo` tells its whole story, ends by itself within a minute and leaves no process behind", async () => {
   const startedAt = Date.now();
   const child = spawn("npm", ["run", "demo"], { cwd: resolve(import.meta.dirname, "../.."), stdio: ["ignore", "pipe", "pipe"] });
   let told = "";

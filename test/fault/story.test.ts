@@ -15,9 +15,8 @@ async function play(disturb: (stage: DemoStage, over: AbortSignal) => Promise<vo
   const stage = await startStage();
   const over = new AbortController();
   try {
-    const disturbing = disturb(stage, over.signal);
-    const ending = await playStory(stage, silence, { keyPauseMs: 12 }).finally(() => over.abort());
-    await disturbing;
+    const playing = playStory(stage, silence, { keyPauseMs: 12 }).finally(() => over.abort());
+    const [ending] = await Promise.all([playing, disturb(stage, over.signal)]);
     return { ...ending, kills: stage.kills };
   } finally {
     await stage.remove();
