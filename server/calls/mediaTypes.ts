@@ -20,6 +20,13 @@ export function readContentType(header: string | undefined): string | undefined 
   return type.trim().toLowerCase();
 }
 
+/** Bodies come as they are: a compressed one would pass every size limit. Refuses with 415 (RFC 9110 §8.4). */
+export function requireNoEncoding(contentEncoding: string | undefined): void {
+  if (contentEncoding === undefined || contentEncoding.trim().toLowerCase() === "identity") return;
+  const detail = "The header content-encoding is not supported here; send the body as it is.";
+  throw new AppError("unsupported_media_type", detail, {}, { "accept-encoding": "identity" });
+}
+
 interface Range {
   readonly type: string;
   readonly quality: number;

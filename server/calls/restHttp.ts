@@ -10,7 +10,7 @@ import type { PathParams } from "../host/router.ts";
 import type { Answer } from "./answer.ts";
 import { guardJson } from "./bodyGuard.ts";
 import { readJson } from "./jsonBody.ts";
-import { chooseMediaType, readContentType } from "./mediaTypes.ts";
+import { chooseMediaType, readContentType, requireNoEncoding } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import type { RequestContext } from "./requestContext.ts";
 import type { CallSource, Calls } from "./wrapper.ts";
@@ -92,6 +92,7 @@ class RestSource implements CallSource {
   body(): ReturnType<CallSource["body"]> {
     const { operation, bytes, limits } = this;
     if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
+    requireNoEncoding(this.request.header("content-encoding"));
     const mediaType = readContentType(this.request.header("content-type"));
     if (mediaType === "application/json" && operation.body !== undefined) {
       const json = readJson(bytes, limits["body.keys"]);

@@ -16,7 +16,7 @@ import type { PathParams } from "../host/router.ts";
 import type { Answer } from "./answer.ts";
 import { guardJson } from "./bodyGuard.ts";
 import { parseJson, readJson } from "./jsonBody.ts";
-import { readContentType } from "./mediaTypes.ts";
+import { readContentType, requireNoEncoding } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import { apiVersion, type RequestContext } from "./requestContext.ts";
 import type { ServedRoute } from "./restHttp.ts";
@@ -114,6 +114,7 @@ function toInputs(
   const read = (): unknown => {
     if (body === undefined) return text === undefined || text === "" ? undefined : parseJson(text, "query parameter input");
     if (body === "too_large" || body.length === 0) return undefined;
+    requireNoEncoding(request.header("content-encoding"));
     if (readContentType(request.header("content-type")) !== "application/json") {
       throw new AppError(
         "unsupported_media_type",

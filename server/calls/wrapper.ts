@@ -11,6 +11,7 @@ import type { RawBody } from "../../api/operation.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { createIds, partitionOfId } from "../ids.ts";
 import type { Storage } from "../storage/port.ts";
+import { toAddressSubject } from "./addressSubject.ts";
 import { ParsedRequest, requireRole, requireScope, requireSize } from "./admission.ts";
 import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from "./answer.ts";
 import type { Access, Principal } from "./call.ts";
@@ -78,7 +79,7 @@ export function createCalls(options: CallsOptions): Calls {
     const shown =
       draw === undefined && refusal.code !== "unavailable"
         ? // Refused before its turn: shown, and counted, is the bucket of its address.
-          await rateLimits.draw(["rate.default"], addressSubject(context)).catch(() => undefined)
+          await rateLimits.draw(["rate.default"], toAddressSubject(context.remoteAddress)).catch(() => undefined)
         : draw;
     const problem = toProblem(refusal, { baseUrl, instance: context.instance, requestId: context.requestId });
     const headers = toHeaders(problemMediaType, context, shown);
@@ -143,7 +144,10 @@ export function createCalls(options: CallsOptions): Calls {
       try {
         requireSize(operation, source);
         if (spec.credential !== "none") principal = await context.authenticate(authenticator);
-        draw = await rateLimits.draw(operation.rates, principal === undefined ? addressSubject(context) : toCredentialId(principal));
+        draw = await rateLimits.draw(
+          operation.rates,
+          principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal),
+        );
         if (draw.refusal !== undefined) throw draw.refusal;
         if (principal !== undefined) requireScope(operation, principal);
         const request = new ParsedRequest(operation, source);
@@ -187,10 +191,6 @@ export function createCalls(options: CallsOptions): Calls {
 /** The session or key that a request came with: what limits and logs go by. */
 export function toCredentialId(principal: Principal): string {
   return principal.kind === "key" ? principal.keyId : principal.sessionId;
-}
-
-export function addressSubject(context: Pick<RequestContext, "remoteAddress">): string {
-  return `address:${context.remoteAddress}`;
 }
 
 /** Headers that every answer has. */

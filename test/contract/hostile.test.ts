@@ -2,6 +2,7 @@
  * Every operation of the contract against hostile input: the right problem, no 5xx, and the handler never called.
  * Generated from the contract, so an operation added later is walked too.
  */
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";
@@ -172,6 +173,18 @@ describe("hostile input on every operation", () => {
         const problem = await expectProblem(operation, body, ["unsupported_media_type"], { "content-type": type });
         expect(problem.detail).toMatch(/application\/json|UTF-8/);
       }
+    }
+    expect(surface.serve).not.toHaveBeenCalled();
+  });
+
+  it("[API8] a compressed body is 415, whatever it holds", async () => {
+    for (const operation of withBody) {
+      const body = gzipSync(JSON.stringify(goodBody(operation.spec)));
+      const problem = await expectProblem(operation, body, ["unsupported_media_type"], {
+        "content-type": "application/json",
+        "content-encoding": "gzip",
+      });
+      expect(problem.detail).toContain("content-encoding");
     }
     expect(surface.serve).not.toHaveBeenCalled();
   });
