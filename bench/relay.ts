@@ -1,5 +1,5 @@
 /**
- * Rooms against a bare relay: characters delivered per second of the server's CPU time, in one run. `npx tsx bench/relay.ts`.
+ * Rooms against a bare relay: characters delivered per second of the server's CPU time, in one run. `npm run bench:relay`.
  *
  * Each client types into a text of its own; its updates are made beforehand. A delivery is one character that one
  * other client got. Only the ratio counts: machines are noisy.
