@@ -304,6 +304,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     async start() {
       const prepared = await identity.prepare(config.firstAccount);
       access.start();
+      // Facts of the first moments must not be missed: nobody is let in before the watch has its place in every log.
+      await access.ready();
       pump.start();
       return prepared;
     },
