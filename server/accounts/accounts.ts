@@ -2,10 +2,12 @@
  * Accounts, as an operator manages them. Being an operator opens this and no content. An account is never
  * deleted, only disabled, so its username is never free again.
  */
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Account, CreateAccountRequest, CreatedAccount, UpdateAccountRequest } from "../../api/schema/account.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
+import { pause } from "../actors/after.ts";
 import { accessFactWrite } from "../auth/accessFacts.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Call } from "../calls/call.ts";
@@ -38,7 +40,7 @@ export interface Accounts {
 }
 
 export interface AccountsOptions {
-  readonly storage: Pick<Storage, "records" | "commit" | "now">;
+  readonly storage: Pick<Storage, "records" | "commit" | "now" | "leases">;
   readonly registry: AccountRegistry;
   readonly passwords: Pick<Passwords, "hash">;
   readonly pager: Pager;
@@ -60,8 +62,36 @@ function matches(record: AccountRecord, wanted: readonly string[]): boolean {
   return wanted.every((start) => words.some((word) => word.startsWith(start)));
 }
 
+/** Held while an operator is taken down; longer than that takes. */
+const takeDownLease = { partition: 0, name: "operators.takeDown", leaseMs: 10_000, tries: 100, pauseMs: 20 };
+
 export function createAccounts({ storage, registry, passwords, pager, baseUrl, log }: AccountsOptions): Accounts {
   const audit = log.child({ stream: "audit" });
+
+  /**
+   * Operators are taken down one after the other, each by one who is an operator still: two who did it to each
+   * other at once would leave none.
+   */
+  async function takeDown<Value>(byUsername: string, change: () => Promise<Value>): Promise<Value> {
+    const { partition, name, leaseMs, tries, pauseMs } = takeDownLease;
+    for (let tried = 0; tried < tries; tried += 1) {
+      const lease = await storage.leases.acquire(partition, name, randomUUID(), leaseMs);
+      if (lease === undefined) {
+        await pause(pauseMs, new AbortController().signal);
+        continue;
+      }
+      try {
+        const by = await registry.find(byUsername);
+        if (by === undefined || !by.operator || by.disabled) {
+          throw new AppError("insufficient_role", "This account is no operator any more.");
+        }
+        return await change();
+      } finally {
+        await storage.leases.release(lease);
+      }
+    }
+    throw new AppError("unavailable", "Another operator is being changed; try again shortly.", { retryAfter: 1 });
+  }
 
   return {
     async create(call, { username, displayName, email, operator = false, password }) {
@@ -110,24 +140,26 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
         // So that there is always an operator left: the one who acts.
         throw new AppError("insufficient_permission", "An operator cannot disable or demote itself; another operator can.");
       }
-      const updated = await registry.change(
-        account.accountId,
-        (before) => {
-          const next: AccountRecord = {
-            ...before,
-            ...(displayName === undefined ? {} : { displayName }),
-            ...(email === undefined ? {} : { email }),
-            ...(operator === undefined ? {} : { operator }),
-            ...(disabled === undefined ? {} : { disabled }),
-          };
-          if (!next.disabled || before.disabled) return JSON.stringify(next) === JSON.stringify(before) ? undefined : { next };
-          return {
-            next: { ...next, sessionEpoch: before.sessionEpoch + 1 },
-            alongside: { logs: [accessFactWrite({ kind: "account.disabled", accountId: before.accountId })] },
-          };
-        },
-        (batch, record) => call.commit(batch, toAccount(record)),
-      );
+      const change = () =>
+        registry.change(
+          account.accountId,
+          (before) => {
+            const next: AccountRecord = {
+              ...before,
+              ...(displayName === undefined ? {} : { displayName }),
+              ...(email === undefined ? {} : { email }),
+              ...(operator === undefined ? {} : { operator }),
+              ...(disabled === undefined ? {} : { disabled }),
+            };
+            if (!next.disabled || before.disabled) return JSON.stringify(next) === JSON.stringify(before) ? undefined : { next };
+            return {
+              next: { ...next, sessionEpoch: before.sessionEpoch + 1 },
+              alongside: { logs: [accessFactWrite({ kind: "account.disabled", accountId: before.accountId })] },
+            };
+          },
+          (batch, record) => call.commit(batch, toAccount(record)),
+        );
+      const updated = await (operator === false || disabled === true ? takeDown(session.username, change) : change());
       audit.info({ event: "account.updated", username, operator, disabled, by: toActor(session) }, "account updated");
       return toAccount(updated);
     },

@@ -284,6 +284,24 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(identity.accounts.update(root.call(), "nobody", { disabled: true }))).toBe("not_found");
     });
 
+    it("[AU27] operators who take each other down at once leave one", async () => {
+      for (const change of [{ disabled: true }, { operator: false }]) {
+        const username = "disabled" in change ? "ann" : "bob";
+        await identity.accounts.create(root.call(), { username, password, operator: true });
+        const other = await signedIn(identity, username);
+        const codes = await Promise.all([
+          codeOf(identity.accounts.update(root.call(), username, change)),
+          codeOf(identity.accounts.update(other.call(), "root", change)),
+        ]);
+        expect(codes.sort()).toEqual(["done", "insufficient_role"]);
+        const operators = (await identity.accounts.list({})).accounts.filter((account) => account.operator && !account.disabled);
+        expect(operators).toHaveLength(1);
+        if (operators[0]?.username === "root") continue;
+        await identity.accounts.update(other.call(), "root", { disabled: false, operator: true });
+        root = await signedIn(identity, "root");
+      }
+    });
+
     it("[AU27] accounts are listed newest first over all partitions, by words and by state, page by page", async () => {
       for (let at = 0; at < 9; at += 1) {
         store.clock.nowMs += 10;
