@@ -3,11 +3,11 @@
  * deleted, only disabled, so its username is never free again.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Account, CreateAccountRequest, CreatedAccount, UpdateAccountRequest } from "../../api/schema/account.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
-import { pause } from "../actors/after.ts";
 import { accessFactWrite } from "../auth/accessFacts.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Call } from "../calls/call.ts";
@@ -77,7 +77,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
     for (let tried = 0; tried < tries; tried += 1) {
       const lease = await storage.leases.acquire(partition, name, randomUUID(), leaseMs);
       if (lease === undefined) {
-        await pause(pauseMs, new AbortController().signal);
+        await pause(pauseMs);
         continue;
       }
       try {
