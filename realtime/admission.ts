@@ -67,6 +67,8 @@ export interface AdmissionOptions<Speaker> {
   readonly limits: RoomLimits;
   /** The live, writing speaker that a client id belongs to. */
   readonly ownerOf: (clientId: number) => Speaker | undefined;
+  /** They are the same author: what one of them has not said, the other may. */
+  readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
 }
 
 export class Admission<Speaker> {
@@ -74,17 +76,19 @@ export class Admission<Speaker> {
   private readonly measure: DocumentMeasure;
   private readonly limits: RoomLimits;
   private readonly ownerOf: (clientId: number) => Speaker | undefined;
+  private readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
   private gathering = nothingQueued();
   private inFlight = nothingQueued();
   private pendingBytes: number;
   /** Clocks that were refused and are still missing. */
   private readonly refusedClocks = new Map<number, { from: number; to: number }>();
 
-  constructor({ document, measure, limits, ownerOf }: AdmissionOptions<Speaker>) {
+  constructor({ document, measure, limits, ownerOf, maySpeakFor }: AdmissionOptions<Speaker>) {
     this.document = document;
     this.measure = measure;
     this.limits = limits;
     this.ownerOf = ownerOf;
+    this.maySpeakFor = maySpeakFor;
     this.pendingBytes = pendingBytesOf(document);
   }
 
@@ -143,9 +147,11 @@ export class Admission<Speaker> {
   }
 
   /**
-   * New text under the client id of another live socket would make the document deaf to what that socket says
-   * next. It may be honest (a second tab, clients healing a loss together), so text is left out and its owner
-   * asked instead; clocks without text are honest only in an answer, which says everything a client has.
+   * New text under the client id of somebody else's live socket would make the document deaf to what that socket
+   * says next. It may be honest (clients healing a loss together), so text is left out and its owner asked instead;
+   * clocks without text are honest only in an answer, which says everything a client has. An author's own sockets
+   * speak for each other: one of them may be dead without anybody knowing, and the one that came after it is told
+   * that all it said is stored.
    */
   private leaveToOwners({ update, speaker, isAnswer }: Question<Speaker>) {
     const owners = new Map<number, Speaker>();
@@ -153,6 +159,7 @@ export class Admission<Speaker> {
     const look = (range: ClockRange) => {
       const owner = this.ownerOf(range.clientId);
       if (owner === undefined || owner === speaker || range.to <= this.known(range.clientId)) return false;
+      if (speaker !== undefined && this.maySpeakFor(speaker, owner)) return false;
       owners.set(range.clientId, owner);
       return true;
     };

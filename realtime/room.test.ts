@@ -540,9 +540,9 @@ describe("refusals", () => {
     expect(left.text).toContain("right side");
   });
 
-  it("[RT12] text of a tab that goes before it could say it itself is asked of the tab that knows it", async () => {
+  it("[RT12] text of a client that goes before it could say it itself is asked of the one that knows it", async () => {
     rig = createRealtimeRig();
-    const [left, right] = [await rig.join("ada"), await rig.join("ada")];
+    const [left, right] = [await rig.join("bob"), await rig.join("ada")];
     await settle(rig.clients);
     right.disconnect();
     right.type("only here");
@@ -557,6 +557,47 @@ describe("refusals", () => {
     await rig.time.advance(600);
     await settle([left]);
     expect(await rig.liveText()).toBe("only here");
+  });
+});
+
+describe("one author on several sockets", () => {
+  it("[RT3] [RT12] a client without presence that comes back beside its dead socket has stored what it was answered for", async () => {
+    rig = createRealtimeRig();
+    const ada = await rig.join("ada");
+    ada.awareness.setLocalState(null);
+    ada.type("one ");
+    await settle(rig.clients);
+    // The first socket is never closed: the network went without a word.
+    await ada.connect();
+    ada.toServer.pop();
+    await settle(rig.clients);
+    const { answers } = ada;
+    ada.type("two");
+    ada.ask();
+    await settle(rig.clients);
+    expect(ada.answers).toBe(answers + 1);
+    expect(await rig.liveText()).toBe("one two");
+    expect(ada.denied).toEqual([]);
+  });
+
+  it("[RT3] [RT12] what a tab says of another tab whose socket stands still is stored before the tab is answered", async () => {
+    rig = createRealtimeRig();
+    const [still, tab] = [await rig.join("ada"), await rig.join("ada")];
+    still.type("seen ");
+    await settle(rig.clients);
+    still.type("told by the other ");
+    // As through the browser's own channel between tabs.
+    Y.applyUpdate(tab.document, Y.encodeStateAsUpdate(still.document), tab);
+    tab.type("and more");
+    await settle([tab]);
+    await rig.time.advance(300);
+    tab.ask();
+    await settle([tab]);
+    expect(await rig.liveText()).toBe("seen told by the other and more");
+    still.type("!");
+    await settle(rig.clients);
+    expect(await rig.liveText()).toBe(still.text);
+    expect(tab.text).toBe(still.text);
   });
 });
 

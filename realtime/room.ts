@@ -279,7 +279,10 @@ export class Room {
       const owner = this.presence.ownerOf(clientId);
       return owner?.isWriter ? owner : undefined;
     };
-    return new Admission<Connection>({ document: this.document, measure: this.measure, limits: this.options.limits, ownerOf });
+    const maySpeakFor = ({ identity: { author } }: Connection, owner: Connection) =>
+      author.username === owner.identity.author.username && author.kind === owner.identity.author.kind;
+    const { document, measure } = this;
+    return new Admission<Connection>({ document, measure, limits: this.options.limits, ownerOf, maySpeakFor });
   }
 
   private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {
