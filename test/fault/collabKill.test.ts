@@ -1,7 +1,8 @@
 /**
  * Stock editors write while the server is killed again and again. What counts as acknowledged is written down by
- * the test itself: what a sync-step-2 confirmed, and what a second client has seen. Every other round the clients
- * die with the server, so that their memory cannot make good what was lost.
+ * the test itself: what a sync-step-2 confirmed, and what a second client has seen. The server dies in the very turn
+ * in which something is confirmed, so that nothing can become durable just in time. Every other round the clients die
+ * with it, so that their memory cannot make good what was lost.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -27,6 +28,8 @@ afterAll(() => server.remove());
 class Journal {
   readonly articleId: string;
   readonly acknowledged = new Set<string>();
+  /** Called once, at the moment something is acknowledged. */
+  onAcknowledged: (() => void) | undefined;
   private editors: Editor[] = [];
   private readonly asked = new Map<Editor, string[][]>();
   private readonly written = new Map<Editor, string[]>();
@@ -46,17 +49,24 @@ class Journal {
     editor.text.observe((event, transaction) => {
       if (transaction.local) return;
       for (const { insert } of event.delta) {
-        if (typeof insert === "string") for (const token of insert.match(tokenPattern) ?? []) this.acknowledged.add(token);
+        if (typeof insert === "string") this.note(insert.match(tokenPattern) ?? []);
       }
     });
     editor.provider.on("sync", (synced: boolean) => {
-      if (!synced) return;
-      for (const token of this.asked.get(editor)?.shift() ?? []) this.acknowledged.add(token);
+      if (synced) this.note(this.asked.get(editor)?.shift() ?? []);
     });
     // A new socket has been asked nothing yet.
     editor.provider.on("status", ({ status }: { status: string }) => {
       if (status === "connected") this.asked.set(editor, [[]]);
     });
+  }
+
+  private note(tokens: readonly string[]): void {
+    const known = this.acknowledged.size;
+    for (const token of tokens) this.acknowledged.add(token);
+    if (this.acknowledged.size === known) return;
+    this.onAcknowledged?.();
+    this.onAcknowledged = undefined;
   }
 
   write(token: string, at: number): void {
@@ -102,7 +112,14 @@ it(`[RT2] [RT3] ${rounds} times kill -9 under writers: nothing that was confirme
   let number = 0;
   for (let round = 0; round < rounds; round += 1) {
     const endMs = Date.now() + 250 + Math.random() * 500;
-    while (Date.now() < endMs) {
+    let killed: Promise<void> | undefined;
+    while (killed === undefined) {
+      const [first] = journals;
+      if (Date.now() >= endMs && first !== undefined) {
+        first.onAcknowledged ??= () => {
+          killed = server.kill();
+        };
+      }
       for (const [at, journal] of journals.entries()) {
         number += 1;
         journal.write(`[${at}.${number}]`, number);
@@ -111,7 +128,7 @@ it(`[RT2] [RT3] ${rounds} times kill -9 under writers: nothing that was confirme
     }
     const clientsDie = round % 2 === 0;
     if (clientsDie) for (const journal of journals) journal.close();
-    await server.kill();
+    await killed;
     await server.start();
     if (clientsDie) await Promise.all(journals.map((journal) => journal.open()));
     while (!journals.every((journal) => journal.isBack)) await pause(5);
