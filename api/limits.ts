@@ -17,6 +17,7 @@ export const defaultLimits = {
   "rate.default": { count: 200, seconds: 1, burst: 400 } as RateLimit,
   "rate.writes": { count: 100, seconds: 1, burst: 400 } as RateLimit,
   "rate.connects": { count: 1000, seconds: 1, burst: 2000 } as RateLimit,
+  "rate.runs": { count: 20, seconds: 60, burst: 20 } as RateLimit,
   "rate.management": { count: 60, seconds: 60, burst: 120 } as RateLimit,
   "rate.auth": { count: 10, seconds: 60, burst: 20 } as RateLimit,
   "rate.public": { count: 300, seconds: 1, burst: 600 } as RateLimit,
@@ -29,6 +30,7 @@ export const defaultLimits = {
   "body.freeForm": 64 * KiB,
   "body.freeFormDepth": 8,
   "batch.calls": 100,
+  "body.prose": 10_000,
   "list.limitMax": 100,
   "list.limitDefault": 50,
   "list.scan": 2000,
@@ -54,6 +56,8 @@ export const defaultLimits = {
   "socket.authMs": 10 * second,
   "sockets.article": 2000,
   "sockets.credential": 2000,
+  "sse.buffer": 1 * MiB,
+  "sse.credential": 2000,
   "awareness.state": 4 * KiB,
   "awareness.states": 100,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
@@ -70,6 +74,13 @@ export const defaultLimits = {
   "webhook.retryAfter": 24 * hour,
   "webhook.oldSecret": 24 * hour,
 
+  "run.journal": 1000,
+  "run.stepOutput": 4 * MiB,
+  "run.state": 32 * MiB,
+  "run.optionalApproval": 15 * minute,
+  "code.blocks": 50,
+  "code.blockChars": 20_000,
+
   "keys.active": 50,
   "keep.accessToken": 15 * minute,
   "keep.refreshToken": 30 * day,
@@ -80,6 +91,8 @@ export const defaultLimits = {
   "keep.nextToken": 24 * hour,
   "keep.deliveries": 30 * day,
   "keep.trash": 30 * day,
+  "keep.events": 30 * day,
+  "keep.eventsPerLog": 100_000,
 };
 
 export type Limits = { readonly [Field in keyof typeof defaultLimits]: (typeof defaultLimits)[Field] };

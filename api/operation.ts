@@ -26,7 +26,7 @@ export type CredentialNeed = "none" | "any" | "session" | "operator";
 /** What the caller must be in the workspace of the resource: `read` ⊂ `write` ⊂ `admin` ⊂ `owner`. */
 export type Role = "read" | "write" | "admin" | "owner";
 
-export type ResourceKind = "workspace" | "article" | "webhook";
+export type ResourceKind = "workspace" | "article" | "webhook" | "run";
 
 /** Where the workspace is found: the named id, in the named part of the request. */
 export interface ResourceReference {
@@ -38,7 +38,7 @@ export interface ResourceReference {
 }
 
 /** Which bucket an operation draws from besides `rate.default` and, for writes, `rate.writes`. */
-export type RateClass = "management" | "auth";
+export type RateClass = "management" | "auth" | "runs";
 
 export interface OperationSpec {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -71,6 +71,32 @@ export interface OperationSpec {
 export function operation<const Spec extends OperationSpec>(spec: Spec): Spec {
   return spec;
 }
+
+/**
+ * A live stream: server-sent events over REST (GET), a subscription over tRPC. What travels on it is `event`, each
+ * with its resume token; every credential that may read the resource may open it, and a stream ticket too.
+ */
+export interface StreamSpec {
+  /** OpenAPI path template. */
+  readonly path: `/${string}`;
+  readonly params: z.ZodObject;
+  /** `from` and `lastEventId` among others; tRPC sends a `lastEventId` with each reconnect. */
+  readonly query: z.ZodObject;
+  readonly event: z.ZodType;
+  readonly scopes: readonly Scope[];
+  readonly resource: ResourceReference;
+  readonly role: Role;
+  readonly summary: string;
+}
+
+export function stream<const Spec extends StreamSpec>(spec: Spec): Spec {
+  return spec;
+}
+
+export type StreamContract = { readonly [resource: string]: { readonly [stream: string]: StreamSpec } };
+
+/** What a tRPC subscription takes: `params ∪ query`. */
+export type StreamInputOf<Spec extends StreamSpec> = Simplify<SchemaInput<Spec["params"]> & SchemaInput<Spec["query"]>>;
 
 export type Contract = { readonly [resource: string]: { readonly [operation: string]: OperationSpec } };
 

@@ -1,0 +1,41 @@
+/** The live streams: server-sent events over REST, subscriptions over tRPC. */
+import { z } from "zod";
+import { type StreamContract, stream } from "../operation.ts";
+import { RunId, WorkspaceId } from "../schema/id.ts";
+import { TopicReference } from "../schema/run.ts";
+import { AgentEvent, AgentEventNameSchema } from "../schema/timeline.ts";
+
+const resume = { from: z.enum(["start", "now"]).optional(), lastEventId: z.string().max(128).optional() } as const;
+
+export const streams = {
+  runs: {
+    timeline: stream({
+      path: "/runs/{runId}/stream",
+      params: z.strictObject({ runId: RunId }),
+      query: z.strictObject(resume),
+      event: AgentEvent,
+      scopes: ["workspaces:read"],
+      resource: { kind: "run", in: "params", name: "runId" },
+      role: "read",
+      summary: "The timeline of a run, from its start or after `Last-Event-ID` (the envelope's id), live until the run ends",
+    }),
+  },
+  workspaces: {
+    timeline: stream({
+      path: "/workspaces/{workspaceId}/timeline/stream",
+      params: z.strictObject({ workspaceId: WorkspaceId }),
+      query: z.strictObject({
+        ...resume,
+        runId: RunId.optional(),
+        topicId: TopicReference.optional(),
+        event: z.array(AgentEventNameSchema).min(1).max(20).optional(),
+      }),
+      event: AgentEvent,
+      scopes: ["workspaces:read"],
+      resource: { kind: "workspace", in: "params", name: "workspaceId" },
+      role: "read",
+      summary: "The timelines of all runs of a workspace, from now or after `Last-Event-ID` (the envelope's cursor)",
+    }),
+  },
+} as const satisfies StreamContract;
+export type AppStreams = typeof streams;
