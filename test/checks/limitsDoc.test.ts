@@ -28,7 +28,7 @@ function toText(field: string, value: number | RateLimit): string {
     return `${amount(value.count)} a ${value.seconds === 60 ? "minute" : "second"}, burst ${amount(value.burst)}`;
   }
   if (field === "update.run") return String(value);
-  if (/^keep\.|Ms$|retryAfter|oldSecret/.test(field)) return toTime(value);
+  if (/^keep\.(?!eventsPerLog)|Ms$|retryAfter|oldSecret|optionalApproval/.test(field)) return toTime(value);
   return toSize(value);
 }
 
