@@ -1,4 +1,6 @@
-/** The principal of a call, for operations whose contract promises one. */
+/** The principal of a call, for operations whose contract promises one, and what it must hold beyond the contract. */
+import { AppError } from "../../api/schema/error.ts";
+import { missingScopes, type Scope } from "../../api/scopes.ts";
 import type { Call, Principal } from "./call.ts";
 
 export type SessionPrincipal = Extract<Principal, { kind: "session" }>;
@@ -13,6 +15,15 @@ export function sessionOf(call: Pick<Call, "principal">): SessionPrincipal {
   const principal = principalOf(call);
   if (principal.kind !== "session") throw new Error("an operation that needs a session was called with a key");
   return principal;
+}
+
+/** For what only some requests of an operation need; what all of them need stands in the contract. */
+export function requireScopes(call: Pick<Call, "principal">, scopes: readonly Scope[]): void {
+  const principal = principalOf(call);
+  const missing = principal.kind === "key" ? missingScopes(principal.scopes, scopes) : [];
+  if (missing.length === 0) return;
+  const detail = `This API key lacks the scope${missing.length === 1 ? "" : "s"} ${missing.join(", ")}, which this request needs.`;
+  throw new AppError("insufficient_scope", detail, { requiredScopes: [...scopes], missingScopes: [...missing] });
 }
 
 /** How a principal appears in the audit log. */
