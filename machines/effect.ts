@@ -23,5 +23,11 @@ export function effect<Params>(): (_: unknown, params: Params) => void {
   return () => {};
 }
 
+/**
+ * Declares a fact: something that happened, recorded in the same commit as the move (an audit event, a timeline
+ * entry). Nothing answers it.
+ */
+export const fact = effect;
+
 /** The action `timer` of `setup({ actions })`. */
 export const timer = effect<TimerParams>();
