@@ -1,7 +1,7 @@
 /**
- * Builds the server into one file, `dist/svc-server.js`; packages stay external. A build whose sources did not
- * change since the last one is not made again, so `npm start` costs a hash. The result appears whole or not at
- * all: a start beside a build never reads half a file.
+ * Builds the server into `dist/svc-server.js`, and beside it one file for each program of its threads; packages stay
+ * external. A build whose sources did not change since the last one is not made again, so `npm start` costs a hash.
+ * Each file appears whole or not at all: a start beside a build never reads half a file.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -10,8 +10,14 @@ import { pathToFileURL } from "node:url";
 import { build, version } from "esbuild";
 
 const root = import.meta.dirname;
-const output = join(root, "dist", "svc-server.js");
 const stamp = join(root, "dist", "svc-server.hash");
+
+/** The server, and the programs of its threads, which it finds beside itself. */
+const entryPoints = {
+  "svc-server": "server/main.ts",
+  textThread: "server/articles/textThread.ts",
+  pageThread: "server/pages/pageThread.ts",
+};
 
 const sourceFolders = ["api", "machines", "realtime", "server"];
 const sourceFiles = ["esbuild.config.mjs", "package.json", "tsconfig.json"];
@@ -41,11 +47,12 @@ function replaceFile(path, contents) {
 /** True when something was built. */
 export async function buildServer() {
   const hash = hashSources();
-  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return false;
+  const isWhole = Object.keys(entryPoints).every((name) => existsSync(join(root, "dist", `${name}.js`)));
+  if (isWhole && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return false;
   rmSync(stamp, { force: true });
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { "svc-server": "server/main.ts" },
+    entryPoints,
     outdir: "dist",
     bundle: true,
     packages: "external",

@@ -12,10 +12,11 @@ import { partitionOfId } from "../ids.ts";
 import type { Batch, LogWrite, Storage, Stored } from "../storage/port.ts";
 import { withNextCounter, workspaceRecord } from "../workspaces/records.ts";
 import { requireAccepted, requireFits } from "./acceptedText.ts";
+import type { ArticleTexts } from "./articleTexts.ts";
 import { accessOf, authorOf } from "./author.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { countWords, toContentHash } from "./fileTexts.ts";
+import { toContentHash } from "./fileTexts.ts";
 import { encodeBatch } from "./logEntry.ts";
 import { type ArticleRecord, articleLists, articleRecord, documentLog } from "./records.ts";
 import { toSlug } from "./slug.ts";
@@ -62,12 +63,13 @@ export interface ArticlesOptions {
   readonly reader: DocumentReader;
   readonly trash: Trash;
   readonly pager: Pager;
+  readonly texts: Pick<ArticleTexts, "countWords">;
   readonly nodeId: string;
   readonly checkpointQuietMs: number;
 }
 
 export function createArticles(options: ArticlesOptions): Articles {
-  const { storage, reader, trash, pager, nodeId, checkpointQuietMs } = options;
+  const { storage, reader, trash, pager, texts, nodeId, checkpointQuietMs } = options;
 
   async function find(articleId: string): Promise<Stored<ArticleRecord>> {
     const stored = await storage.records.get(articleRecord, articleId);
@@ -112,6 +114,7 @@ export function createArticles(options: ArticlesOptions): Articles {
         const update = toTextUpdate("content.md", content, clientId);
         log.push({ op: "append", log: documentLog(articleId), entries: [encodeBatch(call.nowMs, nodeId, [{ author, update }])] });
       }
+      const wordCount = await texts.countWords(workspaceId, content);
       for (;;) {
         const workspace = await storage.records.get(workspaceRecord, workspaceId);
         if (workspace === undefined) throw notFound();
@@ -124,7 +127,7 @@ export function createArticles(options: ArticlesOptions): Articles {
           slug: toSlug(title, `article-${counter.number}`),
           metaRevision: 1,
           files: content === "" ? [] : [{ file: "content.md", contentHash: toContentHash(content) }],
-          wordCount: countWords(content),
+          wordCount,
           createdBy: author.username,
           createdAtMs: call.nowMs,
           updatedBy: author.username,

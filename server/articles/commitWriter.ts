@@ -12,8 +12,9 @@ import type { Alongside } from "../actors/port.ts";
 import { type IdSource, partitionOfId } from "../ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../storage/port.ts";
 import { toBatch } from "./alongside.ts";
+import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { countWords, textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
+import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { ArticleListeners, ArticleUpdatedData, FileTexts } from "./port.ts";
 import {
@@ -25,7 +26,6 @@ import {
   emptyTextHash,
   hashOf,
 } from "./records.ts";
-import { countLines, diffLines } from "./textDiff.ts";
 
 export interface CommitWish {
   readonly articleId: string;
@@ -65,6 +65,7 @@ export interface CommitWriterOptions {
   readonly reader: DocumentReader;
   readonly history: History;
   readonly listeners: Pick<ArticleListeners, "articleUpdated">;
+  readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
   /** Without a slash at the end. */
   readonly baseUrl: string;
 }
@@ -75,7 +76,7 @@ export type CommitWriter = (wish: CommitWish) => Promise<CommitOutcome>;
 const maxEventAuthors = 100;
 
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
-  const { storage, rooms, reader, history, listeners, baseUrl } = options;
+  const { storage, rooms, reader, history, listeners, texts: work, baseUrl } = options;
 
   async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
     const authors = new Map<string, Author>();
@@ -90,7 +91,11 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     return [...authors.values()];
   }
 
-  async function toFiles(articleId: string, texts: FileTexts, last: CommitRecord | undefined): Promise<readonly CommitFileRecord[]> {
+  async function toFiles(
+    { articleId, workspaceId }: ArticleRecord,
+    texts: FileTexts,
+    last: CommitRecord | undefined,
+  ): Promise<readonly CommitFileRecord[]> {
     const files: CommitFileRecord[] = [];
     let before: FileTexts | undefined;
     for (const file of articleFiles) {
@@ -102,7 +107,8 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       }
       if (last !== undefined) before ??= await history.textsOf(last);
       const blob = await storage.blobs.put(partitionOfId(articleId), await toBlob(texts[file]));
-      files.push({ file, contentHash, ...countLines(diffLines(before?.[file] ?? "", texts[file])), blob });
+      const lines = await work.countLines(workspaceId, before?.[file] ?? "", texts[file]);
+      files.push({ file, contentHash, ...lines, blob });
     }
     return files;
   }
@@ -135,7 +141,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
       if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
 
-      const files = await toFiles(articleId, live.texts, last);
+      const files = await toFiles(article.value, live.texts, last);
       const changed = files.some((file) => file.added + file.removed > 0);
       if (!changed && (last !== undefined || wish.automatic === true)) {
         return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
@@ -158,7 +164,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       const next: ArticleRecord = {
         ...article.value,
         files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
-        wordCount: countWords(live.texts["content.md"]),
+        wordCount: await work.countWords(article.value.workspaceId, live.texts["content.md"]),
         updatedBy: wish.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
         updatedAtMs: createdAtMs,
         lastCommit: { commitId, revision: live.revision },

@@ -4,8 +4,8 @@ import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../a
 import { AppError } from "../../api/schema/error.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
+import type { ArticleTexts } from "./articleTexts.ts";
 import { authorOf } from "./author.ts";
-import { toDiff } from "./diff.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { FileTexts } from "./port.ts";
@@ -38,7 +38,9 @@ export interface ArticleContents {
   readText(articleId: string, file: ArticleFile, revision: number | undefined): Promise<TextReply>;
   /** Live, or at a kept revision. */
   readState(articleId: string, file: ArticleFile, revision: number | undefined): Promise<StateReply>;
-  diff(articleId: string, request: DiffRequest): Promise<ArticleDiff>;
+  diff(articleId: string, request: DiffRequest, call: Pick<Call, "access">): Promise<ArticleDiff>;
+  /** Of a text's Markdown, as JSON text. */
+  toSyntaxTree(markdown: string, call: Pick<Call, "access">): Promise<string>;
   /** A Yjs update, under the rules of a frame of the collaboration socket. */
   applyUpdate(articleId: string, update: Uint8Array, call: Call): Promise<EditResponse>;
 }
@@ -46,9 +48,12 @@ export interface ArticleContents {
 export interface ContentsOptions {
   readonly rooms: Pick<Rooms, "read" | "applyUpdate">;
   readonly history: History;
+  readonly texts: Pick<ArticleTexts, "diff" | "toSyntaxTree">;
 }
 
-export function createContents({ rooms, history }: ContentsOptions): ArticleContents {
+const ownerOf = ({ access }: Pick<Call, "access">): string => access?.workspaceId ?? "";
+
+export function createContents({ rooms, history, texts: work }: ContentsOptions): ArticleContents {
   async function readLive(articleId: string): Promise<{ readonly revision: number; readonly texts: FileTexts }> {
     const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
     history.remember(articleId, live.revision, live.texts);
@@ -84,11 +89,13 @@ export function createContents({ rooms, history }: ContentsOptions): ArticleCont
       return reply;
     },
 
-    async diff(articleId, { from, to, file = "content.md", format = "unified" }) {
+    async diff(articleId, { from, to, file = "content.md", format = "unified" }, call) {
       const at = (revision: number | "live") => readText(articleId, file, revision === "live" ? undefined : revision);
       const [older, newer] = [await at(from), await at(to)];
-      return { from: older.revision, to: newer.revision, ...toDiff(older.text, newer.text, format) };
+      return { from: older.revision, to: newer.revision, ...(await work.diff(ownerOf(call), older.text, newer.text, format)) };
     },
+
+    toSyntaxTree: (markdown, call) => work.toSyntaxTree(ownerOf(call), markdown),
 
     async applyUpdate(articleId, update, call) {
       const file = "content.md";

@@ -1,19 +1,41 @@
 /** Two texts compared for people: hunks of lines with context, in the formats of the API. */
 import type { ArticleDiff, DiffFormat, DiffHunk } from "../../api/schema/article.ts";
+import { groupNearest, joinNearest, type TextOperation } from "./merge.ts";
 import type { Span } from "./sequenceDiff.ts";
 import { countLines, diffLines, diffTexts, type LineDiff } from "./textDiff.ts";
 
 const context = 3;
+/** An answer with more pieces than this would be read by no one, and take long to check and to write. */
+const maxSpans = 3000;
+const maxWordPlaces = 5000;
 
 type Change = NonNullable<DiffHunk["changes"]>[number];
 
 export function toDiff(from: string, to: string, format: DiffFormat): Pick<ArticleDiff, "hunks" | "stats"> {
   const lines = diffLines(from, to);
-  return { hunks: groupSpans(lines).map((spans) => toHunk(lines, spans, format)), stats: countLines(lines) };
+  const groups = groupSpans(joinSpans(lines.spans)).map((spans) => withContext(lines, spans));
+  const stats = countLines(lines);
+  if (format !== "words") return { hunks: groups.map((group) => toHunk(lines, group, format)), stats };
+  const pieces = groups.map(({ range, before, after }) => ({ range, before, hunks: diffTexts(before, after) }));
+  const places = pieces.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  const share = Math.min(1, maxWordPlaces / places);
+  const hunks = pieces.map(({ range, before, hunks: all }) => {
+    const operations = all.map(({ start, end, text }): TextOperation => ({ at: start, insert: text, remove: end - start }));
+    return { ...range, changes: toWordChanges(before, joinNearest(before, operations, Math.max(1, Math.floor(all.length * share)))) };
+  });
+  return { hunks, stats };
+}
+
+/** Beyond `maxSpans` the nearest become one. */
+function joinSpans(spans: readonly Span[]): readonly Span[] {
+  return groupNearest(spans, (span, next) => next.aStart - span.aEnd, maxSpans).map((group) => {
+    const [{ aStart, bStart }, { aEnd, bEnd }] = [group[0] as Span, group.at(-1) as Span];
+    return { aStart, bStart, aEnd, bEnd };
+  });
 }
 
 /** Spans whose contexts would touch belong to one hunk. */
-function groupSpans({ spans }: LineDiff): Span[][] {
+function groupSpans(spans: readonly Span[]): Span[][] {
   const groups: Span[][] = [];
   for (const span of spans) {
     const group = groups.at(-1);
@@ -24,12 +46,22 @@ function groupSpans({ spans }: LineDiff): Span[][] {
   return groups;
 }
 
-function toHunk({ older, newer }: LineDiff, spans: readonly Span[], format: DiffFormat): DiffHunk {
+interface Group {
+  readonly spans: readonly Span[];
+  readonly range: Pick<DiffHunk, "fromLine" | "fromLines" | "toLine" | "toLines">;
+  /** Of `older`, with its context. */
+  readonly aStart: number;
+  readonly aEnd: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+function withContext({ older, newer }: LineDiff, spans: readonly Span[]): Group {
   const [first, last] = [spans[0] as Span, spans.at(-1) as Span];
-  const before = Math.min(context, first.aStart);
-  const after = Math.min(context, older.length - last.aEnd);
-  const [aStart, aEnd] = [first.aStart - before, last.aEnd + after];
-  const [bStart, bEnd] = [first.bStart - before, last.bEnd + after];
+  const leading = Math.min(context, first.aStart);
+  const trailing = Math.min(context, older.length - last.aEnd);
+  const [aStart, aEnd] = [first.aStart - leading, last.aEnd + trailing];
+  const [bStart, bEnd] = [first.bStart - leading, last.bEnd + trailing];
   const range = {
     // An empty range names the line before it, as in the unified format.
     fromLine: aStart + (aEnd > aStart ? 1 : 0),
@@ -37,9 +69,10 @@ function toHunk({ older, newer }: LineDiff, spans: readonly Span[], format: Diff
     toLine: bStart + (bEnd > bStart ? 1 : 0),
     toLines: bEnd - bStart,
   };
-  if (format === "words") {
-    return { ...range, changes: toWordChanges(older.slice(aStart, aEnd).join(""), newer.slice(bStart, bEnd).join("")) };
-  }
+  return { spans, range, aStart, aEnd, before: older.slice(aStart, aEnd).join(""), after: newer.slice(bStart, bEnd).join("") };
+}
+
+function toHunk({ older, newer }: LineDiff, { spans, range, aStart, aEnd }: Group, format: "unified" | "json"): DiffHunk {
   const parts: { readonly op: Change["op"]; readonly lines: readonly string[] }[] = [];
   let at = aStart;
   for (const span of spans) {
@@ -63,18 +96,18 @@ function withEnd(line: string): string {
   return line.endsWith("\n") ? line : `${line}\n\\ No newline at end of file\n`;
 }
 
-function toWordChanges(from: string, to: string): Change[] {
+function toWordChanges(from: string, operations: readonly TextOperation[]): Change[] {
   const changes: Change[] = [];
   const add = (op: Change["op"], text: string) => {
     if (text !== "") changes.push({ op, text });
   };
-  let at = 0;
-  for (const { start, end, text } of diffTexts(from, to)) {
-    add("equal", from.slice(at, start));
-    add("delete", from.slice(start, end));
-    add("insert", text);
-    at = end;
+  let end = 0;
+  for (const { at, insert, remove } of operations) {
+    add("equal", from.slice(end, at));
+    add("delete", from.slice(at, at + remove));
+    add("insert", insert);
+    end = at + remove;
   }
-  add("equal", from.slice(at));
+  add("equal", from.slice(end));
   return changes;
 }

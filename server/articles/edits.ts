@@ -1,8 +1,9 @@
 /**
  * Edits of the live text by requests.
  *
- * An edit is worked out against the revision its writer read and carried onto the live text inside the room, so it
- * meets the people who type there as one more author. What others wrote since is never deleted.
+ * An edit is worked out against the revision its writer read and carried onto the live text, so it meets the people
+ * who type there as one more author. What others wrote since is never deleted. The plan is made outside the room, for
+ * a long text in a thread; inside it is applied, and carried on over what was typed while it was made.
  *
  * An edit under an Idempotency-Key is the work of a client id of its own, drawn from the call's ids: a repeat after
  * a crash finds its id in the document, changes nothing and answers as the first attempt did. All other edits share
@@ -13,16 +14,18 @@ import type { EditRequest, EditResponse } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
-import { requireFits } from "./acceptedText.ts";
+import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";
 import { authorOf } from "./author.ts";
 import type { Commits } from "./commits.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { checkEditRequest, type EditPlan, planEdit } from "./editPlan.ts";
+import { checkEditRequest, type EditTask, finish, type PlannedEdit, planEdit } from "./editPlan.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import { applyOperations } from "./merge.ts";
+import { carryOperations } from "./merge.ts";
 import type { FileTexts } from "./port.ts";
+import { findChanged } from "./textDiff.ts";
 import { applyToText, leaveMark, toClientId } from "./textUpdate.ts";
+import { createTurns } from "./turns.ts";
 
 export interface Edits {
   edit(articleId: string, request: EditRequest, call: Call): Promise<EditResponse>;
@@ -33,6 +36,7 @@ export interface EditsOptions {
   readonly reader: DocumentReader;
   readonly history: History;
   readonly commits: Pick<Commits, "create">;
+  readonly texts: Pick<ArticleTexts, "planEdit">;
 }
 
 interface Live {
@@ -42,9 +46,21 @@ interface Live {
   readonly known: boolean;
 }
 
+/** So much of a text may differ from the one the plan was made for; beyond it the plan is made anew, a few times. */
+const maxMoved = 256 * 1024;
+const maxTries = 4;
+/** Edits of one long text. */
+const maxWaiting = 50;
+
+function ownerOf({ access, requestId }: Call): string {
+  return access?.workspaceId ?? requestId;
+}
+
 type Answer = Omit<EditResponse, "articleId" | "file" | "commitId">;
 
-export function createEdits({ rooms, reader, history, commits }: EditsOptions): Edits {
+export function createEdits({ rooms, reader, history, commits, texts }: EditsOptions): Edits {
+  const inTurn = createTurns(maxWaiting);
+
   function readLive(articleId: string, clientId: number | undefined): Promise<Live> {
     return rooms.read(articleId, (document, revision) => ({
       revision,
@@ -88,29 +104,31 @@ export function createEdits({ rooms, reader, history, commits }: EditsOptions): 
       [baseRevision, revision - 1, revision].map(async (at) => (await history.textsAt(articleId, at))?.[file]),
     );
     if (base === undefined || after === undefined) throw notKept(revision);
-    const { applied, rejected } = await planEdit(request, base, call.limits["article.file"]);
+    const task = { request, base, live: base, maxFileBytes: call.limits["article.file"] };
+    const { applied, rejected } = await texts.planEdit(ownerOf(call), task);
     const merged = request.baseRevision !== undefined && before !== base;
     return { revision, contentHash: toContentHash(after), merged, applied, rejected };
   }
 
-  /** What the edit does to one state of the text; applying the operations is the caller's part. */
-  function decide(request: EditRequest, plan: EditPlan, live: string, revision: number, maxFileBytes: number) {
-    const merged = request.baseRevision !== undefined && live !== plan.base;
-    if (merged && request.onConflict === "fail") {
-      const detail = "The file was changed since baseRevision; nothing was written.";
-      throw new AppError("revision_conflict", detail, { currentRevision: revision });
-    }
-    const operations = plan.onto(live);
-    const text = applyOperations(live, operations);
-    requireFits(text, maxFileBytes);
-    const { applied, rejected } = plan;
-    return { operations, answer: { contentHash: toContentHash(text), merged, applied, rejected } };
+  /** Whether the file was changed since the base; refuses when the caller wants none of that. */
+  function judgeMerge({ baseRevision, onConflict }: EditRequest, base: string, live: string, currentRevision: number): boolean {
+    const merged = baseRevision !== undefined && live !== base;
+    if (!merged || onConflict !== "fail") return merged;
+    throw new AppError("revision_conflict", "The file was changed since baseRevision; nothing was written.", { currentRevision });
   }
 
-  async function answerTo(articleId: string, request: EditRequest, call: Call): Promise<Answer> {
-    const maxFileBytes = call.limits["article.file"];
+  /** The plan for the text as it has become while it was made; undefined when it is better made anew. */
+  function planNow(task: EditTask, planned: PlannedEdit, live: string, tries: number): PlannedEdit | undefined {
+    if (live === task.live) return planned;
+    if (isLightEdit({ ...task, live })) return planEdit({ ...task, live });
+    const { start, baseEnd, nextEnd } = findChanged(task.live, live);
+    if (baseEnd - start + nextEnd - start > maxMoved && tries < maxTries) return undefined;
+    return finish(live, carryOperations(planned.operations, task.live, live), task.maxFileBytes, planned);
+  }
+
+  async function answerTo(articleId: string, request: EditRequest, call: Call, hasTurn = false): Promise<Answer> {
     const { file = "content.md", baseRevision, dryRun = false } = request;
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       const clientId = call.isRepeatable ? toClientId(call.ids) : undefined;
       const live = await readLive(articleId, clientId);
       if (clientId !== undefined && live.known) {
@@ -118,15 +136,24 @@ export function createEdits({ rooms, reader, history, commits }: EditsOptions): 
         if (earlier === undefined) continue;
         return answerAgain(articleId, request, earlier, call);
       }
-      const base = baseRevision === undefined ? live.texts : await findBase(articleId, baseRevision, live);
-      const plan = await planEdit(request, base[file], maxFileBytes);
-      if (dryRun) return { revision: live.revision, ...decide(request, plan, live.texts[file], live.revision, maxFileBytes).answer };
+      const base = (baseRevision === undefined ? live.texts : await findBase(articleId, baseRevision, live))[file];
+      const merged = judgeMerge(request, base, live.texts[file], live.revision);
+      const task: EditTask = { request, base, live: live.texts[file], maxFileBytes: call.limits["article.file"] };
+      // The same long text sent twice at once is written once: the second is worked out on what the first one left.
+      if (!isLightEdit(task) && !hasTurn) return inTurn(articleId, () => answerTo(articleId, request, call, true));
+      const planned = await texts.planEdit(ownerOf(call), task);
+      const { contentHash, applied, rejected } = planned;
+      if (dryRun) return { revision: live.revision, contentHash, merged, applied, rejected };
       const edited = await rooms.edit(articleId, authorOf(call), clientId, (document, revision) => {
         const text = document.getText(file);
-        const { operations, answer } = decide(request, plan, text.toString(), revision, maxFileBytes);
+        const now = text.toString();
+        const mergedNow = judgeMerge(request, base, now, revision);
+        const plan = planNow(task, planned, now, tries);
+        if (plan === undefined) return undefined;
+        const { operations } = plan;
         applyToText(text, operations);
         if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) leaveMark(text);
-        return answer;
+        return { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
       });
       if (edited.value !== undefined) return { revision: edited.revision, ...edited.value };
     }

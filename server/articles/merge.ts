@@ -29,6 +29,53 @@ export function carryOver(base: string, mine: readonly Hunk[], live: string): Te
     .filter(({ insert, remove }) => insert !== "" || remove > 0);
 }
 
+/**
+ * At most `maxPlaces` operations with the same result. Those that touch become one; beyond that the nearest do, and
+ * the unchanged text between them is written anew: who types in there at that moment finds their letters beside it.
+ */
+export function joinNearest(live: string, operations: readonly TextOperation[], maxPlaces: number): TextOperation[] {
+  const gapAfter = (operation: TextOperation, next: TextOperation) => next.at - endOf(operation);
+  return groupNearest(operations, gapAfter, maxPlaces).map((group) => joinAll(live, group));
+}
+
+/** At most `maxGroups` runs of neighbours: those without a gap are together, beyond that those with the shortest gaps. */
+export function groupNearest<Item>(items: readonly Item[], gapAfter: (item: Item, next: Item) => number, maxGroups: number): Item[][] {
+  const gaps = items.slice(1).map((next, index) => gapAfter(items[index] as Item, next));
+  const shortestFirst = gaps.map((_, index) => index).sort((a, b) => (gaps[a] as number) - (gaps[b] as number));
+  const closed = new Set(shortestFirst.slice(0, Math.max(0, items.length - maxGroups)));
+  const groups: Item[][] = [];
+  let group: Item[] = [];
+  for (const [index, item] of items.entries()) {
+    group.push(item);
+    if (closed.has(index) || gaps[index] === 0) continue;
+    groups.push(group);
+    group = [];
+  }
+  return groups;
+}
+
+function joinAll(live: string, group: readonly TextOperation[]): TextOperation {
+  const [first, last] = [group[0] as TextOperation, group.at(-1) as TextOperation];
+  if (first === last) return first;
+  const parts: string[] = [];
+  for (const [index, { at, insert }] of group.entries()) {
+    const before = group[index - 1];
+    if (before !== undefined) parts.push(live.slice(endOf(before), at));
+    parts.push(insert);
+  }
+  return { at: first.at, insert: parts.join(""), remove: endOf(last) - first.at };
+}
+
+function endOf({ at, remove }: TextOperation): number {
+  return at + remove;
+}
+
+/** Operations that were worked out on `planned`, carried onto what the text has become meanwhile. */
+export function carryOperations(operations: readonly TextOperation[], planned: string, live: string): TextOperation[] {
+  const mine = operations.map(({ at, insert, remove }): Hunk => ({ start: at, end: at + remove, text: insert }));
+  return carryHunks(mine, diffTexts(planned, live));
+}
+
 function toOperation({ start, end, text }: Hunk): TextOperation {
   return { at: start, insert: text, remove: end - start };
 }

@@ -12,6 +12,7 @@ import type { Pager } from "../calls/paging.ts";
 import type { IdSource } from "../ids.ts";
 import type { Partition, Storage } from "../storage/port.ts";
 import { type Articles, createArticles } from "./articles.ts";
+import { createArticleTexts } from "./articleTexts.ts";
 import { createCheckpointWorkers } from "./checkpoint.ts";
 import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
@@ -20,7 +21,6 @@ import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
 import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
-import { createMarkdownTree, type MarkdownTree } from "./markdownTree.ts";
 import type { ArmAtEdit, ArticleListeners, Documents } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
@@ -65,7 +65,6 @@ export interface ArticleService {
   readonly content: ArticleContents;
   readonly edits: Edits;
   readonly commits: Commits;
-  readonly markdownTree: MarkdownTree;
   /** For publishing. */
   readonly documents: Documents;
   /** Kind of due row → its worker, for the due pump. */
@@ -76,16 +75,15 @@ export interface ArticleService {
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
   const { storage, rooms, listeners, access, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { reader, history } = options.documents;
-  const writeCommit = createCommitWriter({ storage, rooms, reader, history, listeners, baseUrl });
+  const texts = createArticleTexts();
+  const writeCommit = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, writeCommit, pager });
   const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
-  const markdownTree = createMarkdownTree();
   return {
-    articles: createArticles({ storage, reader, trash, pager, nodeId, checkpointQuietMs }),
-    content: createContents({ rooms, history }),
-    edits: createEdits({ rooms, reader, history, commits }),
+    articles: createArticles({ storage, reader, trash, pager, texts, nodeId, checkpointQuietMs }),
+    content: createContents({ rooms, history, texts }),
+    edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
-    markdownTree,
     documents: {
       read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
       readAt: (articleId, revision) => history.textsAt(articleId, revision),
@@ -94,6 +92,6 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
       ...createCheckpointWorkers({ storage, reader, writeCommit, ids, checkpointQuietMs, checkpointMaxMs, wake }),
       ...trash.workers,
     },
-    close: () => markdownTree.close(),
+    close: () => texts.close(),
   };
 }

@@ -29,15 +29,47 @@ const pieces =
 /** Hunks ascend and never touch; applied to `base` they give `next`. Tests lower `longFrom`, the length of a long piece. */
 export function diffTexts(base: string, next: string, longFrom = maxRefined): Hunk[] {
   if (base === next) return [];
+  const { start, baseEnd, nextEnd } = findChanged(base, next);
   const words: DiffBudget = { steps: stepsForWords };
   const hunks: Hunk[] = [];
-  for (const lines of toHunks(base, next, toLines, { steps: stepsForLines })) {
+  const changed = toHunks(base.slice(start, baseEnd), next.slice(start, nextEnd), toLines, { steps: stepsForLines });
+  for (const part of changed) {
+    const lines = { start: part.start + start, end: part.end + start, text: part.text };
     const trimmed = trim(base, lines);
     const isLong = trimmed.end - trimmed.start + trimmed.text.length > longFrom;
     if (!isLong || isGrowth(trimmed)) refine(base, trimmed, words, hunks);
     else for (const line of pairLines(base, lines)) refine(base, trim(base, line), words, hunks);
   }
   return hunks;
+}
+
+export interface ChangedRange {
+  readonly start: number;
+  readonly baseEnd: number;
+  readonly nextEnd: number;
+}
+
+/** Whole lines outside of which both texts are the same: to compare two letters of a long text takes no time. */
+export function findChanged(base: string, next: string): ChangedRange {
+  const shorter = Math.min(base.length, next.length);
+  const same = commonLength(shorter, (from, to) => base.slice(from, to) === next.slice(from, to));
+  const start = base.slice(0, same).lastIndexOf("\n") + 1;
+  const fromEnd = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
+  const sameAtEnd = commonLength(shorter - start, (from, to) => fromEnd(base, from, to) === fromEnd(next, from, to));
+  const lineEnd = base.indexOf("\n", base.length - sameAtEnd);
+  const rest = sameAtEnd === 0 || lineEnd < 0 ? 0 : base.length - lineEnd - 1;
+  return { start, baseEnd: base.length - rest, nextEnd: next.length - rest };
+}
+
+/** How far two texts are the same, up to `end`: piece by piece, then by halves. */
+function commonLength(end: number, isSamePiece: (from: number, to: number) => boolean): number {
+  let length = 0;
+  for (let step = 4096; step >= 1; ) {
+    const to = Math.min(length + step, end);
+    if (to > length && isSamePiece(length, to)) length = to;
+    else step = step === 1 ? 0 : Math.floor(step / 2);
+  }
+  return length;
 }
 
 /** Where every line of a long piece differs a little, lines that begin alike are taken for the same line. */

@@ -29,7 +29,7 @@ export function createCommitHandlers({ commits, content }: Pick<ArticleService, 
       reply: (commit: CommitRecord) => ({ status: 200, body: toCommit(commit) }),
     },
     diff: {
-      serve: ({ params, query }) => content.diff(params.articleId, query),
+      serve: ({ params, query }, call) => content.diff(params.articleId, query, call),
       reply: (body: ArticleDiff) => ({ status: 200, body }),
     },
   };

@@ -5,7 +5,7 @@ import type { ArticleService } from "../articles/service.ts";
 import { type CallReply, type Handlers, RawReply } from "../calls/call.ts";
 import { recordEtag } from "../calls/precondition.ts";
 
-type ContentServices = Pick<ArticleService, "content" | "edits" | "markdownTree">;
+type ContentServices = Pick<ArticleService, "content" | "edits">;
 
 interface ContentReply {
   readonly revision: number;
@@ -17,10 +17,10 @@ function toEditReply(body: EditResponse): CallReply {
   return { status: 200, headers: { etag: recordEtag(body.revision), "x-svc-content-hash": body.contentHash }, body };
 }
 
-export function createContentHandlers({ content, edits, markdownTree }: ContentServices): Handlers<AppContract>["content"] {
+export function createContentHandlers({ content, edits }: ContentServices): Handlers<AppContract>["content"] {
   return {
     get: {
-      async serve({ params, query, accept }): Promise<ContentReply> {
+      async serve({ params, query, accept }, call): Promise<ContentReply> {
         const { articleId } = params;
         const { file = "content.md", format = "markdown" } = query;
         if (accept === "application/octet-stream") {
@@ -29,7 +29,7 @@ export function createContentHandlers({ content, edits, markdownTree }: ContentS
         }
         const { revision, text, contentHash } = await content.readText(articleId, file, query.revision);
         if (accept === "text/markdown") return { revision, contentHash, body: new RawReply(accept, Buffer.from(text, "utf8")) };
-        const shown = format === "json" ? await markdownTree.toJson(text) : text;
+        const shown = format === "json" ? await content.toSyntaxTree(text, call) : text;
         return { revision, contentHash, body: { articleId, file, format, content: shown, revision, contentHash } };
       },
       reply: ({ revision, contentHash, body }: ContentReply) => ({

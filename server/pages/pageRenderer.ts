@@ -1,50 +1,75 @@
 /**
- * Markdown as the HTML of a page: made once for each text, in a worker thread, and kept in a bounded cache.
+ * Markdown as the HTML of a page: made once for each text, in a thread, and kept in a bounded cache.
  *
- * A text that is too long or too tangled to be laid out in time is shown as it is, in plain letters. Which text an
+ * A text that is too long or too tangled to be laid out in time is shown as it is, in plain letters, and not tried
+ * again. Owners of texts take turns, and none has all threads: nobody's texts hold up everybody's pages. Which text an
  * address shows, and who may see it, is the caller's affair.
  */
-import { createTextWorker } from "../convert/textWorker.ts";
-import { markdownPackages, markdownProgram } from "./markdownProgram.ts";
+import { createTextWorkers, toProgramFile } from "../convert/textWorker.ts";
+import type { LaidOutText } from "./markdownPage.ts";
+import type { PageTasks } from "./pageThread.ts";
 
-export interface RenderedText {
-  readonly html: string;
-  /** Text of a first-level heading with which the text begins. */
-  readonly heading?: string;
+export interface RenderedText extends LaidOutText {
+  /** Plain for want of a free thread: the next reader may get more. */
+  readonly isProvisional?: true;
+}
+
+export interface TextOfPage {
+  /** Whose turn it takes. */
+  readonly workspaceId: string;
+  readonly contentHash: string;
 }
 
 export interface PageRenderer {
   /** What was made of this text before. */
   recall(contentHash: string): RenderedText | undefined;
   /** Makes it, unless it is being made already; `undefined` when `load` has nothing. */
-  render(contentHash: string, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined>;
+  render(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined>;
   close(): Promise<void>;
 }
 
 const maxCharacters = 1024 * 1024;
+const maxHtmlCharacters = 4 * 1024 * 1024;
 const maxHeapMiB = 512;
-/** About 5 to 20 ms for each 1,000 characters are usual; what takes longer is tangled on purpose. */
-const maxMsFor = (characters: number) => Math.min(2000 + characters / 20, 15_000);
-/** Up to this length texts have a worker of their own, so that a long one does not hold them up. */
+/** About 6 ms for each 1,000 characters are usual; what takes much longer is tangled on purpose. */
+const maxMsFor = (characters: number) => Math.min(2000 + characters / 200, 6000);
+/** Then the page is shown plain this once: what is before it is no fault of its own. */
+const maxWaitMs = 4000;
+const maxWaiting = 20;
+/** Up to this length texts have threads of their own, so that long ones do not hold them up. */
 const shortCharacters = 32 * 1024;
 const maxCachedCharacters = 16 * 1024 * 1024;
+const maxRefused = 10_000;
+
+const entities = [
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+] as const;
 
 export function escapeHtml(text: string): string {
-  const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+  return entities.reduce((escaped, [character, entity]) => escaped.replaceAll(character, entity), text);
+}
+
+function toPlain(markdown: string): RenderedText {
+  return { html: `<pre class="plain">${escapeHtml(markdown)}</pre>` };
 }
 
 export function createPageRenderer(): PageRenderer {
-  const createWorker = () => createTextWorker({ packages: markdownPackages, program: markdownProgram, maxHeapMiB });
-  const short = createWorker();
-  const long = createWorker();
+  const program = toProgramFile("pageThread", import.meta.url);
+  const createThreads = () => createTextWorkers<PageTasks>({ program, threads: 2, maxHeapMiB, maxWaiting });
+  const short = createThreads();
+  const long = createThreads();
   /** Content hash → page, least recently used first. */
   const cache = new Map<string, RenderedText>();
+  /** Hashes of texts that cannot be laid out, oldest first. */
+  const refused = new Set<string>();
   const flights = new Map<string, Promise<RenderedText | undefined>>();
   let cachedCharacters = 0;
 
-  function keep(contentHash: string, rendered: RenderedText): void {
-    if (rendered.html.length > maxCachedCharacters / 4) return;
+  function keep(contentHash: string, rendered: RenderedText): RenderedText {
+    if (rendered.html.length > maxHtmlCharacters) return rendered;
     cache.set(contentHash, rendered);
     cachedCharacters += rendered.html.length;
     for (const [oldest, { html }] of cache) {
@@ -52,6 +77,7 @@ export function createPageRenderer(): PageRenderer {
       cache.delete(oldest);
       cachedCharacters -= html.length;
     }
+    return rendered;
   }
 
   function recall(contentHash: string): RenderedText | undefined {
@@ -62,22 +88,36 @@ export function createPageRenderer(): PageRenderer {
     return found;
   }
 
-  async function make(contentHash: string, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined> {
+  async function layOut(owner: string, markdown: string) {
+    if (markdown.length > maxCharacters) return { kind: "tooMuch" } as const;
+    const threads = markdown.length > shortCharacters ? long : short;
+    const outcome = await threads.run("page", markdown, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
+    const isHuge = outcome.kind === "done" && outcome.value.html.length > maxHtmlCharacters;
+    return isHuge ? ({ kind: "tooMuch" } as const) : outcome;
+  }
+
+  async function make(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined> {
+    const { workspaceId, contentHash } = text;
     const bytes = await load();
     if (bytes === undefined) return undefined;
     const markdown = Buffer.from(bytes).toString();
-    const worker = markdown.length > shortCharacters ? long : short;
-    const outcome = markdown.length > maxCharacters ? { kind: "tooMuch" as const } : await worker.run(markdown, maxMsFor(markdown.length));
-    const rendered: RenderedText =
-      outcome.kind === "done" ? (JSON.parse(outcome.text) as RenderedText) : { html: `<pre class="plain">${escapeHtml(markdown)}</pre>` };
-    keep(contentHash, rendered);
-    return rendered;
+    if (refused.has(contentHash)) return keep(contentHash, toPlain(markdown));
+    const outcome = await layOut(workspaceId, markdown);
+    if (outcome.kind === "done") return keep(contentHash, outcome.value);
+    if (outcome.kind === "busy") return { ...toPlain(markdown), isProvisional: true };
+    refused.add(contentHash);
+    for (const oldest of refused) {
+      if (refused.size <= maxRefused) break;
+      refused.delete(oldest);
+    }
+    return keep(contentHash, toPlain(markdown));
   }
 
   return {
     recall,
-    render(contentHash, load) {
-      const flight = flights.get(contentHash) ?? make(contentHash, load).finally(() => flights.delete(contentHash));
+    render(text, load) {
+      const { contentHash } = text;
+      const flight = flights.get(contentHash) ?? make(text, load).finally(() => flights.delete(contentHash));
       flights.set(contentHash, flight);
       return flight;
     },

@@ -77,8 +77,15 @@ export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOp
   const making = new Map<string, Promise<{ readonly page: PublishedPage; readonly rendered: RenderedText } | undefined>>();
 
   async function make(page: PublishedPage) {
-    const rendered = await renderer.render(page.contentHash, () => pages.markdown(page));
+    const rendered = await renderer.render(page, () => pages.markdown(page));
     return rendered === undefined ? undefined : { page, rendered };
+  }
+
+  function toPageReply(page: PublishedPage, rendered: RenderedText): HttpReply {
+    const { etag = "", ...headers } = toHeaders(page, "html");
+    // Nothing that has a tag would be asked for again.
+    const kept: Record<string, string> = rendered.isProvisional ? { "cache-control": "no-store" } : { etag };
+    return { status: 200, headers: { ...headers, ...kept }, body: toPageHtml(page, rendered) };
   }
 
   async function toHtmlReply(request: HttpRequest, slug: string): Promise<HttpReply> {
@@ -90,9 +97,9 @@ export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOp
       const headers = toHeaders(page, "html");
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
       const rendered = renderer.recall(page.contentHash) ?? (made?.page.contentHash === page.contentHash ? made.rendered : undefined);
-      if (rendered !== undefined) return { status: 200, headers, body: toPageHtml(page, rendered) };
+      if (rendered !== undefined) return toPageReply(page, rendered);
       if (looks > maxLooks && made !== undefined) {
-        return { status: 200, headers: toHeaders(made.page, "html"), body: toPageHtml(made.page, made.rendered) };
+        return toPageReply(made.page, made.rendered);
       }
       const flight = making.get(slug) ?? make(page).finally(() => making.delete(slug));
       making.set(slug, flight);

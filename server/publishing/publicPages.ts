@@ -17,6 +17,7 @@ import type { Slugs } from "./slugs.ts";
 export interface PublishedPage {
   readonly kind: "published";
   readonly articleId: string;
+  readonly workspaceId: string;
   readonly slug: string;
   readonly mode: PublicLinkMode;
   /** Live: the article's; Snapshot: as it was when the text was frozen. */
@@ -66,7 +67,8 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
     if (mode === undefined || content === undefined || article.value.deletedAtMs !== undefined) return { kind: "unpublished" };
     const title = mode === "live" ? article.value.title : content.title;
     const { revision, contentHash } = content;
-    return { kind: "published", articleId, slug, mode, title, revision, contentHash, updatedAtMs, indexable };
+    const { workspaceId } = article.value;
+    return { kind: "published", articleId, workspaceId, slug, mode, title, revision, contentHash, updatedAtMs, indexable };
   }
 
   return {

@@ -184,7 +184,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await append("three\n");
     await append("point\n", {}, "outline.md");
     const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 0 } });
-    const diff = (from: number | "live", to: number | "live", options = {}) => small.content.diff(articleId, { from, to, ...options });
+    const diff = (from: number | "live", to: number | "live", options = {}) => small.content.diff(articleId, { from, to, ...options }, call());
     expect(await diff(0, 1)).toEqual({
       from: 0,
       to: 1,

@@ -29,6 +29,7 @@ const pages: PublicPages = {
     const page: PublishedPage = {
       kind: "published",
       articleId: "art",
+      workspaceId: "ws",
       slug,
       mode: "live",
       title: text.title,

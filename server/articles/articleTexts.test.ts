@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "vitest";
-import { createMarkdownTree } from "./markdownTree.ts";
+import { createArticleTexts } from "./articleTexts.ts";
 
-const trees = createMarkdownTree();
-afterAll(() => trees.close());
+const texts = createArticleTexts();
+afterAll(() => texts.close());
 
 test("[AR7] a syntax tree holds the constructs of GitHub's Markdown and front matter, without positions", async () => {
-  const tree = JSON.parse(await trees.toJson("---\na: 1\n---\n\n| x |\n| - |\n| ~~y~~ |\n"));
+  const tree = JSON.parse(await texts.toSyntaxTree("ws_a", "---\na: 1\n---\n\n| x |\n| - |\n| ~~y~~ |\n"));
   expect(tree).toEqual({
     type: "root",
     children: [
@@ -23,17 +23,18 @@ test("[AR7] a syntax tree holds the constructs of GitHub's Markdown and front ma
 });
 
 test("[AR7] a text too long or too deep for a tree is refused, and the next one is served", async () => {
-  await expect(trees.toJson("x".repeat(512 * 1024 + 1))).rejects.toMatchObject({ code: "content_too_large" });
-  await expect(trees.toJson(">".repeat(20_000))).rejects.toMatchObject({ code: "content_too_large" });
-  expect(JSON.parse(await trees.toJson("after"))).toMatchObject({ type: "root" });
+  await expect(texts.toSyntaxTree("ws_a", "x".repeat(512 * 1024 + 1))).rejects.toMatchObject({ code: "content_too_large" });
+  await expect(texts.toSyntaxTree("ws_a", ">".repeat(20_000))).rejects.toMatchObject({ code: "content_too_large" });
+  expect(JSON.parse(await texts.toSyntaxTree("ws_a", "after"))).toMatchObject({ type: "root" });
 });
 
 test("[AR7] more texts than may wait are refused at once, those that wait are served", async () => {
-  const asked = await Promise.allSettled(Array.from({ length: 60 }, (_, at) => trees.toJson(`text ${at}`)));
+  const asked = await Promise.allSettled(Array.from({ length: 60 }, (_, at) => texts.toSyntaxTree("ws_a", `text ${at}`)));
   const served = asked.flatMap((outcome) =>
     outcome.status === "fulfilled" ? [JSON.parse(outcome.value).children[0].children[0].value] : [],
   );
-  expect(served).toEqual(Array.from({ length: 50 }, (_, at) => `text ${at}`));
+  // One is being served, fifty wait.
+  expect(served).toEqual(Array.from({ length: 51 }, (_, at) => `text ${at}`));
   const refused = asked.filter((outcome) => outcome.status === "rejected" && outcome.reason.code === "rate_limited");
-  expect(refused).toHaveLength(10);
+  expect(refused).toHaveLength(9);
 });

@@ -1,0 +1,98 @@
+/**
+ * Where the articles' texts are worked on: a short one at once, a long one in a thread, so that the event loop is
+ * free for everybody's keystrokes. Workspaces take turns, and none has all threads.
+ */
+import type { ArticleDiff, DiffFormat } from "../../api/schema/article.ts";
+import { AppError } from "../../api/schema/error.ts";
+import { createTextWorkers, type TextOutcome, toProgramFile } from "../convert/textWorker.ts";
+import type { EditTask, PlannedEdit } from "./editPlan.ts";
+import { type TextTasks, textTasks } from "./textTasks.ts";
+
+export interface ArticleTexts {
+  /** Refuses what the plan refuses, and with `content_too_large` what takes too long. `owner` is a workspace. */
+  planEdit(owner: string, task: EditTask): Promise<PlannedEdit>;
+  diff(owner: string, from: string, to: string, format: DiffFormat): Promise<Pick<ArticleDiff, "hunks" | "stats">>;
+  countLines(owner: string, from: string, to: string): Promise<{ readonly added: number; readonly removed: number }>;
+  countWords(owner: string, text: string): Promise<number>;
+  /** The syntax tree of Markdown as JSON text. Refuses what is too long or too deep to be parsed in time. */
+  toSyntaxTree(owner: string, markdown: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A trip to another thread takes about 1 ms, and comparing two texts of this length together 5 at worst. */
+const maxShort = 64 * 1024;
+/** Characters that the edits of a patch may look through at once. */
+const maxSearched = 1024 * 1024;
+/** A text of 2 MiB with a thousand edits takes four seconds. */
+const maxMs = 15_000;
+const maxWaitMs = 15_000;
+const maxTreeCharacters = 512 * 1024;
+/** About 5 ms for each 1,000 characters are usual. */
+const maxTreeMs = 5000;
+
+/** Lengths of texts that are looked at together are short enough to be worked on at once. */
+export function isShort(...texts: readonly string[]): boolean {
+  return texts.reduce((sum, text) => sum + text.length, 0) <= maxShort;
+}
+
+/** An edit that is planned within a few milliseconds. */
+export function isLightEdit({ request: { mode, content = "", edits = [] }, base, live }: EditTask): boolean {
+  if (mode === "append" || mode === "prepend") return true;
+  return isShort(base, live, content) && edits.length * base.length <= maxSearched;
+}
+
+function busy(): AppError {
+  return new AppError("rate_limited", "Too many long texts are being worked on at once; retry shortly.", { retryAfter: 5 });
+}
+
+export function createArticleTexts(): ArticleTexts {
+  const program = toProgramFile("textThread", import.meta.url);
+  const threads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });
+  // Of their own: a tree takes a hundred times as long as any comparison.
+  const trees = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });
+
+  // Commits do not wait for edits: a count is soon made, whatever the texts.
+  const counts = createTextWorkers<TextTasks>({ program, threads: 1, maxHeapMiB: 512, maxWaiting: 50 });
+
+  /** What must not fail is computed here after all when the threads are taken. */
+  async function insist<Value>(outcome: Promise<TextOutcome<Value>>, here: () => Value): Promise<Value> {
+    const answer = await outcome;
+    return answer.kind === "done" ? answer.value : here();
+  }
+
+  async function demand<Value>(outcome: Promise<TextOutcome<Value>>, tooMuch: string): Promise<Value> {
+    const answer = await outcome;
+    if (answer.kind === "done") return answer.value;
+    throw answer.kind === "busy" ? busy() : new AppError("content_too_large", tooMuch);
+  }
+
+  return {
+    async planEdit(owner, task) {
+      if (isLightEdit(task)) return textTasks.edit(task);
+      const { request, base, live, maxFileBytes } = task;
+      const { mode, content, edits } = request;
+      const input = { request: { mode, content, edits }, base, live, maxFileBytes };
+      return demand(threads.run("edit", input, { owner, maxMs, maxWaitMs }), "The edits take too long; send fewer of them at once.");
+    },
+    async diff(owner, from, to, format) {
+      if (isShort(from, to)) return textTasks.diff({ from, to, format });
+      return demand(threads.run("diff", { from, to, format }, { owner, maxMs, maxWaitMs }), "The two texts take too long to compare.");
+    },
+    async countLines(owner, from, to) {
+      if (isShort(from, to)) return textTasks.countLines({ from, to });
+      return insist(counts.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), () => textTasks.countLines({ from, to }));
+    },
+    async countWords(owner, text) {
+      if (isShort(text)) return textTasks.countWords(text);
+      return insist(counts.run("countWords", text, { owner, maxMs, maxWaitMs }), () => textTasks.countWords(text));
+    },
+    async toSyntaxTree(owner, markdown) {
+      const tooMuch = "The text is too long or too deeply nested for format json; read it as Markdown.";
+      if (markdown.length > maxTreeCharacters) throw new AppError("content_too_large", tooMuch);
+      return demand(trees.run("syntaxTree", markdown, { owner, maxMs: maxTreeMs, maxWaitMs: maxTreeMs * 2 }), tooMuch);
+    },
+    async close() {
+      await Promise.all([threads.close(), trees.close(), counts.close()]);
+    },
+  };
+}
