@@ -1,0 +1,88 @@
+/**
+ * The step review: what an editor would say of the draft. A model answers with JSON of one shape, and anything else
+ * is a failure; without a model the draft is held against its outline and topic by rules, and the answer says so.
+ */
+import { z } from "zod";
+import { noUsage } from "../../../machines/agentRun.ts";
+import type { ArticleReader } from "./articleReader.ts";
+import { composerNote } from "./composer.ts";
+import type { Model } from "./model.ts";
+import type { Executor, StepContext, StepResult } from "./port.ts";
+import { toPrompt, toSystem } from "./prompts.ts";
+import { toRequestKey } from "./writing.ts";
+
+const ReviewAnswer = z.object({
+  verdict: z.enum(["ready", "needs_work"]),
+  strengths: z.array(z.string()).max(20),
+  issues: z.array(z.object({ severity: z.enum(["low", "medium", "high"]), message: z.string(), location: z.string().optional() })).max(50),
+});
+type ReviewAnswer = z.infer<typeof ReviewAnswer>;
+
+const form =
+  '\n\nAnswer with one JSON object and nothing else: {"verdict": "ready" or "needs_work", "strengths": [text], "issues": [{"severity": "low", "medium" or "high", "message": text, "location": text}]}';
+
+export function createReview(reader: ArticleReader, model: Model | undefined): Executor {
+  return (context) => (model === undefined ? judge(reader, context) : ask(model, context));
+}
+
+function toResult(review: ReviewAnswer, by: string, usage: typeof noUsage): StepResult {
+  const { verdict, issues } = review;
+  return {
+    kind: "completed",
+    artifacts: [{ kind: "json", contentType: "application/json", text: JSON.stringify({ by, ...review }) }],
+    summary: `${verdict === "ready" ? "Ready" : "Needs work"}, ${issues.length} issues, reviewed ${by}`,
+    usage,
+  };
+}
+
+async function ask(model: Model, context: StepContext): Promise<StepResult> {
+  const system = toSystem("review") + form;
+  const prompt = await toPrompt("review", context);
+  const { budget, signal } = context;
+  const outcome = await model.ask({ system, prompt, idempotencyKey: toRequestKey(context, system, prompt), budget, signal });
+  if (outcome.kind === "failed") return outcome;
+  const parsed = parse(outcome.text);
+  if ("review" in parsed) return toResult(parsed.review, `by ${model.name}`, outcome.usage);
+  const message = `The model's answer is not the review that was asked for: ${parsed.reason}`;
+  return { kind: "failed", code: "step_failed", message, retryable: true, usage: outcome.usage };
+}
+
+function parse(text: string): { readonly review: ReviewAnswer } | { readonly reason: string } {
+  // Models like to wrap what they say in a fence.
+  const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  let value: unknown;
+  try {
+    value = JSON.parse(bare);
+  } catch {
+    return { reason: "it is not valid JSON." };
+  }
+  const result = ReviewAnswer.safeParse(value);
+  if (result.success) return { review: result.data };
+  const [issue] = result.error.issues;
+  return { reason: `${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "wrong shape"}.` };
+}
+
+async function judge(reader: ArticleReader, context: StepContext): Promise<StepResult> {
+  const draft = context.texts["content.md"];
+  const outcome = await reader.readStructure(draft, context.run.workspaceId);
+  if (outcome.kind === "unread") {
+    return { kind: "failed", code: "step_failed", message: outcome.reason, retryable: false, usage: noUsage };
+  }
+  const lower = draft.toLowerCase();
+  const outline = context.texts["outline.md"].match(/^##\s+.+$/gm)?.map((line) => line.replace(/^##\s+/, "").trim()) ?? [];
+  const present = new Set(outcome.structure.headings.map(({ text }) => text.toLowerCase().replace(/^\d+\.\s*/, "")));
+  const issues: ReviewAnswer["issues"] = [
+    ...(draft.trim() === "" ? [{ severity: "high" as const, message: "There is no draft." }] : []),
+    ...(draft.includes(composerNote)
+      ? [{ severity: "high" as const, message: "The draft is a composed frame: its sections are still to be written." }]
+      : []),
+    ...outline
+      .filter((heading) => !present.has(heading.toLowerCase()))
+      .map((heading) => ({ severity: "medium" as const, message: `The outline's section “${heading}” is not in the draft.` })),
+    ...(context.topic?.mustInclude ?? [])
+      .filter((item) => !lower.includes(item.toLowerCase()))
+      .map((item) => ({ severity: "medium" as const, message: `The draft does not hold “${item}”, which it must include.` })),
+  ].slice(0, 50);
+  const strengths = outline.length > 0 && issues.length === 0 ? ["Every section of the outline is there."] : [];
+  return toResult({ verdict: issues.length === 0 ? "ready" : "needs_work", strengths, issues }, "by rules, without a model", noUsage);
+}

@@ -1,0 +1,68 @@
+/**
+ * The steps that write: research, thesis, outline and draft, by a model where one is set up, else by the built-in
+ * composer. Both show their text live as it is made and end with it whole.
+ */
+import { createHash } from "node:crypto";
+import type { ArtifactKind } from "../../../api/schema/run.ts";
+import { noUsage } from "../../../machines/agentRun.ts";
+import { composeDraft, composeOutline, composeResearch, composeThesis } from "./composer.ts";
+import type { Model } from "./model.ts";
+import type { Executor, StepContext, StepResult } from "./port.ts";
+import { toPrompt, toSystem, type WritingStep } from "./prompts.ts";
+import { countWords } from "./wordCounts.ts";
+
+const kinds: Readonly<Record<WritingStep, ArtifactKind>> = { research: "research", thesis: "research", outline: "outline", draft: "draft" };
+
+const composers: Readonly<Record<WritingStep, (context: StepContext) => string | Promise<string>>> = {
+  research: composeResearch,
+  thesis: composeThesis,
+  outline: composeOutline,
+  draft: composeDraft,
+};
+
+export function createWriting(step: WritingStep, model: Model | undefined): Executor {
+  return (context) => (model === undefined ? compose(step, context) : write(step, model, context));
+}
+
+async function compose(step: WritingStep, context: StepContext): Promise<StepResult> {
+  const text = await composers[step](context);
+  if (context.step.file !== undefined) {
+    // A paragraph at a time, so that those who are in the article see it grow and can write along.
+    for (const piece of text.match(/[\s\S]+?(?:\n\n|$)/g) ?? []) {
+      context.signal.throwIfAborted();
+      await context.write(piece);
+    }
+  }
+  return toResult(step, context, text, "composed without a model", noUsage);
+}
+
+async function write(step: WritingStep, model: Model, context: StepContext): Promise<StepResult> {
+  const system = toSystem(step);
+  const prompt = await toPrompt(step, context);
+  const outcome = await model.ask({
+    system,
+    prompt,
+    idempotencyKey: toRequestKey(context, system, prompt),
+    budget: context.budget,
+    signal: context.signal,
+    ...(context.step.file === undefined ? {} : { onText: context.write }),
+  });
+  if (outcome.kind === "failed") return outcome;
+  return toResult(step, context, outcome.text, `written by ${model.name}`, outcome.usage);
+}
+
+/** The same request again is told as the same; one with other feedback is another. */
+export function toRequestKey({ idempotencyKey }: StepContext, system: string, prompt: string): string {
+  const content = createHash("sha256").update(system).update("\0").update(prompt).digest("hex").slice(0, 32);
+  return `${idempotencyKey}/${content}`;
+}
+
+function toResult(step: WritingStep, { step: { file } }: StepContext, text: string, how: string, usage: typeof noUsage): StepResult {
+  return {
+    kind: "completed",
+    ...(file === undefined ? {} : { text }),
+    artifacts: [{ kind: kinds[step], contentType: "text/markdown", text }],
+    summary: `${countWords(text)} words, ${how}`,
+    usage,
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * An OpenAI-compatible chat endpoint on this machine whose answers a test decides: what it says piece by piece, and
+ * how it goes wrong. It keeps what it was asked.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+
+export interface ModelAsked {
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly system: string;
+  readonly prompt: string;
+  readonly maxTokens: number | undefined;
+}
+
+export type ModelAnswer =
+  /** Pieces of the text; `pieceMs` is the time from one to the next. */
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly pieceCharacters?: number;
+      readonly pieceMs?: number;
+      readonly finishReason?: string;
+      readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cost?: number };
+    }
+  | { readonly kind: "status"; readonly status: number }
+  /** Says `text` and then nothing more, with the connection open. */
+  | { readonly kind: "hang"; readonly text?: string }
+  /** Says `text` and closes, without the word that it is finished; `reset` tears the connection. */
+  | { readonly kind: "breakOff"; readonly text: string; readonly reset?: boolean }
+  | { readonly kind: "garbage" };
+
+export interface ModelEndpoint {
+  readonly baseUrl: string;
+  readonly asked: readonly ModelAsked[];
+  /** Decides the next answers; the last one stays. */
+  answer(...answers: readonly (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[]): void;
+  close(): Promise<void>;
+}
+
+export async function startModelEndpoint(): Promise<ModelEndpoint> {
+  const asked: ModelAsked[] = [];
+  let answers: (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[] = [{ kind: "text", text: "Hello." }];
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const body = JSON.parse(Buffer.concat(pieces).toString() || "{}") as {
+      messages?: { role: string; content: string | { text: string }[] }[];
+      max_tokens?: number;
+    };
+    const said = (role: string) =>
+      (body.messages ?? [])
+        .filter((message) => message.role === role)
+        .map(({ content }) => (typeof content === "string" ? content : content.map(({ text }) => text).join("")))
+        .join("\n");
+    const question: ModelAsked = {
+      path: request.url ?? "",
+      headers: request.headers,
+      system: said("system"),
+      prompt: said("user"),
+      maxTokens: body.max_tokens,
+    };
+    asked.push(question);
+    const next = answers.length > 1 ? answers.shift() : answers[0];
+    const decided = typeof next === "function" ? next(question) : next;
+    if (decided !== undefined) await give(response, decided);
+  }
+
+  async function give(response: ServerResponse, answer: ModelAnswer): Promise<void> {
+    if (answer.kind === "status") {
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: "no" } }));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (answer.kind === "garbage") {
+      response.end("data: {not json}\n\n");
+      return;
+    }
+    const say = (delta: object, rest: object = {}) =>
+      response.write(
+        `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [{ index: 0, delta, ...rest }] })}\n\n`,
+      );
+    say({ role: "assistant", content: "" });
+    const { text = "" } = answer;
+    const size = answer.kind === "text" ? (answer.pieceCharacters ?? 40) : 40;
+    for (let at = 0; at < text.length && !response.destroyed; at += size) {
+      say({ content: text.slice(at, at + size) });
+      if (answer.kind === "text" && answer.pieceMs !== undefined) await pause(answer.pieceMs);
+    }
+    if (answer.kind === "hang") return;
+    if (answer.kind === "breakOff") {
+      if (answer.reset === true) response.destroy();
+      else response.end();
+      return;
+    }
+    say({}, { finish_reason: answer.finishReason ?? "stop" });
+    const usage = answer.usage ?? { prompt_tokens: 10, completion_tokens: Math.ceil(text.length / 4) };
+    response.write(
+      `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [], usage })}\n\n`,
+    );
+    response.end("data: [DONE]\n\n");
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    answer(...next) {
+      answers = [...next];
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
