@@ -69,6 +69,18 @@ async function createMoved(rest: Rest, workspaceId: string, live: string): Promi
   return path;
 }
 
+/** As after years of work: its text stands in tens of thousands of pieces. Answers its path and revision. */
+async function createWorn(rest: Rest, workspaceId: string): Promise<{ readonly path: string; readonly revision: number }> {
+  const path = await create(rest, workspaceId, text);
+  for (let round = 0; round < 10; round += 1) {
+    const content = text.replaceAll(/^line (\d*)(\d) of/gm, (old, tens: string, last: string) =>
+      Number(last) <= round ? `verse ${tens}${last} of` : old,
+    );
+    await rest.expect(200, "PUT", `${path}/content`, { content, baseRevision: round + 1 });
+  }
+  return { path, revision: 11 };
+}
+
 const edit = (name: string, body: object, status = 200): Scenario => ({
   name,
   prepare: async (rest, workspaceId) => ({
@@ -130,6 +142,22 @@ const scenarios: readonly Scenario[] = [
       method: "GET",
       path: `${await create(rest, workspaceId, nested.slice(0, 100_000))}/content?format=json`,
     }),
+  },
+  {
+    name: "replace of a text in many pieces",
+    prepare: async (rest, workspaceId) => {
+      const { path, revision } = await createWorn(rest, workspaceId);
+      const body = JSON.stringify({ content: unrelated, baseRevision: revision });
+      return { status: 200, method: "PUT", path: `${path}/content`, body };
+    },
+  },
+  {
+    name: "an earlier revision of a text in many pieces",
+    prepare: async (rest, workspaceId) => {
+      const { path, revision } = await createWorn(rest, workspaceId);
+      await rest.expect(200, "PATCH", `${path}/content`, { mode: "append", content: "more" });
+      return { status: 200, method: "GET", path: `${path}/content?revision=${revision - 1}` };
+    },
   },
   {
     name: "commit of a rewritten text",

@@ -6,6 +6,7 @@ import type { ArticleDiff, DiffFormat } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
 import { createTextWorkers, type TextOutcome, toProgramFile } from "../convert/textWorker.ts";
 import type { EditTask, PlannedEdit } from "./editPlan.ts";
+import type { Replayed, ReplayTask } from "./replay.ts";
 import { type TextTasks, textTasks } from "./textTasks.ts";
 
 export interface ArticleTexts {
@@ -14,6 +15,8 @@ export interface ArticleTexts {
   diff(owner: string, from: string, to: string, format: DiffFormat): Promise<Pick<ArticleDiff, "hunks" | "stats">>;
   countLines(owner: string, from: string, to: string): Promise<{ readonly added: number; readonly removed: number }>;
   countWords(owner: string, text: string): Promise<number>;
+  /** `owner` is an article. */
+  replay(owner: string, task: ReplayTask): Promise<Replayed>;
   /** The syntax tree of Markdown as JSON text. Refuses what is too long or too deep to be parsed in time. */
   toSyntaxTree(owner: string, markdown: string): Promise<string>;
   close(): Promise<void>;
@@ -26,6 +29,8 @@ const maxSearched = 1024 * 1024;
 /** A text of 2 MiB with a thousand edits takes four seconds. */
 const maxMs = 15_000;
 const maxWaitMs = 15_000;
+/** Updates of a key each that are applied in a few milliseconds. */
+const maxUpdates = 200;
 const maxTreeCharacters = 512 * 1024;
 /** About 5 ms for each 1,000 characters are usual. */
 const maxTreeMs = 5000;
@@ -41,6 +46,11 @@ export function isLightEdit({ request: { mode, content = "", edits = [] }, base,
   return isShort(base, live, content) && edits.length * base.length <= maxSearched;
 }
 
+function isShortReplay({ state, updates }: ReplayTask): boolean {
+  const bytes = updates.reduce((sum, update) => sum + update.length, state?.length ?? 0);
+  return bytes <= maxShort && updates.length <= maxUpdates;
+}
+
 function busy(): AppError {
   return new AppError("rate_limited", "Too many long texts are being worked on at once; retry shortly.", { retryAfter: 5 });
 }
@@ -51,8 +61,8 @@ export function createArticleTexts(): ArticleTexts {
   // Of their own: a tree takes a hundred times as long as any comparison.
   const trees = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });
 
-  // Commits do not wait for edits: a count is soon made, whatever the texts.
-  const counts = createTextWorkers<TextTasks>({ program, threads: 1, maxHeapMiB: 512, maxWaiting: 50 });
+  // Commits and readers do not wait for edits: a text is soon counted or read, whatever it is.
+  const reads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 1024, maxWaiting: 50 });
 
   /** What must not fail is computed here after all when the threads are taken. */
   async function insist<Value>(outcome: Promise<TextOutcome<Value>>, here: () => Value): Promise<Value> {
@@ -80,11 +90,15 @@ export function createArticleTexts(): ArticleTexts {
     },
     async countLines(owner, from, to) {
       if (isShort(from, to)) return textTasks.countLines({ from, to });
-      return insist(counts.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), () => textTasks.countLines({ from, to }));
+      return insist(reads.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), () => textTasks.countLines({ from, to }));
     },
     async countWords(owner, text) {
       if (isShort(text)) return textTasks.countWords(text);
-      return insist(counts.run("countWords", text, { owner, maxMs, maxWaitMs }), () => textTasks.countWords(text));
+      return insist(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), () => textTasks.countWords(text));
+    },
+    async replay(owner, task) {
+      if (isShortReplay(task)) return textTasks.replay(task);
+      return insist(reads.run("replay", task, { owner, maxMs, maxWaitMs }), () => textTasks.replay(task));
     },
     async toSyntaxTree(owner, markdown) {
       const tooMuch = "The text is too long or too deeply nested for format json; read it as Markdown.";
@@ -92,7 +106,7 @@ export function createArticleTexts(): ArticleTexts {
       return demand(trees.run("syntaxTree", markdown, { owner, maxMs: maxTreeMs, maxWaitMs: maxTreeMs * 2 }), tooMuch);
     },
     async close() {
-      await Promise.all([threads.close(), trees.close(), counts.close()]);
+      await Promise.all([threads.close(), trees.close(), reads.close()]);
     },
   };
 }

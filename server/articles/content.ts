@@ -76,17 +76,16 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
     readText,
 
     async readState(articleId, file, revision) {
-      const toReply = (document: Y.Doc, at: number): StateReply => ({
-        revision: at,
-        state: Y.encodeStateAsUpdate(document),
-        contentHash: toContentHash(document.getText(file).toString()),
-      });
-      if (revision === undefined) return rooms.read(articleId, toReply);
-      const document = await history.documentAt(articleId, revision);
-      if (document === undefined) throw gone(revision);
-      const reply = toReply(document, revision);
-      document.destroy();
-      return reply;
+      if (revision === undefined) {
+        return rooms.read(articleId, (document, at) => ({
+          revision: at,
+          state: Y.encodeStateAsUpdate(document),
+          contentHash: toContentHash(document.getText(file).toString()),
+        }));
+      }
+      const found = await history.stateAt(articleId, revision);
+      if (found === undefined) throw gone(revision);
+      return { revision, state: found.state, contentHash: toContentHash(found.texts[file]) };
     },
 
     async diff(articleId, { from, to, file = "content.md", format = "unified" }, call) {

@@ -6,23 +6,23 @@
  * somebody last trimmed. Texts of revisions never change, so those that readers were lately given stay at hand:
  * the usual stale write is based on what its writer has just read.
  */
-import * as Y from "yjs";
 import type { Limits } from "../../api/limits.ts";
 import { partitionOfId } from "../ids.ts";
 import { type Storage, StorageDamagedError } from "../storage/port.ts";
-import { createBreath } from "./breathe.ts";
+import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { emptyTexts, fromBlob, textsOfDocument, toFileTexts } from "./fileTexts.ts";
+import { emptyTexts, fromBlob, toFileTexts } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 import { type CommitRecord, commitRecord, commitsOf } from "./records.ts";
+import type { Replayed } from "./replay.ts";
 
 const cacheCharacters = 8 * 1024 * 1024;
 
 export interface History {
   /** Texts of a kept or committed revision; undefined when it is neither. */
   textsAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
-  /** The whole document at a kept revision, the caller's to destroy; undefined when it is not kept. */
-  documentAt(articleId: string, revision: number): Promise<Y.Doc | undefined>;
+  /** The whole document at a kept revision, as a Yjs update, and its texts; undefined when it is not kept. */
+  stateAt(articleId: string, revision: number): Promise<Required<Replayed> | undefined>;
   /** Texts of a commit. */
   textsOf(commit: CommitRecord): Promise<FileTexts>;
   /** Keeps at hand what a reader was given. */
@@ -32,10 +32,11 @@ export interface History {
 export interface HistoryOptions {
   readonly storage: Pick<Storage, "records" | "index" | "blobs" | "now">;
   readonly reader: DocumentReader;
+  readonly texts: Pick<ArticleTexts, "replay">;
   readonly limits: Pick<Limits, "document.keptMs" | "document.keptBatches">;
 }
 
-export function createHistory({ storage, reader, limits }: HistoryOptions): History {
+export function createHistory({ storage, reader, texts: work, limits }: HistoryOptions): History {
   const recent = new Map<string, FileTexts>();
   let characters = 0;
 
@@ -78,17 +79,11 @@ export function createHistory({ storage, reader, limits }: HistoryOptions): Hist
     return false;
   }
 
-  async function rebuild(articleId: string, revision: number): Promise<Y.Doc | undefined> {
+  async function rebuild(articleId: string, revision: number, withState: boolean): Promise<Replayed | undefined> {
     const found = await reader.rebuild(articleId, revision);
     if (found === undefined) return undefined;
-    const document = new Y.Doc();
-    const breathe = createBreath();
-    if (found.state !== undefined) Y.applyUpdate(document, found.state);
-    for (const batch of found.batches) {
-      for (const { update } of batch.updates) Y.applyUpdate(document, update);
-      await breathe();
-    }
-    return document;
+    const updates = found.batches.flatMap((batch) => batch.updates.map(({ update }) => update));
+    return work.replay(articleId, { state: found.state, updates, withState });
   }
 
   return {
@@ -107,14 +102,14 @@ export function createHistory({ storage, reader, limits }: HistoryOptions): Hist
         return known;
       }
       if (commit !== undefined) return textsOf(commit);
-      const document = await rebuild(articleId, revision);
-      if (document === undefined) return undefined;
-      const texts = textsOfDocument(document);
-      document.destroy();
-      remember(articleId, revision, texts);
-      return texts;
+      const rebuilt = await rebuild(articleId, revision, false);
+      if (rebuilt !== undefined) remember(articleId, revision, rebuilt.texts);
+      return rebuilt?.texts;
     },
-    documentAt: async (articleId, revision) => ((await isKept(articleId, revision)) ? rebuild(articleId, revision) : undefined),
+    async stateAt(articleId, revision) {
+      const rebuilt = (await isKept(articleId, revision)) ? await rebuild(articleId, revision, true) : undefined;
+      return rebuilt?.state === undefined ? undefined : { texts: rebuilt.texts, state: rebuilt.state };
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import type { Pager } from "../calls/paging.ts";
 import type { IdSource } from "../ids.ts";
 import type { Partition, Storage } from "../storage/port.ts";
 import { type Articles, createArticles } from "./articles.ts";
-import { createArticleTexts } from "./articleTexts.ts";
+import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createCheckpointWorkers } from "./checkpoint.ts";
 import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
@@ -38,12 +38,15 @@ export interface DocumentStore {
   readonly updateLog: UpdateLog;
   readonly reader: DocumentReader;
   readonly history: History;
+  /** Closed with the service. */
+  readonly texts: ArticleTexts;
 }
 
 export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit }: DocumentStoreOptions): DocumentStore {
   const reader = createDocumentReader(storage);
   const updateLog = createUpdateLog({ storage, reader, nodeId, limits, checkpointQuietMs, armAtEdit });
-  return { reader, updateLog, history: createHistory({ storage, reader, limits }) };
+  const texts = createArticleTexts();
+  return { reader, updateLog, texts, history: createHistory({ storage, reader, texts, limits }) };
 }
 
 export interface ArticleServiceOptions extends Omit<DocumentStoreOptions, "armAtEdit"> {
@@ -74,8 +77,7 @@ export interface ArticleService {
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
   const { storage, rooms, listeners, access, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
-  const { reader, history } = options.documents;
-  const texts = createArticleTexts();
+  const { reader, history, texts } = options.documents;
   const writeCommit = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, writeCommit, pager });
   const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });

@@ -3,6 +3,7 @@ import type { ArticleDiff, DiffFormat } from "../../api/schema/article.ts";
 import { toDiff } from "./diff.ts";
 import { planEdit } from "./editPlan.ts";
 import { countWords } from "./fileTexts.ts";
+import { replay } from "./replay.ts";
 import { toSyntaxTree } from "./syntaxTree.ts";
 import { countLines, diffLines } from "./textDiff.ts";
 
@@ -12,6 +13,7 @@ export const textTasks = {
     toDiff(from, to, format),
   countLines: ({ from, to }: { from: string; to: string }) => countLines(diffLines(from, to)),
   countWords: (text: string): number => countWords(text),
+  replay,
   syntaxTree: toSyntaxTree,
 } as const;
 

@@ -1,0 +1,29 @@
+/** A document made again from what is stored of it, for its texts or its whole state. */
+import * as Y from "yjs";
+import { textsOfDocument } from "./fileTexts.ts";
+import type { FileTexts } from "./port.ts";
+
+export interface ReplayTask {
+  readonly state: Uint8Array | undefined;
+  /** What came after it, oldest first. */
+  readonly updates: readonly Uint8Array[];
+  /** Whether the state is asked for, or the texts are enough. */
+  readonly withState: boolean;
+}
+
+export interface Replayed {
+  readonly texts: FileTexts;
+  /** The whole document as a Yjs update. */
+  readonly state?: Uint8Array;
+}
+
+export function replay({ state, updates, withState }: ReplayTask): Replayed {
+  const document = new Y.Doc();
+  document.transact(() => {
+    if (state !== undefined) Y.applyUpdate(document, state);
+    for (const update of updates) Y.applyUpdate(document, update);
+  });
+  const replayed = { texts: textsOfDocument(document), ...(withState ? { state: Y.encodeStateAsUpdate(document) } : {}) };
+  document.destroy();
+  return replayed;
+}
