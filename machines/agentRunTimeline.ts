@@ -1,0 +1,116 @@
+/**
+ * What a run tells its timeline, one action for each kind of event. They see the context as it is when they run: after
+ * the changes that stand before them in a transition.
+ */
+import type { RunFailure } from "../api/schema/run.ts";
+import type { AgentEventData, AgentEventName } from "../api/schema/timeline.ts";
+import {
+  approvalOf,
+  currentApproval,
+  currentStep,
+  noUsage,
+  type RunApproval,
+  type RunContext,
+  type RunEvent,
+  type RunEventOf,
+  systemActor,
+} from "./agentRunContext.ts";
+
+/** A timeline event before it has a place in the logs. */
+export type TimelineFact = {
+  readonly [Name in AgentEventName]: { readonly event: Name; readonly data: AgentEventData[Name]; readonly actor: string };
+}[AgentEventName];
+/** The action that records timeline events; `make` sees the context as it is when the action runs. */
+function tellAll<Name extends AgentEventName>(
+  event: Name,
+  make: (context: RunContext, event: RunEvent) => readonly AgentEventData[Name][],
+  actor: (context: RunContext, event: RunEvent) => string = (context, cause) => ("by" in cause ? cause.by : context.startedBy),
+) {
+  return {
+    type: "timeline",
+    params: ({ context, event: cause }: { context: RunContext; event: RunEvent }) =>
+      make(context, cause).map((data) => ({ event, data, actor: actor(context, cause) }) as unknown as TimelineFact),
+  } as const;
+}
+
+function tell<Name extends AgentEventName>(
+  event: Name,
+  make: (context: RunContext, event: RunEvent) => AgentEventData[Name],
+  actor?: (context: RunContext, event: RunEvent) => string,
+) {
+  return tellAll(event, (context, cause) => [make(context, cause)], actor);
+}
+
+const optional = <Key extends string, Value>(key: Key, value: Value | undefined) =>
+  (value === undefined ? {} : { [key]: value }) as Partial<Record<Key, Value>>;
+
+export const tellRunStarted = tell("agent.run_started", ({ pipeline, steps, approvalMode, startedBy, budget }) => ({
+  ...optional("pipeline", pipeline),
+  steps: steps.map(({ name }) => name),
+  approvalMode,
+  startedBy,
+  ...optional("budget", budget),
+}));
+export const tellStepStarted = tell("agent.step_started", (context) => {
+  const { name, type, attempt } = currentStep(context);
+  return { stepName: name, type, attempt, index: context.at + 1, of: context.steps.length };
+});
+export const tellArtifacts = tellAll("agent.artifact_created", (context, event) => {
+  const { artifacts, commitId, revision, output } = event as RunEventOf<"step.completed">;
+  return artifacts.map((artifact) => ({
+    ...artifact,
+    stepName: currentStep(context).name,
+    ...(artifact.artifactKey === output ? { ...optional("commitId", commitId), ...optional("revision", revision) } : {}),
+  }));
+});
+export const tellStepEnded = tell("agent.step_completed", (context, event) => {
+  const { name, attempt, status, startedAtMs, finishedAtMs = event.nowMs, error } = currentStep(context);
+  return {
+    stepName: name,
+    attempt,
+    status: status as "completed" | "failed" | "skipped",
+    durationMs: finishedAtMs - (startedAtMs ?? finishedAtMs),
+    usage: "usage" in event ? event.usage : noUsage,
+    ...optional("summary", event.type === "step.completed" ? event.summary : undefined),
+    ...optional("error", error),
+  };
+});
+export const tellPaused = tell("agent.paused_for_approval", (context) => {
+  const { approvalId, stepName, policy, expiresAtMs, artifactKeys } = currentApproval(context) as RunApproval;
+  return {
+    approvalId,
+    stepName,
+    policy,
+    ...optional("expiresAt", expiresAtMs === undefined ? undefined : new Date(expiresAtMs).toISOString()),
+    artifactKeys: [...artifactKeys],
+  };
+});
+export const tellResolved = tell(
+  "agent.approval_resolved",
+  (context, event) => {
+    const { approvalId, requestedAtMs } = approvalOf(
+      context,
+      (event as RunEventOf<"approval.resolve" | "approval.lapsed">).approvalId,
+    ) as RunApproval;
+    const waitedMs = event.nowMs - requestedAtMs;
+    if (event.type !== "approval.resolve") return { approvalId, decision: "expired", resolvedBy: systemActor, waitedMs };
+    return { approvalId, decision: event.decision, resolvedBy: event.by, ...optional("note", event.note), waitedMs };
+  },
+  (_context, event) => ("by" in event ? event.by : systemActor),
+);
+export const tellCompleted = tell("agent.run_completed", (context, event) => ({
+  durationMs: event.nowMs - context.createdAtMs,
+  usage: context.usage,
+  ...optional("articleId", context.articleId),
+  ...optional("commitId", context.steps.findLast(({ commitId }) => commitId !== undefined)?.commitId),
+  ...optional("chainedRunId", context.chainedRunId),
+}));
+export const tellFailed = tell("agent.run_failed", ({ failure }) => {
+  const { code, message, stepName, retryable } = failure as RunFailure;
+  return { code, message, ...optional("stepName", stepName), retryable };
+});
+export const tellCancelled = tell("agent.run_cancelled", (context, event) => ({
+  by: "by" in event ? event.by : (currentApproval(context)?.resolvedBy ?? systemActor),
+  ...optional("reason", event.type === "run.cancel" ? event.reason : event.type === "approval.resolve" ? event.note : undefined),
+  stepName: currentStep(context).name,
+}));
