@@ -33,6 +33,22 @@ export function joinParts(parts: readonly Part[]): Alongside & { readonly starte
   };
 }
 
+type OwnWrite<Context> = Extract<RecordWrite<ActorRecord<Context>>, { op: "put" }>;
+
+function isWriteOf(type: RecordType<never>, id: string) {
+  return (write: RecordWrite) => write.op === "put" && write.type.name === type.name && (write.value as ActorRecord<unknown>).id === id;
+}
+
+/** The actor as the parts leave it. */
+export function leftBy<Context>(
+  parts: readonly Part[],
+  type: RecordType<ActorRecord<Context>>,
+  previous: ActorRecord<Context>,
+): ActorRecord<Context> {
+  const write = joinParts(parts).records?.find(isWriteOf(type, previous.id)) as OwnWrite<Context> | undefined;
+  return write?.value ?? previous;
+}
+
 /**
  * The parts with further moves of one actor, made from where the parts leave it. Each move is given the actor as it
  * is after the one before.
@@ -45,9 +61,8 @@ export function foldMoves<Context>(
 ): readonly Part[] {
   if (moves.length === 0) return parts;
   const joined = joinParts(parts);
-  const isOwn = (write: RecordWrite) =>
-    write.op === "put" && write.type.name === type.name && (write.value as ActorRecord<Context>).id === previous.value.id;
-  const before = joined.records?.find(isOwn) as Extract<RecordWrite<ActorRecord<Context>>, { op: "put" }> | undefined;
+  const isOwn = isWriteOf(type, previous.value.id);
+  const before = joined.records?.find(isOwn) as OwnWrite<Context> | undefined;
   const { replacing, value: first } = before ?? { replacing: previous, value: previous.value };
   let value = first;
   const changes: Part[] = [];

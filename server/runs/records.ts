@@ -11,6 +11,9 @@ import { defineRecord } from "../storage/recordType.ts";
 
 export type RunRecord = ActorRecord<RunContext>;
 
+/** Name of the unique rule that lets one run at a time be active. */
+export const activeRunRule = "run.active";
+
 const activeStatuses: readonly RunStatus[] = ["queued", "running", "paused_for_approval"];
 
 export function statusOf({ state }: Pick<RunRecord, "state">): RunStatus {
@@ -55,8 +58,8 @@ export const runRecord = defineRecord<RunRecord>({
   unique(run) {
     const { topicId, articleId } = run.context;
     if (!isActive(run)) return [];
-    if (topicId !== undefined) return [["run.active", topicId]];
-    return articleId === undefined ? [] : [["run.active", articleId]];
+    if (topicId !== undefined) return [[activeRunRule, topicId]];
+    return articleId === undefined ? [] : [[activeRunRule, articleId]];
   },
 });
 

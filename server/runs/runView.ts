@@ -1,12 +1,8 @@
 /** Runs, approvals and artifacts as the API shows them. */
 import type { Approval, Artifact, Run, RunStep } from "../../api/schema/run.ts";
 import { currentApproval, currentStep, type RunApproval, type RunStepContext } from "../../machines/agentRun.ts";
+import { present } from "./present.ts";
 import { type ArtifactRecord, isActive, type RunRecord, statusOf } from "./records.ts";
-
-/** Present only where there is a value. */
-function optional<Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> {
-  return (value === undefined ? {} : { [key]: value }) as Partial<Record<Key, Value>>;
-}
 
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
@@ -21,11 +17,9 @@ export function toApprovalView(runId: string, approval: RunApproval): Approval {
     policy,
     state,
     requestedAt: requestedAtMs / 1000,
-    ...optional("expiresAt", seconds(expiresAtMs)),
+    ...present({ expiresAt: seconds(expiresAtMs) }),
     artifactKeys: [...artifactKeys],
-    ...optional("resolvedBy", resolvedBy),
-    ...optional("resolvedAt", seconds(resolvedAtMs)),
-    ...optional("note", note),
+    ...present({ resolvedBy, resolvedAt: seconds(resolvedAtMs), note }),
   };
 }
 
@@ -36,10 +30,9 @@ function toStepView({ name, type, status, attempt, approval, startedAtMs, finish
     status,
     attempt,
     approval,
-    ...optional("startedAt", seconds(startedAtMs)),
-    ...optional("finishedAt", seconds(finishedAtMs)),
+    ...present({ startedAt: seconds(startedAtMs), finishedAt: seconds(finishedAtMs) }),
     artifactKeys: [...artifactKeys],
-    ...optional("error", error),
+    ...present({ error }),
   };
 }
 
@@ -53,24 +46,25 @@ export function toRunView(run: RunRecord, lastSeq: number): Run {
     workspaceId: context.workspaceId,
     workflowId: context.workflowId,
     workflowVersion: context.workflowVersion,
-    ...optional("pipeline", context.pipeline),
-    ...optional("topicId", context.topicId),
-    ...optional("articleId", context.articleId),
-    ...optional("folderId", context.folderId),
+    ...present({ pipeline: context.pipeline, topicId: context.topicId, articleId: context.articleId, folderId: context.folderId }),
     status,
     approvalMode: context.approvalMode,
     steps: context.steps.map(toStepView),
-    ...optional("currentStep", isActive(run) ? currentStep(context).name : undefined),
-    ...optional("pendingApproval", pending === undefined ? undefined : toApprovalView(run.id, pending)),
+    ...present({
+      currentStep: isActive(run) ? currentStep(context).name : undefined,
+      pendingApproval: pending === undefined ? undefined : toApprovalView(run.id, pending),
+    }),
     startedBy: context.startedBy,
     createdAt: context.createdAtMs / 1000,
-    ...optional("startedAt", seconds(context.startedAtMs)),
-    ...optional("finishedAt", seconds(context.finishedAtMs)),
-    ...optional("chainedRunId", context.chainedRunId),
-    ...optional("parentRunId", context.parentRunId),
-    ...optional("budget", context.budget),
+    ...present({
+      startedAt: seconds(context.startedAtMs),
+      finishedAt: seconds(context.finishedAtMs),
+      chainedRunId: context.chainedRunId,
+      parentRunId: context.parentRunId,
+      budget: context.budget,
+    }),
     usage: context.usage,
-    ...optional("failure", context.failure),
+    ...present({ failure: context.failure }),
     lastSeq,
   };
 }

@@ -2,9 +2,9 @@
  * Styles a run can be written in: kept in the workspace's settings under `styleProfiles`, by their id, as a text or as
  * an object with `content`.
  */
-import { AppError } from "../../api/schema/error.ts";
-import type { Json } from "../storage/port.ts";
-import type { WorkspaceRecord } from "../workspaces/records.ts";
+import type { Json, Storage } from "../storage/port.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../workspaces/records.ts";
+import { refuseField } from "./refuseField.ts";
 
 function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -19,10 +19,13 @@ export function findStyle({ settings }: Pick<WorkspaceRecord, "settings">, style
   return typeof content === "string" ? content : undefined;
 }
 
-export function requireStyle(workspace: Pick<WorkspaceRecord, "settings">, styleProfileId: string | undefined): void {
-  if (styleProfileId === undefined || findStyle(workspace, styleProfileId) !== undefined) return;
-  const message = "must be the id of a style in the workspace's settings (styleProfiles)";
-  throw new AppError("validation_failed", `The member styleProfileId ${message}.`, {
-    errors: [{ pointer: "/styleProfileId", code: "unknown_style", message }],
-  });
+export async function requireStyleOf(
+  storage: Pick<Storage, "records">,
+  workspaceId: string,
+  styleProfileId: string | undefined,
+): Promise<void> {
+  if (styleProfileId === undefined) return;
+  const workspace = await storage.records.get(workspaceRecord, workspaceId);
+  if (workspace !== undefined && findStyle(workspace.value, styleProfileId) !== undefined) return;
+  throw refuseField("styleProfileId", "must be the id of a style in the workspace's settings (styleProfiles)", "unknown_style");
 }

@@ -1,0 +1,22 @@
+/** Answers the operations of `api/contract/workflows.ts`. */
+import type { AppContract } from "../../api/contract/contract.ts";
+import type { Run } from "../../api/schema/run.ts";
+import type { Handlers } from "../calls/call.ts";
+import type { RunService } from "../runs/service.ts";
+
+export function createWorkflowHandlers({ workflows, runs }: Pick<RunService, "workflows" | "runs">): Handlers<AppContract>["workflows"] {
+  return {
+    list: {
+      serve: async ({ query }) => workflows.list(query),
+      reply: (body) => ({ status: 200, body }),
+    },
+    get: {
+      serve: async ({ params }) => workflows.get(params.workflowId),
+      reply: (body) => ({ status: 200, body }),
+    },
+    run: {
+      serve: ({ params, body }, call) => runs.start(call, params.workflowId, body),
+      reply: (run: Run) => ({ status: 202, headers: { location: `/runs/${run.runId}` }, body: run }),
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * How a step writes into the live article: as one more author, whom everybody sees.
+ *
+ * First goes what earlier attempts of the step typed and did not finish, and nothing else. Into a file that was blank
+ * the text streams as it is made, behind what the step wrote last, wherever that has got to. Into a file that held a
+ * text nothing is put before the end: then the whole new text is merged against the one the step began with, so what
+ * people wrote meanwhile stays. It refuses to know what the text says.
+ */
+import * as Y from "yjs";
+import type { Limits } from "../../api/limits.ts";
+import type { ArticleFile, Author } from "../../api/schema/article.ts";
+import type { WriteGuard } from "../../realtime/ports.ts";
+import type { Participant, Rooms } from "../../realtime/rooms.ts";
+import type { After } from "../actors/after.ts";
+import { requireFits } from "../articles/acceptedText.ts";
+import type { ArticleTexts } from "../articles/articleTexts.ts";
+import { textsOfDocument } from "../articles/fileTexts.ts";
+import { carryOperations } from "../articles/merge.ts";
+import type { FileTexts } from "../articles/port.ts";
+import { applyToText } from "../articles/textUpdate.ts";
+
+export interface ArticleSession {
+  /** Live texts when the step began to write. */
+  readonly texts: FileTexts;
+  /** Durable when it resolves, where the text streams. */
+  write(text: string): Promise<void>;
+  /** Makes `text` the file's whole text, but for what others wrote meanwhile. */
+  finish(text: string): Promise<{ readonly revision: number }>;
+  /** Nothing is written any more. */
+  close(): void;
+}
+
+export interface ArticleSessionOptions {
+  readonly rooms: Pick<Rooms, "participate" | "read">;
+  readonly texts: Pick<ArticleTexts, "planEdit">;
+  readonly after: After;
+  readonly now: () => number;
+  readonly limits: Pick<Limits, "article.file">;
+  readonly articleId: string;
+  readonly workspaceId: string;
+  readonly file: ArticleFile;
+  readonly author: Author;
+  readonly displayName: string;
+  /** Yjs client id of this attempt. */
+  readonly writer: number;
+  /** Those of earlier attempts. */
+  readonly earlierWriters: readonly number[];
+  readonly guard: WriteGuard;
+}
+
+/** What is written within this time goes into one update. */
+const batchMs = 75;
+const unacceptable = /[\0\p{Surrogate}]/gu;
+const highSurrogateAtEnd = /[\ud800-\udbff]$/;
+
+/** Text that a document can hold: a model's output is any string. */
+function toAcceptable(text: string): string {
+  return text.replace(unacceptable, "\ufffd");
+}
+
+export async function openArticleSession(options: ArticleSessionOptions): Promise<ArticleSession> {
+  const { rooms, articleId, author, displayName, writer, earlierWriters, guard } = options;
+  const participant = await rooms.participate(articleId, { author, displayName, clientId: writer, guard });
+  try {
+    if (earlierWriters.length > 0) await participant.takeBack(earlierWriters);
+    const texts = await rooms.read(articleId, (document) => textsOfDocument(document));
+    return new StepWriting(options, participant, texts);
+  } catch (error) {
+    participant.leave();
+    throw error;
+  }
+}
+
+class StepWriting implements ArticleSession {
+  readonly texts: FileTexts;
+  readonly #options: ArticleSessionOptions;
+  readonly #participant: Participant;
+  readonly #before: string;
+  readonly #streams: boolean;
+  #streamed = "";
+  #waiting = "";
+  #revision: number | undefined;
+  /** Behind the last character that was streamed. */
+  #place: Y.RelativePosition | undefined;
+  #lastFlushMs = 0;
+  #flushing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: ArticleSessionOptions, participant: Participant, texts: FileTexts) {
+    this.#options = options;
+    this.#participant = participant;
+    this.texts = texts;
+    this.#before = texts[options.file];
+    this.#streams = this.#before.trim() === "";
+  }
+
+  async write(text: string): Promise<void> {
+    this.#requireOpen();
+    if (!this.#streams || text === "") return;
+    this.#waiting += text;
+    // One flush takes along all that came until it began; what comes later waits for the next.
+    await (this.#flushing ?? Promise.resolve());
+    if (this.#waiting === "") return;
+    this.#flushing ??= this.#flushLater();
+    await this.#flushing;
+  }
+
+  async finish(text: string): Promise<{ readonly revision: number }> {
+    this.#requireOpen();
+    await this.#flushing;
+    await this.#flush(true);
+    const wanted = toAcceptable(text);
+    const base = this.#before + this.#streamed;
+    if (wanted !== base || this.#revision === undefined) await this.#merge(base, wanted);
+    return { revision: this.#revision ?? (await this.#read()).revision };
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#participant.leave();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new Error("a step writes after its end");
+  }
+
+  #read(): Promise<{ readonly revision: number; readonly live: string }> {
+    const { rooms, articleId, file } = this.#options;
+    return rooms.read(articleId, (document, revision) => ({ revision, live: document.getText(file).toString() }));
+  }
+
+  async #flushLater(): Promise<void> {
+    try {
+      const { after, now } = this.#options;
+      const waitMs = this.#lastFlushMs + batchMs - now();
+      if (waitMs > 0) await new Promise<void>((resolve) => void after(waitMs, resolve));
+      await this.#flush(false);
+    } finally {
+      this.#flushing = undefined;
+    }
+  }
+
+  async #flush(whole: boolean): Promise<void> {
+    // Half a pair waits for its other half.
+    const held = whole ? "" : (highSurrogateAtEnd.exec(this.#waiting)?.[0] ?? "");
+    const text = toAcceptable(this.#waiting.slice(0, this.#waiting.length - held.length));
+    this.#waiting = held;
+    if (text === "") return;
+    this.#requireOpen();
+    const { file, limits, now } = this.#options;
+    requireFits(this.#streamed + text, limits["article.file"]);
+    const edited = await this.#participant.edit((document) => {
+      const live = document.getText(file);
+      const found = this.#place === undefined ? undefined : Y.createAbsolutePositionFromRelativePosition(this.#place, document);
+      const at = found?.type === live ? found.index : live.length;
+      live.insert(at, text);
+      // Holds on to the character before it: what others put behind that is behind the next text too.
+      this.#place = Y.createRelativePositionFromTypeIndex(live, at + text.length, -1);
+    });
+    this.#streamed += text;
+    this.#revision = edited.revision;
+    this.#lastFlushMs = now();
+  }
+
+  async #merge(base: string, content: string): Promise<void> {
+    const { texts, workspaceId, file, limits } = this.#options;
+    const { live, revision } = await this.#read();
+    this.#revision = revision;
+    if (content === base) return;
+    const maxFileBytes = limits["article.file"];
+    const { operations } = await texts.planEdit(workspaceId, { request: { mode: "replace", content }, base, live, maxFileBytes });
+    this.#requireOpen();
+    if (operations.length === 0) return;
+    const edited = await this.#participant.edit((document) => {
+      const text = document.getText(file);
+      const current = text.toString();
+      applyToText(text, current === live ? operations : carryOperations(operations, live, current));
+    });
+    this.#revision = edited.revision;
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * The effect `execute`: runs the current step of a run once and says what came of it.
+ *
+ * The run is told first, under the lease of this very row: whoever lost it, or comes to a run that was cancelled, stops
+ * before anything is done. What an executor throws is tried again by the runtime; what it answers ends the step in one
+ * commit with everything that follows from it, so a step that finished is never asked for again.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../api/limits.ts";
+import { AppError, type ErrorCode } from "../../api/schema/error.ts";
+import { currentStep, noUsage, type RunContext, type RunEvent } from "../../machines/agentRun.ts";
+import { WriteFenced } from "../../realtime/rooms.ts";
+import type { After } from "../actors/after.ts";
+import { type ActorRuntime, CommitConflict, type EffectOutcome, type RunEffect, type Timeless } from "../actors/port.ts";
+import type { IdSource } from "../ids.ts";
+import { type Storage, StorageFullError, StorageUnavailableError } from "../storage/port.ts";
+import { type ArticleSession, type ArticleSessionOptions, openArticleSession } from "./articleSession.ts";
+import type { Artifacts } from "./artifacts.ts";
+import type { Executors, StepResult } from "./executors/port.ts";
+import { watchRound } from "./roundWatch.ts";
+import type { RunKind } from "./startRun.ts";
+import type { StepEnd } from "./stepEnd.ts";
+import { type ReadStepInput, refuseStep, type StepInput, spentTime } from "./stepInput.ts";
+
+export interface ExecuteOptions {
+  readonly storage: Pick<Storage, "records" | "bus" | "now">;
+  readonly actors: Pick<ActorRuntime, "send">;
+  readonly kind: () => RunKind;
+  readonly rooms: ArticleSessionOptions["rooms"];
+  readonly texts: ArticleSessionOptions["texts"];
+  readonly documents: { read(articleId: string): Promise<{ readonly texts: ArticleSession["texts"] }> };
+  readonly executors: Executors;
+  readonly readInput: ReadStepInput;
+  readonly artifacts: Pick<Artifacts, "make">;
+  readonly stepEnd: Pick<StepEnd, "decide">;
+  readonly ids: IdSource;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly after: After;
+}
+
+type Outcome = EffectOutcome<RunContext, RunEvent>;
+type Guard = Parameters<RunEffect<RunContext, RunEvent>>[0]["guard"];
+
+interface Execution {
+  readonly runId: string;
+  readonly round: number;
+  readonly guard: Guard;
+  /** Of the lease: lost, or the server drains. */
+  readonly signal: AbortSignal;
+}
+
+/** What an executor is given to end by itself once it was called off, so that what it used is counted. */
+const graceMs = 1000;
+/** While the store or a room cannot be used: that is nobody's failed attempt. */
+const troubleMs = 5000;
+const noTexts: ArticleSession["texts"] = { "content.md": "", "outline.md": "", "research.md": "" };
+/** Refusals of the article that end a step; any other is a bug. */
+const endings: readonly ErrorCode[] = ["content_too_large", "content_not_accepted", "not_found"];
+
+export function createExecute(options: ExecuteOptions): RunEffect<RunContext, RunEvent> {
+  const { storage, actors, kind, rooms, texts, documents, executors, readInput, artifacts, stepEnd, ids, limits, log, after } = options;
+
+  /** Tells the run that its step begins; undefined when it does not want it any more. */
+  async function begin({ runId, round, guard }: Execution, writer: number | undefined): Promise<RunContext | undefined> {
+    const event: Timeless<RunEvent> = { type: "step.started", round, ...(writer === undefined ? {} : { writer }) };
+    try {
+      const alongside = () => ({ require: [{ kind: "due", ...guard }] as const });
+      return (await actors.send(kind(), runId, event, { alongside })).value.context;
+    } catch (reason) {
+      if (reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "not_found")) return undefined;
+      // The row is somebody else's by now.
+      if (reason instanceof CommitConflict && reason.conflict.kind === "due") return undefined;
+      throw reason;
+    }
+  }
+
+  function openSession({ guard }: Execution, run: RunContext, input: StepInput, writer: number | undefined) {
+    const { file } = input.context.step;
+    if (input.article === undefined || file === undefined || writer === undefined) return undefined;
+    return openArticleSession({
+      rooms,
+      texts,
+      after,
+      now: storage.now,
+      limits,
+      articleId: input.article.articleId,
+      workspaceId: run.workspaceId,
+      file,
+      author: { username: run.startedBy, kind: "agent" },
+      displayName: `${run.startedBy}'s agent`,
+      writer,
+      earlierWriters: currentStep(run).writers.filter((other) => other !== writer),
+      guard,
+    });
+  }
+
+  async function readTexts(input: StepInput): Promise<ArticleSession["texts"]> {
+    if (input.article === undefined || input.article.deletedAtMs !== undefined) return noTexts;
+    return (await documents.read(input.article.articleId)).texts;
+  }
+
+  /** Runs the executor until it ends, or until it was called off and had its time to stop. */
+  async function run(
+    execution: Execution,
+    context: RunContext,
+    input: StepInput,
+    session: ArticleSession | undefined,
+  ): Promise<StepResult | "over"> {
+    const step = currentStep(context);
+    const executor = executors[step.type];
+    if (executor === undefined) throw new Error(`there is no executor for ${step.type}`);
+    const off = new AbortController();
+    const lost = () => off.abort(new Error("the lease of the step is lost"));
+    execution.signal.addEventListener("abort", lost, { once: true });
+    if (execution.signal.aborted) lost();
+    let isOver = false;
+    const stopWatch = watchRound(storage, execution.runId, execution.round, () => {
+      isOver = true;
+      off.abort(new Error("the run does not want the step any more"));
+    });
+    const maxSeconds = context.budget?.maxSeconds;
+    let isSpent = false;
+    const stopDeadline =
+      maxSeconds === undefined
+        ? () => {}
+        : after(maxSeconds * 1000 - context.workedMs, () => {
+            isSpent = true;
+            off.abort(new Error("the time of the budget is over"));
+          });
+    const texts = session?.texts ?? (await readTexts(input));
+    try {
+      const result = await untilCalledOff(
+        executor({
+          ...input.context,
+          texts,
+          write: async (text) => session?.write(text),
+          signal: off.signal,
+          limits,
+          now: storage.now,
+        }),
+        off.signal,
+        after,
+      );
+      if (execution.signal.aborted) throw off.signal.reason;
+      if (isOver) return "over";
+      if (!isSpent) {
+        if (result === undefined) throw new Error("an executor ended without a result");
+        return result;
+      }
+      const usage = result === undefined || result.kind === "skipped" ? noUsage : result.usage;
+      return { kind: "failed", code: "budget_exhausted", message: spentTime(maxSeconds ?? 0), retryable: true, usage };
+    } finally {
+      stopDeadline();
+      stopWatch();
+      execution.signal.removeEventListener("abort", lost);
+    }
+  }
+
+  async function toOutcome(
+    execution: Execution,
+    context: RunContext,
+    input: StepInput,
+    session: ArticleSession | undefined,
+    result: StepResult,
+  ): Promise<Outcome> {
+    const { runId, round } = execution;
+    if (result.kind === "skipped")
+      return { kind: "event", event: { type: "step.skipped", round, code: result.code, reason: result.reason } };
+    const fail = (code: string, message: string, retryable: boolean): Outcome => ({
+      kind: "event",
+      event: { type: "step.failed", round, code, message, retryable, usage: result.usage },
+    });
+    if (result.kind === "failed") return fail(result.code, result.message, result.retryable);
+    const step = currentStep(context);
+    const outputs = await artifacts.make({ runId, stepName: step.name, attempt: step.attempt, artifacts: result.artifacts });
+    if (outputs.kind === "too_large") return fail("payload_too_large", outputs.message, false);
+    const { articleId } = context;
+    const finished = session === undefined || result.text === undefined ? undefined : await session.finish(result.text);
+    const written =
+      finished === undefined || articleId === undefined
+        ? undefined
+        : { articleId, revision: finished.revision, commits: step.persistToArticle?.createAutoVersion === true };
+    return {
+      kind: "decide",
+      async decide(previous) {
+        const { usage, summary, review } = result;
+        const briefRevision = input.brief?.value.revision;
+        const end = await stepEnd.decide({ runId, round, outputs, result: { usage, summary, review }, written, briefRevision }, previous);
+        if (!("kind" in end)) return end;
+        const gone = { code: "not_found", message: "The article was deleted while the step wrote it.", retryable: false, usage };
+        return { event: { type: "step.failed", round, ...gone } };
+      },
+    };
+  }
+
+  async function execute(execution: Execution, context: RunContext): Promise<Outcome> {
+    const { round, runId } = execution;
+    if (context.round !== round) return { kind: "done" };
+    const { type, persistToArticle } = currentStep(context);
+    const refusal = refuseStep(context, executors[type] !== undefined, limits);
+    if (refusal?.type === "step.skipped") return { kind: "event", event: { ...refusal, round } };
+    if (refusal !== undefined) return { kind: "event", event: { ...refusal, round, usage: noUsage } };
+    const writes = persistToArticle !== undefined && context.articleId !== undefined;
+    const begun = await begin(execution, writes ? drawWriter(ids) : undefined);
+    if (begun === undefined) return { kind: "done" };
+    const input = await readInput(runId, begun);
+    let session: ArticleSession | undefined;
+    try {
+      session = await openSession(execution, begun, input, currentStep(begun).writers.at(-1));
+      const result = await run(execution, begun, input, session);
+      if (result === "over") return { kind: "done" };
+      return await toOutcome(execution, begun, input, session, result);
+    } catch (reason) {
+      if (!(reason instanceof AppError) || !endings.includes(reason.code)) throw reason;
+      return {
+        kind: "event",
+        event: { type: "step.failed", round, code: reason.code, message: reason.message, retryable: false, usage: noUsage },
+      };
+    } finally {
+      session?.close();
+    }
+  }
+
+  return async ({ actorId: runId, params, context, signal, guard }) => {
+    const { round } = params as { readonly round: number };
+    try {
+      return await execute({ runId, round, guard, signal }, context);
+    } catch (reason) {
+      if (signal.aborted || !isTrouble(reason)) throw reason;
+      log.warn({ err: reason, runId, round }, "a step waits until it can be run");
+      return { kind: "retry", atMs: storage.now() + troubleMs, reason: (reason as Error).message };
+    }
+  };
+}
+
+/** A Yjs client id; never used before, so all that stands under it is this attempt's. */
+function drawWriter(ids: IdSource): number {
+  return Buffer.from(ids.bytes(4)).readUInt32BE();
+}
+
+/** Not the step's doing: it is run again when this is over, however often. */
+function isTrouble(reason: unknown): boolean {
+  if (reason instanceof StorageFullError || reason instanceof StorageUnavailableError || reason instanceof WriteFenced) return true;
+  return reason instanceof AppError && (reason.code === "unavailable" || reason.code === "disk_full");
+}
+
+/** `undefined` when it was called off and did not end in time; what it does then is nobody's any more. */
+function untilCalledOff(result: Promise<StepResult>, signal: AbortSignal, after: After): Promise<StepResult | undefined> {
+  return new Promise((resolve, reject) => {
+    let stop = () => {};
+    const callOff = () => {
+      stop = after(graceMs, () => resolve(undefined));
+    };
+    signal.addEventListener("abort", callOff, { once: true });
+    if (signal.aborted) callOff();
+    result
+      .then(resolve, (reason: unknown) => (signal.aborted ? resolve(undefined) : reject(reason)))
+      .finally(() => {
+        stop();
+        signal.removeEventListener("abort", callOff);
+      });
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * Runs as one part: what the handlers, the articles, the access resolver, the actor runtime and the due pump take from
+ * it. It comes with its executors given, so that tests can give their own.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../api/limits.ts";
+import { type After, after as realAfter } from "../actors/after.ts";
+import type { ActorRuntime } from "../actors/port.ts";
+import type { Edits } from "../articles/edits.ts";
+import type { ArticleWriter } from "../articles/port.ts";
+import type { PageTokens } from "../calls/pageToken.ts";
+import type { Pager } from "../calls/paging.ts";
+import type { IdSource } from "../ids.ts";
+import type { Storage } from "../storage/port.ts";
+import type { TimelineReader } from "../streams/port.ts";
+import type { Topics } from "../topics/port.ts";
+import { type Approvals, createApprovals } from "./approvals.ts";
+import { createArtifacts } from "./artifacts.ts";
+import { createDecisions } from "./decisions.ts";
+import { createExecute, type ExecuteOptions } from "./execute.ts";
+import type { Executors } from "./executors/port.ts";
+import { createRunKind, type RunObserver } from "./runKind.ts";
+import { createRuns, type Runs, type RunsOptions } from "./runs.ts";
+import { createStageDecisions } from "./stageDecisions.ts";
+import { createRunStarter, type RunKind } from "./startRun.ts";
+import { createStepEnd } from "./stepEnd.ts";
+import { createStepInput } from "./stepInput.ts";
+import { createTopicRuns, type TopicRuns } from "./topicRuns.ts";
+import { createWorkflows, type Workflows } from "./workflows.ts";
+
+export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "texts" | "documents"> {
+  readonly storage: Storage;
+  readonly actors: ActorRuntime;
+  readonly topics: Topics;
+  readonly folders: RunsOptions["folders"];
+  readonly articles: ArticleWriter;
+  readonly edits: Edits;
+  readonly executors: Executors;
+  readonly timeline: TimelineReader;
+  readonly pager: Pager;
+  readonly pageTokens: PageTokens;
+  readonly ids: IdSource;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly after?: After;
+  readonly observe?: RunObserver;
+}
+
+export interface RunService {
+  readonly workflows: Workflows;
+  readonly runs: Runs;
+  readonly approvals: Approvals;
+  /** For the handlers of topics. */
+  readonly topicRuns: TopicRuns;
+  /** For the actor runtime. */
+  readonly actorKinds: readonly [RunKind];
+}
+
+export function createRunService(options: RunServiceOptions): RunService {
+  const { storage, actors, topics, articles, edits, pager, pageTokens, limits, ids, after = realAfter, observe } = options;
+  const kind = () => runKind;
+  const workflows = createWorkflows();
+  const artifacts = createArtifacts({ storage, limits });
+  const starter = createRunStarter({ storage, actors, kind, topics, articles, limits });
+  const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
+  const readInput = createStepInput({ storage, topics, artifacts });
+  const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
+  const runKind = createRunKind({ storage, execute, ...(observe === undefined ? {} : { observe }) });
+  const decisions = createDecisions({ actors, kind, stepEnd });
+  const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
+  return {
+    workflows,
+    runs: createRuns({ ...options, kind, starter, workflows, artifacts, pager }),
+    approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter }),
+    topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions }),
+    actorKinds: [runKind],
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * The end of a step as one commit: its artifacts, the article's commit with the deliveries and the topic's move that
+ * come with it, the review kept with the brief, and the run that follows a completed one.
+ *
+ * Made anew each time something came between; what the step itself did is not done again. It runs no step.
+ */
+import type { TopicSeoReviewSnapshot } from "../../api/schema/seo.ts";
+import { currentApproval, currentStep, type RunContext, type RunEvent, systemActor } from "../../machines/agentRun.ts";
+import type { TopicEvent } from "../../machines/topic.ts";
+import type { ActorRecord, Alongside, MakeAlongside, Timeless } from "../actors/port.ts";
+import { joinParts, leftBy, type Part } from "../actors/together.ts";
+import type { ArticleWriter } from "../articles/port.ts";
+import { type IdSource, partitionOfId } from "../ids.ts";
+import type { Storage, Stored } from "../storage/port.ts";
+import type { TopicRecord, Topics } from "../topics/port.ts";
+import { topicRecord } from "../topics/records.ts";
+import type { StepOutputs } from "./artifacts.ts";
+import { builtInWorkflow } from "./builtInWorkflows.ts";
+import { present } from "./present.ts";
+import type { RunRecord } from "./records.ts";
+import type { RunStarter } from "./startRun.ts";
+import { mayApprove } from "./topicStage.ts";
+
+/** What came of a step that completed, before its commit. */
+export interface FinishedStep {
+  readonly runId: string;
+  readonly round: number;
+  readonly outputs: StepOutputs;
+  readonly result: Pick<Extract<Timeless<RunEvent>, { type: "step.completed" }>, "usage"> & {
+    readonly summary?: string | undefined;
+    readonly review?: TopicSeoReviewSnapshot | undefined;
+  };
+  /** Where the step wrote into the article. */
+  readonly written?: { readonly articleId: string; readonly revision: number; readonly commits: boolean } | undefined;
+  /** Revision of the brief it worked from. */
+  readonly briefRevision?: number | undefined;
+}
+
+export interface DecidedEnd {
+  readonly event: Timeless<RunEvent>;
+  readonly alongside: MakeAlongside<RunContext>;
+}
+
+export interface StepEnd {
+  /** Refuses with `not_found` when the article was deleted. */
+  decide(finished: FinishedStep, previous: Stored<RunRecord>): Promise<DecidedEnd | { readonly kind: "deleted" }>;
+  /** What else changes with a move of the run: the run that follows it once it is completed. */
+  follow(next: ActorRecord<RunContext>, options?: FollowOptions): Promise<Follow>;
+}
+
+export interface FollowOptions {
+  readonly instructions?: string | undefined;
+  readonly styleProfileId?: string | undefined;
+}
+
+export interface Follow {
+  readonly parts: readonly Part[];
+  readonly topicEvents: readonly Timeless<TopicEvent>[];
+}
+
+export interface StepEndOptions {
+  readonly storage: Pick<Storage, "now">;
+  readonly topics: Pick<Topics, "find" | "view" | "brief" | "projectBrief" | "briefWrite">;
+  readonly articles: Pick<ArticleWriter, "prepareCommit">;
+  readonly starter: RunStarter;
+  readonly ids: IdSource;
+}
+
+const stages = ["research", "outline", "draft"] as const;
+
+export function createStepEnd({ storage, topics, articles, starter, ids }: StepEndOptions): StepEnd {
+  async function follow(next: ActorRecord<RunContext>, options: FollowOptions = {}): Promise<Follow> {
+    const { context } = next;
+    const { chains, chainedRunId, workspaceId, topicId } = context;
+    if (next.state !== "completed" || chains === undefined || chainedRunId === undefined) return { parts: [], topicEvents: [] };
+    const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
+    const { parts, topicEvents } = await starter.prepare({
+      runId: chainedRunId,
+      workspaceId,
+      workflow: builtInWorkflow(chains as "draft"),
+      topic,
+      by: { username: context.startedBy, accountId: context.startedByAccountId, kind: "agent" },
+      ids,
+      nowMs: storage.now(),
+      pipeline: context.pipeline,
+      instructions: options.instructions ?? context.instructions,
+      styleProfileId: options.styleProfileId ?? context.styleProfileId,
+      parentRunId: next.id,
+      traceparent: context.traceparent,
+    });
+    return { parts, topicEvents };
+  }
+
+  /** The review stands with the brief it was made against; where there is no brief yet, with the one projected now. */
+  async function keepReview(topic: Stored<TopicRecord>, run: RunRecord, latestReview: TopicSeoReviewSnapshot) {
+    const by = { username: run.context.startedBy, runId: run.id, nowMs: storage.now() };
+    const stored = await topics.brief(topic.value.id);
+    const brief = { ...(stored?.value ?? topics.projectBrief(topics.view(topic.value), by)), latestReview };
+    const changes = { seoBriefRevision: brief.revision, seoReviewSeoBriefRevision: latestReview.seoBriefRevision };
+    const event: Timeless<TopicEvent> = { type: "topic.update", changes, editorial: false, by: by.username };
+    return { part: { records: [topics.briefWrite(brief, stored ?? null)] } satisfies Alongside, event };
+  }
+
+  /** What the topic is told of the step's end, and of a decision that was taken before there was anything to decide about. */
+  function toStageEvents(runId: string, { context }: RunRecord, before: TopicRecord, topic: TopicRecord): readonly Timeless<TopicEvent>[] {
+    const step = currentStep(context);
+    const stage = stages.find((name) => name === step.type);
+    if (stage === undefined) return [];
+    const isTold = stage !== "research" && topic.context[stage] !== before.context[stage];
+    const completed: readonly Timeless<TopicEvent>[] = isTold
+      ? []
+      : [{ type: "stage.completed", runId, stage, stepName: step.name, by: context.startedBy }];
+    const approval = currentApproval(context);
+    if (stage === "research" || approval?.state !== "approved" || !mayApprove(topic, stage)) return completed;
+    return [...completed, { type: `${stage}.approve`, by: approval.resolvedBy ?? systemActor, ...present({ note: approval.note }) }];
+  }
+
+  return {
+    follow,
+
+    async decide({ runId, round, outputs, result, written, briefRevision }, previous) {
+      const { context } = previous.value;
+      const { workspaceId, topicId, startedBy } = context;
+      const step = currentStep(context);
+      const partition = partitionOfId(runId);
+      let commit: { readonly commitId: string; readonly revision: number; readonly change: Alongside } | undefined;
+      let revision = written?.revision;
+      if (written?.commits === true) {
+        const prepared = await articles.prepareCommit({
+          articleId: written.articleId,
+          commitId: ids.next("cmt", partition),
+          kind: "agent",
+          message: `${step.name} of ${context.workflowId}`,
+          committer: startedBy,
+          ids,
+          notBefore: written.revision,
+          run: { runId, stepName: step.name, ...present({ seoBriefRevision: briefRevision }) },
+        });
+        if (prepared.kind === "deleted") return { kind: "deleted" };
+        if (prepared.kind === "behind") throw new Error("the step's own text has not reached this node's document");
+        if (prepared.kind === "ready") commit = prepared;
+        revision = prepared.revision;
+      }
+      const event: Timeless<RunEvent> = {
+        type: "step.completed",
+        round,
+        artifacts: outputs.made,
+        usage: result.usage,
+        ...present({ output: outputs.made[0]?.artifactKey, summary: result.summary, revision, commitId: commit?.commitId }),
+        nextApprovalId: ids.next("apr", partition),
+        ...(context.chains === undefined ? {} : { chainedRunId: ids.next("run", partition) }),
+      };
+
+      const alongside: MakeAlongside<RunContext> = async (next) => {
+        const parts: Part[] = [{ records: outputs.records }];
+        if (commit !== undefined) parts.push(commit.change);
+        const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
+        if (topic === undefined || topic.value.state === "archived") return joinParts(parts);
+        const events = [...toStageEvents(runId, previous.value, topic.value, leftBy(parts, topicRecord, topic.value))];
+        if (result.review !== undefined) {
+          const kept = await keepReview(topic, previous.value, result.review);
+          parts.push(kept.part);
+          events.push(kept.event);
+        }
+        const following = await follow(next);
+        return joinParts(starter.withTopic([...parts, ...following.parts], topic, [...events, ...following.topicEvents]));
+      };
+      return { event, alongside };
+    },
+  };
+}
