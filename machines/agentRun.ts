@@ -104,15 +104,15 @@ export const agentRunMachine = setup({
     runAgain: assign(({ context, event }) => {
       const { note } = currentApproval(context) as RunApproval;
       const step = currentStep(context);
-      const { approvalId } = event as NextIds;
-      if (approvalId === undefined) throw new Error(`${event.type} brings no id for the next approval of ${step.name}`);
+      const { nextApprovalId } = event as NextIds;
+      if (nextApprovalId === undefined) throw new Error(`${event.type} brings no id for the next approval of ${step.name}`);
       return {
         steps: changeStep(context, {
           status: "pending",
           output: undefined,
           feedback: note === undefined ? step.feedback : [...step.feedback, note],
         }),
-        approvals: [...context.approvals, toApproval(approvalId, step, event.nowMs)],
+        approvals: [...context.approvals, toApproval(nextApprovalId, step, event.nowMs)],
       };
     }),
     noteCompletion: assign(({ context, event }) => {

@@ -135,7 +135,7 @@ export interface NextIds {
   /** For the run that follows a completed one. */
   readonly chainedRunId?: string;
   /** For the approval of a step that runs again. */
-  readonly approvalId?: string;
+  readonly nextApprovalId?: string;
 }
 
 export type RunEvent =
