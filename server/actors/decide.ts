@@ -8,7 +8,7 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from "xstate";
 import { AppError } from "../../api/schema/error.ts";
 import type { TimerParams } from "../../machines/effect.ts";
-import type { ClaimedRow, DueRow, DueWrite, Json, RecordWrite, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, DueRow, DueWrite, Json, RecordWrite, Stored } from "../storage/port.ts";
 import type { ActorKind, ActorRecord, AllowedEvents, ArmedTimer, Lane, PendingEffect } from "./port.ts";
 
 export const effectRowKind = "actor.effect";
@@ -39,6 +39,8 @@ export interface Decided<Context> {
   readonly next: ActorRecord<Context>;
   readonly record: RecordWrite<ActorRecord<Context>>;
   readonly due: readonly DueWrite[];
+  /** What the facts of the move write. */
+  readonly facts: readonly Omit<Batch, "partition">[];
   /** The row of the effect to run now, as this node holds it once the commit stands. */
   readonly born?: ClaimedRow;
   readonly timerTimesMs: readonly number[];
@@ -161,17 +163,18 @@ function toDecided<Context>(
     timers,
     ...(settledEffect ? { lastEffectId: by.id } : before?.lastEffectId === undefined ? {} : { lastEffectId: before.lastEffectId }),
   };
+  const facts = toFacts(kind, next, moved, turn);
   if (moved.removed) {
     if (previous === null) throw new Error(`${kind.name} ${id} is born into a removed state`);
     const rows = toCancelled(previous.value).filter((write) => write.op === "cancel" && write.id !== by?.id);
     const record: RecordWrite<ActorRecord<Context>> = { op: "delete", type: kind.record, replacing: previous };
-    return { next: { ...next, pending: [], timers: {} }, record, due: [...due, ...rows], timerTimesMs: [] };
+    return { next: { ...next, pending: [], timers: {} }, record, facts, due: [...due, ...rows], timerTimesMs: [] };
   }
   due.push(...writes);
   const record: RecordWrite<ActorRecord<Context>> = { op: "put", type: kind.record, value: next, replacing: previous };
   const [head] = pending;
   const headHasRow = head !== undefined && head.id === before?.pending[0]?.id;
-  if (head === undefined || headHasRow) return { next, record, due, timerTimesMs: timesMs };
+  if (head === undefined || headHasRow) return { next, record, due, facts, timerTimesMs: timesMs };
   const lane = kind.lane?.(next.context, head.effect);
   const payload: EffectRowPayload = { actor: kind.name, id, ...(lane === undefined ? {} : { lane }) };
   // Born as if claimed once already: a run that dies with this process counts as an attempt.
@@ -183,17 +186,34 @@ function toDecided<Context>(
     attempts: 1,
   };
   due.push({ op: "schedule", row });
-  return { next, record, due, born: { ...row, attempts: 0, partition, fence: 1 }, timerTimesMs: timesMs };
+  return { next, record, due, facts, born: { ...row, attempts: 0, partition, fence: 1 }, timerTimesMs: timesMs };
 }
 
 function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): readonly PendingEffect[] {
   const pending: PendingEffect[] = [];
   for (const { type, params } of moved.actions) {
-    if (type === "timer") continue;
+    if (type === "timer" || isFact(kind, type)) continue;
     if (!Object.hasOwn(kind.effects, type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
     pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
   }
   return pending;
+}
+
+function isFact(kind: AnyActorKind, type: string): boolean {
+  return kind.facts !== undefined && Object.hasOwn(kind.facts, type);
+}
+
+function toFacts<Context>(
+  kind: AnyActorKind,
+  next: ActorRecord<Context>,
+  moved: Moved<Context>,
+  { nowMs }: Turn,
+): Decided<Context>["facts"] {
+  const told = moved.actions.filter(({ type }) => isFact(kind, type));
+  return told.flatMap(({ type, params }, index) => {
+    const write = kind.facts?.[type];
+    return write === undefined ? [] : [write({ id: `${next.id}:${moved.step}:${index}`, params: params as Json, nowMs, next })];
+  });
 }
 
 interface TimerChanges {

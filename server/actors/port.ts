@@ -10,10 +10,11 @@
  * `effects` becomes an effect with the action's params; the action `timer` with params
  * `{ name, atMs, event }` becomes a row that sends `event` at that time if the actor has not moved since,
  * or, with `{ name, atMs, event, keep: true }`, whatever it did meanwhile (scheduled again under the same
- * name it replaces the earlier one; `{ name, atMs: null }` cancels it). See `machines/effect.ts`.
+ * name it replaces the earlier one; `{ name, atMs: null }` cancels it). An action whose name the kind lists under
+ * `facts` says that something happened, which is recorded in the same commit. See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Requirement, Stored } from "../storage/port.ts";
 
 /** An effect that was asked for and has no result yet. */
 export interface PendingEffect {
@@ -65,8 +66,12 @@ export type RunEffect<Context, Event extends ActorEvent> = (effect: {
   /** From 1. An attempt that died with its process counts. */
   readonly attempt: number;
   readonly context: Context;
+  /** Put into whatever this run writes on its way: it is refused once another run holds the effect. */
+  readonly guard: Requirement & { readonly kind: "due" };
   /** Aborts when the lease is lost or the server drains. */
   readonly signal: AbortSignal;
+  /** The row it runs under: `require` it (kind `due`) in what it commits on the way, and a lost lease writes nothing more. */
+  readonly guard: { readonly id: string; readonly fence: number };
 }) => Promise<EffectOutcome<Context, Event>>;
 
 export type EffectOutcome<Context, Event extends ActorEvent> =
@@ -76,8 +81,25 @@ export type EffectOutcome<Context, Event extends ActorEvent> =
    */
   | { readonly kind: "event"; readonly event: Timeless<Event>; readonly alongside?: Alongside | MakeAlongside<Context> }
   | { readonly kind: "done"; readonly alongside?: Alongside | MakeAlongside<Context> }
+  /** Like `event`, worked out from the actor as it is, anew each time a conflict makes the runtime decide again. */
+  | { readonly kind: "decide"; readonly decide: (previous: Stored<ActorRecord<Context>>) => Promise<DecidedOutcome<Context, Event>> }
   /** Try again at that time, however often; the attempt counts. */
   | { readonly kind: "retry"; readonly atMs: number; readonly reason: string };
+
+export interface DecidedOutcome<Context, Event extends ActorEvent> {
+  readonly event: Timeless<Event>;
+  readonly alongside?: MakeAlongside<Context>;
+}
+
+/** What a machine tells in the course of a move (`fact()` in `machines/effect.ts`). */
+export interface ToldFact<Context> {
+  /** `<actor id>:<step>:<index>`: the same however often the move is decided. */
+  readonly id: string;
+  readonly params: Json;
+  readonly nowMs: number;
+  /** The actor after the whole move. */
+  readonly next: ActorRecord<Context>;
+}
 
 /** What else changes in the commit of an event, beside the actor itself. */
 export interface Alongside extends Omit<Batch, "partition"> {
@@ -91,6 +113,15 @@ export type MakeAlongside<Context> = (
   previous: Stored<ActorRecord<Context>> | null,
 ) => Alongside | Promise<Alongside>;
 
+/**
+ * What facts of one kind become: log entries and records of the commit in which they happened, whichever way the
+ * event came. Given all facts of that name in one transition, in order. Pure, and asked anew after a conflict.
+ */
+export type RecordFacts<Context> = (
+  facts: readonly Json[],
+  turn: { readonly next: ActorRecord<Context>; readonly previous: ActorRecord<Context> | undefined; readonly nowMs: number },
+) => Alongside;
+
 export interface ActorKind<Context, Event extends ActorEvent> {
   readonly name: string;
   /** Its input is what `create` is given plus `nowMs`. Entering a state with the tag `removed` deletes the record. */
@@ -99,6 +130,12 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   readonly record: RecordType<ActorRecord<Context>>;
   /** Effect name → who runs it. Effects of one actor run one at a time, in order. */
   readonly effects: Readonly<Record<string, RunEffect<Context, Event>>>;
+  /** Fact name → what is written of it in the commit of the move, in the order in which the facts were told. */
+  readonly facts?: Readonly<Record<string, (fact: ToldFact<Context>) => Omit<Batch, "partition">>>;
+  /** Called once a commit that changed the actor stands, however it came about: for wake-ups and counts, never for the truth. */
+  readonly committed?: (next: ActorRecord<Context>) => void;
+  /** Fact name → what is recorded of it. */
+  readonly facts?: Readonly<Record<string, RecordFacts<Context>>>;
   /** Events that callers may send; only these are told in refusals. Their guards must bear an event without payload. */
   readonly commands?: readonly Event["type"][];
   /**

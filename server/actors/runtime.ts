@@ -69,6 +69,17 @@ interface Acting extends Pick<Decided<never>, "timerTimesMs"> {
 }
 // biome-ignore lint/suspicious/noExplicitAny: what an effect of any kind resolves with
 type AnyOutcome = EffectOutcome<any, ActorEvent>;
+type SettlingOutcome = Exclude<AnyOutcome, { readonly kind: "retry" }>;
+
+/** A decision's own writes, those of its facts among them. */
+function toBatch<Context>({ record, due, facts }: Decided<Context>): Required<Omit<Batch, "partition">> {
+  return {
+    records: [record, ...facts.flatMap(({ records = [] }) => records)],
+    due: [...due, ...facts.flatMap((fact) => fact.due ?? [])],
+    logs: facts.flatMap(({ logs = [] }) => logs),
+    require: facts.flatMap((fact) => fact.require ?? []),
+  };
+}
 
 export function createActorRuntime({ storage, pump, log, leaseMs, after = realAfter, observe }: ActorRuntimeOptions): ActorRuntime {
   const kinds = new Map<string, AnyActorKind>();
@@ -90,6 +101,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   function act(kind: AnyActorKind, decided: Acting): void {
     for (const atMs of decided.timerTimesMs) pump.wake(kind.record.partitionOf(decided.next.id), atMs);
     if (decided.born !== undefined) pump.adopt(decided.born);
+    kind.committed?.(decided.next as AnyRecord);
   }
 
   /** Commits a decision; the conflict of a record the decision may be made again for comes back as `undefined`. */
@@ -101,12 +113,13 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   ): Promise<Stored<ActorRecord<Context>> | undefined> {
     const { alongside } = options;
     const more = typeof alongside === "function" ? await alongside(decided.next, previous) : alongside;
+    const own = toBatch(decided);
     const batch: Batch = {
       partition: kind.record.partitionOf(decided.next.id),
-      records: [decided.record, ...(more?.records ?? [])],
-      due: [...decided.due, ...(more?.due ?? [])],
-      ...(more?.logs === undefined ? {} : { logs: more.logs }),
-      ...(more?.require === undefined ? {} : { require: more.require }),
+      records: [...own.records, ...(more?.records ?? [])],
+      due: [...own.due, ...(more?.due ?? [])],
+      logs: [...own.logs, ...(more?.logs ?? [])],
+      require: [...own.require, ...(more?.require ?? [])],
     };
     const revision = (previous?.revision ?? 0) + 1;
     const result = await (options.commit === undefined ? storage.commit(batch) : options.commit(batch, decided.next, revision));
@@ -129,18 +142,20 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   }
 
   /** The result of an effect, or its end without one. False when the row is not ours any more. */
-  function settle(kind: AnyActorKind, row: ClaimedRow, outcome: AnyOutcome & { kind: "event" | "done" }): Promise<boolean> {
+  function settle(kind: AnyActorKind, row: ClaimedRow, outcome: SettlingOutcome): Promise<boolean> {
     const { id } = row.payload as unknown as EffectRowPayload;
     return queue
       .run(queueKey(kind, id), () =>
         untilDecided(row.id, async () => {
           const previous = await storage.records.get<AnyRecord>(kind.record, id);
           if (previous?.value.pending[0]?.id !== row.id) return false;
-          const taken = outcome.kind === "event" ? decideEvent(kind, previous, outcome.event, row, turn()) : undefined;
+          const result = outcome.kind === "decide" ? await outcome.decide(previous) : outcome;
+          const event = "event" in result ? result.event : undefined;
+          const taken = event === undefined ? undefined : decideEvent(kind, previous, event, row, turn());
           const decided = taken ?? decideSettled(kind, previous, row, turn());
-          const dropped = outcome.kind === "event" && taken === undefined;
+          const dropped = event !== undefined && taken === undefined;
           if (dropped) log.info({ actor: id, row: row.id }, "the result of an effect came when it no longer mattered");
-          const options = dropped || outcome.alongside === undefined ? {} : { alongside: outcome.alongside };
+          const options = dropped || result.alongside === undefined ? {} : { alongside: result.alongside };
           return (await persist(kind, previous, decided, options)) === undefined ? undefined : true;
         }),
       )
@@ -150,12 +165,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       });
   }
 
-  async function settleThroughOutage(
-    kind: AnyActorKind,
-    row: ClaimedRow,
-    outcome: AnyOutcome & { kind: "event" | "done" },
-    signal: AbortSignal,
-  ) {
+  async function settleThroughOutage(kind: AnyActorKind, row: ClaimedRow, outcome: SettlingOutcome, signal: AbortSignal) {
     for (let waitMs = resultRetryMs.first; ; waitMs = Math.min(waitMs * 2, resultRetryMs.most)) {
       try {
         return await settle(kind, row, outcome);
@@ -205,7 +215,8 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       if (run === undefined) throw new Error(`${kind.name} has no effect ${head.effect}`);
       const { context } = stored.value;
       const attempt = row.attempts + 1;
-      outcome = (await run({ id: row.id, actorId: payload.id, params: head.params, attempt, context, signal })) as AnyOutcome;
+      const guard = { id: row.id, fence: row.fence };
+      outcome = (await run({ id: row.id, actorId: payload.id, params: head.params, attempt, context, signal, guard })) as AnyOutcome;
     } catch (err) {
       // Called off, not failed: the attempt does not count.
       if (signal.aborted) return { kind: "settled" };
@@ -251,7 +262,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   pump.register(timerRowKind, fireTimer);
 
   function toChange<Context>(kind: AnyActorKind, decided: Decided<Context>): ActorChange<Context> {
-    return { next: decided.next, batch: { records: [decided.record], due: decided.due }, started: () => act(kind, decided) };
+    return { next: decided.next, batch: toBatch(decided), started: () => act(kind, decided) };
   }
 
   return {
