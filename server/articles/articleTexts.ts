@@ -7,6 +7,7 @@ import { AppError } from "../../api/schema/error.ts";
 import { createTextWorkers, type TextOutcome, toProgramFile } from "../convert/textWorker.ts";
 import type { EditTask, PlannedEdit } from "./editPlan.ts";
 import type { Replayed, ReplayTask } from "./replay.ts";
+import { findChanged } from "./textDiff.ts";
 import { type TextTasks, textTasks } from "./textTasks.ts";
 
 export interface ArticleTexts {
@@ -22,10 +23,14 @@ export interface ArticleTexts {
   close(): Promise<void>;
 }
 
-/** A trip to another thread takes about 1 ms, and comparing two texts of this length together 5 at worst. */
+/** Characters of all texts together. A trip to another thread takes about half a millisecond, hashing this much less. */
 const maxShort = 64 * 1024;
-/** Characters that the edits of a patch may look through at once. */
+/** Of those that differ: comparing so many takes up to 10 ms, and ten times as many hardly longer, for it is bounded. */
+const maxCompared = 8 * 1024;
+/** Characters that the edits of a patch look through, in 2 ms. */
 const maxSearched = 1024 * 1024;
+/** And of its base and the live text, for how much it changes is not known beforehand. */
+const maxPatched = 16 * 1024;
 /** A text of 2 MiB with a thousand edits takes four seconds. */
 const maxMs = 15_000;
 const maxWaitMs = 15_000;
@@ -35,15 +40,22 @@ const maxTreeCharacters = 512 * 1024;
 /** About 5 ms for each 1,000 characters are usual. */
 const maxTreeMs = 5000;
 
-/** Lengths of texts that are looked at together are short enough to be worked on at once. */
-export function isShort(...texts: readonly string[]): boolean {
-  return texts.reduce((sum, text) => sum + text.length, 0) <= maxShort;
+/** The first text may be compared with each of the others at once. */
+function isLight(base: string, ...others: readonly string[]): boolean {
+  if (others.reduce((sum, text) => sum + text.length, base.length) > maxShort) return false;
+  return others.reduce((sum, text) => sum + changedCharacters(base, text), 0) <= maxCompared;
+}
+
+function changedCharacters(base: string, next: string): number {
+  const { start, baseEnd, nextEnd } = findChanged(base, next);
+  return base === next ? 0 : baseEnd - start + (nextEnd - start);
 }
 
 /** An edit that is planned within a few milliseconds. */
 export function isLightEdit({ request: { mode, content = "", edits = [] }, base, live }: EditTask): boolean {
   if (mode === "append" || mode === "prepend") return true;
-  return isShort(base, live, content) && edits.length * base.length <= maxSearched;
+  if (mode === "replace") return isLight(base, content, live);
+  return base.length + live.length <= maxPatched && edits.length * base.length <= maxSearched && isLight(base, live);
 }
 
 function isShortReplay({ state, updates }: ReplayTask): boolean {
@@ -85,15 +97,15 @@ export function createArticleTexts(): ArticleTexts {
       return demand(threads.run("edit", input, { owner, maxMs, maxWaitMs }), "The edits take too long; send fewer of them at once.");
     },
     async diff(owner, from, to, format) {
-      if (isShort(from, to)) return textTasks.diff({ from, to, format });
+      if (isLight(from, to)) return textTasks.diff({ from, to, format });
       return demand(threads.run("diff", { from, to, format }, { owner, maxMs, maxWaitMs }), "The two texts take too long to compare.");
     },
     async countLines(owner, from, to) {
-      if (isShort(from, to)) return textTasks.countLines({ from, to });
+      if (isLight(from, to)) return textTasks.countLines({ from, to });
       return insist(reads.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), () => textTasks.countLines({ from, to }));
     },
     async countWords(owner, text) {
-      if (isShort(text)) return textTasks.countWords(text);
+      if (text.length <= maxShort) return textTasks.countWords(text);
       return insist(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), () => textTasks.countWords(text));
     },
     async replay(owner, task) {

@@ -28,7 +28,12 @@ export function toDiff(from: string, to: string, format: DiffFormat): Pick<Artic
 
 /** Beyond `maxSpans` the nearest become one. */
 function joinSpans(spans: readonly Span[]): readonly Span[] {
-  return groupNearest(spans, (span, next) => next.aStart - span.aEnd, maxSpans).map((group) => {
+  return groupNearest(
+    spans,
+    ({ aStart }) => aStart,
+    ({ aEnd }) => aEnd,
+    maxSpans,
+  ).map((group) => {
     const [{ aStart, bStart }, { aEnd, bEnd }] = [group[0] as Span, group.at(-1) as Span];
     return { aStart, bStart, aEnd, bEnd };
   });

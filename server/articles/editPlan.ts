@@ -8,7 +8,7 @@ import type { EditRequest, EditResponse } from "../../api/schema/article.ts";
 import { AppError, type ProblemFinding } from "../../api/schema/error.ts";
 import { requireAccepted, requireFits, tooLarge } from "./acceptedText.ts";
 import { toContentHash } from "./fileTexts.ts";
-import { applyOperations, carryOver, joinNearest, type TextOperation } from "./merge.ts";
+import { applyOperations, carryOver, joinNearest, type PackedOperations, packOperations, type TextOperation } from "./merge.ts";
 import { diffTexts } from "./textDiff.ts";
 import { applyTextEdit } from "./textEdit.ts";
 
@@ -30,6 +30,8 @@ export interface EditTask {
 export interface PlannedEdit {
   /** Ascending operations on the live text, at offsets before any of them. */
   readonly operations: readonly TextOperation[];
+  /** The same before they were joined, if they were: what is typed meanwhile finds its place between these. */
+  readonly apart?: PackedOperations;
   /** Of the text with the operations applied. */
   readonly contentHash: string;
   /** Number of edits that are applied. */
@@ -80,7 +82,9 @@ export function finish(
   const text = applyOperations(live, operations);
   requireFits(text, maxFileBytes);
   const { applied, rejected } = outcome;
-  return { operations: joinNearest(live, operations, maxPlaces), contentHash: toContentHash(text), applied, rejected };
+  const joined = joinNearest(live, operations, maxPlaces);
+  const apart = operations.length > maxPlaces ? { apart: packOperations(operations) } : {};
+  return { operations: joined, ...apart, contentHash: toContentHash(text), applied, rejected };
 }
 
 function insertion(at: number, insert: string): readonly TextOperation[] {

@@ -21,7 +21,7 @@ import type { DocumentReader } from "./documentReader.ts";
 import { checkEditRequest, type EditTask, finish, type PlannedEdit, planEdit } from "./editPlan.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import { carryOperations } from "./merge.ts";
+import { carryOperations, unpackOperations } from "./merge.ts";
 import type { FileTexts } from "./port.ts";
 import { findChanged } from "./textDiff.ts";
 import { applyToText, leaveMark, toClientId } from "./textUpdate.ts";
@@ -123,7 +123,8 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
     if (isLightEdit({ ...task, live })) return planEdit({ ...task, live });
     const { start, baseEnd, nextEnd } = findChanged(task.live, live);
     if (baseEnd - start + nextEnd - start > maxMoved && tries < maxTries) return undefined;
-    return finish(live, carryOperations(planned.operations, task.live, live), task.maxFileBytes, planned);
+    const operations = planned.apart === undefined ? planned.operations : unpackOperations(planned.apart);
+    return finish(live, carryOperations(operations, task.live, live), task.maxFileBytes, planned);
   }
 
   async function answerTo(articleId: string, request: EditRequest, call: Call, hasTurn = false): Promise<Answer> {

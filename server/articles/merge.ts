@@ -30,28 +30,49 @@ export function carryOver(base: string, mine: readonly Hunk[], live: string): Te
 }
 
 /**
- * At most `maxPlaces` operations with the same result. Those that touch become one; beyond that the nearest do, and
+ * At most `maxPlaces` operations with the same result. Those that touch become one; beyond that near ones do, and
  * the unchanged text between them is written anew: who types in there at that moment finds their letters beside it.
  */
 export function joinNearest(live: string, operations: readonly TextOperation[], maxPlaces: number): TextOperation[] {
-  const gapAfter = (operation: TextOperation, next: TextOperation) => next.at - endOf(operation);
-  return groupNearest(operations, gapAfter, maxPlaces).map((group) => joinAll(live, group));
+  return groupNearest(operations, ({ at }) => at, endOf, maxPlaces).map((group) => joinAll(live, group));
 }
 
-/** At most `maxGroups` runs of neighbours: those without a gap are together, beyond that those with the shortest gaps. */
-export function groupNearest<Item>(items: readonly Item[], gapAfter: (item: Item, next: Item) => number, maxGroups: number): Item[][] {
-  const gaps = items.slice(1).map((next, index) => gapAfter(items[index] as Item, next));
-  const shortestFirst = gaps.map((_, index) => index).sort((a, b) => (gaps[a] as number) - (gaps[b] as number));
-  const closed = new Set(shortestFirst.slice(0, Math.max(0, items.length - maxGroups)));
-  const groups: Item[][] = [];
-  let group: Item[] = [];
-  for (const [index, item] of items.entries()) {
-    group.push(item);
-    if (closed.has(index) || gaps[index] === 0) continue;
-    groups.push(group);
-    group = [];
+/**
+ * At most `maxGroups` runs of neighbours, the longest of them as short as can be. Those that touch are together
+ * in any case.
+ */
+export function groupNearest<Item>(
+  items: readonly Item[],
+  startOf: (item: Item) => number,
+  endOfItem: (item: Item) => number,
+  maxGroups: number,
+): Item[][] {
+  const group = (maxLength: number): Item[][] => {
+    const groups: Item[][] = [];
+    let run: Item[] = [];
+    for (const item of items) {
+      const [first, last] = [run[0], run.at(-1)];
+      const fits = first !== undefined && endOfItem(item) - startOf(first) <= maxLength;
+      if (fits || (last !== undefined && endOfItem(last) === startOf(item))) {
+        run.push(item);
+      } else {
+        run = [item];
+        groups.push(run);
+      }
+    }
+    return groups;
+  };
+  let groups = group(-1);
+  const last = items.at(-1);
+  if (groups.length <= maxGroups || last === undefined) return groups;
+  let [tooShort, enough] = [0, endOfItem(last)];
+  while (enough - tooShort > 1) {
+    const length = Math.floor((tooShort + enough) / 2);
+    groups = group(length);
+    if (groups.length > maxGroups) tooShort = length;
+    else enough = length;
   }
-  return groups;
+  return group(enough);
 }
 
 function joinAll(live: string, group: readonly TextOperation[]): TextOperation {
@@ -68,6 +89,29 @@ function joinAll(live: string, group: readonly TextOperation[]): TextOperation {
 
 function endOf({ at, remove }: TextOperation): number {
   return at + remove;
+}
+
+/** Operations on their way between threads, where thousands of small objects would take long. */
+export interface PackedOperations {
+  /** `at`, `remove` and the length of `insert` of each. */
+  readonly numbers: Int32Array;
+  readonly inserts: string;
+}
+
+export function packOperations(operations: readonly TextOperation[]): PackedOperations {
+  const numbers = Int32Array.from(operations.flatMap(({ at, remove, insert }) => [at, remove, insert.length]));
+  return { numbers, inserts: operations.map(({ insert }) => insert).join("") };
+}
+
+export function unpackOperations({ numbers, inserts }: PackedOperations): TextOperation[] {
+  const operations: TextOperation[] = [];
+  let from = 0;
+  for (let index = 0; index < numbers.length; index += 3) {
+    const [at = 0, remove = 0, length = 0] = numbers.subarray(index, index + 3);
+    operations.push({ at, remove, insert: inserts.slice(from, from + length) });
+    from += length;
+  }
+  return operations;
 }
 
 /** Operations that were worked out on `planned`, carried onto what the text has become meanwhile. */

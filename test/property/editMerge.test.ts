@@ -1,7 +1,14 @@
 /** What the merge of texts promises, for any three texts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyOperations, carryHunks, carryOver as carryHunksOver, type TextOperation } from "../../server/articles/merge.ts";
+import {
+  applyOperations,
+  carryHunks,
+  carryOver as carryHunksOver,
+  carryOperations,
+  joinNearest,
+  type TextOperation,
+} from "../../server/articles/merge.ts";
 import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
 
 const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
@@ -143,6 +150,44 @@ test("[AR10] operations ascend, do not overlap and never split a surrogate pair"
       }
       expect(from).toBeLessThanOrEqual(live.length);
       expect(isWellFormed(applyOperations(live, operations))).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[AR20] operations carried onto what the text became meanwhile remove nothing that came meanwhile, and lose nothing of their own", () => {
+  fc.assert(
+    fc.property(three, text, ([base, written, planned], typed) => {
+      const operations = carryOver(base, written, planned);
+      expect(carryOperations(operations, planned, planned)).toEqual(operations);
+      const now = applyOperations(planned, carryOver(base, typed, planned));
+      const inserted = insertedRanges(diffTexts(planned, now));
+      let from = 0;
+      let result = "";
+      for (const { at, remove, insert } of carryOperations(operations, planned, now)) {
+        expect(at).toBeGreaterThanOrEqual(from);
+        for (const range of inserted) expect(at + remove <= range.start || at >= range.end).toBe(true);
+        result += insert;
+        from = at + remove;
+      }
+      expect(from).toBeLessThanOrEqual(now.length);
+      const theirs = diffTexts(planned, now).map((hunk) => JSON.stringify(hunk));
+      const own = operations.filter(
+        ({ at, remove, insert }) => !theirs.includes(JSON.stringify({ start: at, end: at + remove, text: insert })),
+      );
+      expect(result).toBe(own.map(({ insert }) => insert).join(""));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("[AR21] however few the places at which operations are joined, the text is the same", () => {
+  fc.assert(
+    fc.property(three, fc.integer({ min: 1, max: 5 }), ([base, written, live], maxPlaces) => {
+      const operations = carryOver(base, written, live);
+      const joined = joinNearest(live, operations, maxPlaces);
+      expect(joined.length).toBeLessThanOrEqual(maxPlaces);
+      expect(applyOperations(live, joined)).toBe(applyOperations(live, operations));
     }),
     { numRuns: 2000 },
   );

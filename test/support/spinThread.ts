@@ -1,0 +1,27 @@
+/** Tasks that take as long or as much as a test wants, for threads that work on texts. */
+import { AppError } from "../../api/schema/error.ts";
+import { serveTasks } from "../../server/convert/textProgram.ts";
+
+const spinTasks = {
+  echo: (text: string) => text,
+  spin: (ms: number) => {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < ms);
+    return ms;
+  },
+  exhaust: () => {
+    const kept: number[][] = [];
+    for (;;) kept.push(new Array(100_000).fill(kept.length));
+  },
+  nest: (): number => spinTasks.nest() + 1,
+  refuse: (code: "anchor_not_found") => {
+    throw new AppError(code, "Not there.", { errors: [{ pointer: "/a", message: "Not there." }] });
+  },
+  fail: () => {
+    throw new TypeError("a bug");
+  },
+};
+
+export type SpinTasks = typeof spinTasks;
+
+serveTasks(spinTasks);
