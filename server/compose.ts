@@ -51,6 +51,7 @@ import { createLmdbStorage } from "./storage/lmdb.ts";
 import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
+import { isMarked } from "./storage/storeMark.ts";
 import { createWebhookCleanup } from "./webhooks/cleanup.ts";
 import { createWebhookActorKinds } from "./webhooks/deliver.ts";
 import { createEnqueue } from "./webhooks/enqueue.ts";
@@ -75,7 +76,7 @@ export function openStorage(config: Pick<Config, "dataDir" | "diskReserveMiB">, 
 
 /** Something was stored in this directory before. */
 export function hasStore({ dataDir }: Pick<Config, "dataDir">): boolean {
-  return existsSync(join(dataDir, "store"));
+  return existsSync(join(dataDir, "store")) || isMarked(dataDir);
 }
 
 /** A rejection that the store leaves unhandled after it has told everybody concerned: nothing is lost by ignoring it. */

@@ -38,6 +38,20 @@ export function checkLogWrite(partition: Partition, write: LogWrite): void {
     throw new TypeError(`${write.log} cannot be trimmed to ${write.through}`);
   if (write.op === "append" && !write.entries.every((entry) => entry instanceof Uint8Array))
     throw new TypeError(`${write.log} takes bytes`);
+  if (write.op === "append" && write.twin !== undefined) {
+    logKey(partition, write.twin);
+    if (write.twin === write.log) throw new TypeError(`${write.log} cannot be its own twin`);
+  }
+}
+
+/** Bytes before each entry of a twin: its position in the other log. */
+const twinPositionBytes = 8;
+
+function toTwinEntry(position: number, bytes: Uint8Array): Uint8Array {
+  const entry = new Uint8Array(twinPositionBytes + bytes.byteLength);
+  new DataView(entry.buffer).setBigUint64(0, BigInt(position));
+  entry.set(bytes, twinPositionBytes);
+  return entry;
 }
 
 export interface CommitContext {
@@ -102,6 +116,11 @@ class Commit {
       if (requirement.kind === "fence") {
         const { lease, atLeast } = requirement;
         if (this.#context.leaseFence(partition, lease) !== atLeast) throw new Refusal({ kind: "fence", lease });
+        continue;
+      }
+      if (requirement.kind === "due") {
+        const { id, fence } = requirement;
+        if (readDueRow(this.#context.store, partition, id)?.fence !== fence) throw new Refusal({ kind: "due", id });
         continue;
       }
       const { type, key, revision } = requirement;
@@ -250,11 +269,28 @@ class Commit {
     }
   }
 
+  #append({ log, entries, twin }: LogWrite & { readonly op: "append" }): number {
+    const { partition } = this.#batch;
+    const { logs } = this.#context;
+    if (twin === undefined) return logs.append(partition, log, entries);
+    const [tail, twinTail] = [logs.append(partition, log, []), logs.append(partition, twin, [])];
+    logs.append(
+      partition,
+      twin,
+      entries.map((bytes, at) => toTwinEntry(tail + 1 + at, bytes)),
+    );
+    return logs.append(
+      partition,
+      log,
+      entries.map((bytes, at) => toTwinEntry(twinTail + 1 + at, bytes)),
+    );
+  }
+
   #log(): readonly number[] {
     const { partition, logs = [] } = this.#batch;
     const positions: number[] = [];
     for (const write of logs) {
-      if (write.op === "append") positions.push(this.#context.logs.append(partition, write.log, write.entries));
+      if (write.op === "append") positions.push(this.#append(write));
       else if (write.op === "trim") this.#context.logs.trim(partition, write.log, write.through);
       else this.#context.logs.drop(partition, write.log);
     }

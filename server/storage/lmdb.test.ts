@@ -1,7 +1,7 @@
 /** What only a store on disk can do: end and begin again, keep others out, refuse what it must not touch. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -231,6 +231,34 @@ describe("the embedded store and what it must not touch", () => {
       writeFileSync(join(directory, "store", "data.mdb"), content);
       await expect(createLmdbStorage({ directory })).rejects.toThrow(StorageDamagedError);
     }
+  });
+
+  test("[ST20] a store that was made once and is empty or gone is told of, and no new one comes in its place", async () => {
+    const first = await open();
+    await first.commit({ partition: 7, records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }] });
+    await first.close();
+    const data = join(directory, "store", "data.mdb");
+    const content = readFileSync(data);
+    const refused = () => expect(createLmdbStorage({ directory })).rejects.toThrow(/held a store, and now .*data\.mdb is missing or empty/);
+    writeFileSync(data, "");
+    await refused();
+    expect(statSync(data).size).toBe(0);
+    await rm(join(directory, "store"), { recursive: true });
+    await refused();
+    expect(existsSync(join(directory, "store"))).toBe(false);
+    // What another program of LMDB would have made of it.
+    await openLmdb(join(directory, "store")).close();
+    await refused();
+    writeFileSync(data, content);
+    expect(await (await open()).records.get(note, "a")).toBeDefined();
+  });
+
+  test("[ST20] what a first start leaves that was killed before its first commit is no lost store", async () => {
+    mkdirSync(join(directory, "store"));
+    writeFileSync(join(directory, "store", "data.mdb"), "");
+    writeFileSync(join(directory, "store", "lock.mdb"), "");
+    await (await open()).close();
+    await expect(open()).resolves.toBeDefined();
   });
 
   test("[ST19] rejections of LMDB's writer are told apart from all others", () => {

@@ -19,13 +19,14 @@ import { createLmdbWriteMap, LmdbReader, openLmdb } from "./lmdbDatabase.ts";
 import { LmdbLog } from "./lmdbLog.ts";
 import { LmdbMeta } from "./lmdbMeta.ts";
 import { createLmdbWriter, type LmdbWriter } from "./lmdbWriter.ts";
-import { partitionCount, type Storage } from "./port.ts";
+import { partitionCount, type Storage, StorageDamagedError } from "./port.ts";
 import { createProcessBus } from "./processBus.ts";
 import { lockDirectory } from "./processLock.ts";
 import { createRates } from "./rates.ts";
 import { createReads } from "./reads.ts";
 import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
 import { Regroup } from "./regroup.ts";
+import { isMarked, markStore, toLostStore } from "./storeMark.ts";
 import { storeVersion } from "./storeVersion.ts";
 import { syncDirectory } from "./syncDirectory.ts";
 
@@ -81,12 +82,14 @@ async function openStore(
   const { directory, onDiskError = crash, regroupEveryMs = 10_000, regroupBytes = 8 * MiB } = options;
   const recordTypes = options.recordTypes === undefined ? undefined : createRecordTypes(options.recordTypes);
   const path = join(directory, "store");
-  const db = openLmdb(path);
+  const lost = isMarked(directory) ? toLostStore(directory) : undefined;
+  const db = openLmdb(path, lost);
   opened.push(() => db.close());
   const map = createLmdbWriteMap(db);
   const reader = new LmdbReader(db);
   opened.push(() => reader.close());
   const meta = new LmdbMeta(reader);
+  if (meta.isNew && lost !== undefined) throw new StorageDamagedError(lost);
   const log = new LmdbLog(db, reader);
   log.replay();
   const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
@@ -114,6 +117,7 @@ async function openStore(
   if (disk.refusal() === undefined) await writer.probe();
   const refusal = disk.refusal();
   if (meta.isNew && refusal !== undefined) throw refusal;
+  if (refusal === undefined) markStore(directory);
   const regroupTimer = setInterval(() => void writer.regroup(), regroupEveryMs).unref();
   opened.push(() => clearInterval(regroupTimer));
 

@@ -10,10 +10,11 @@
  * failed commit leaves a rejection that no caller can catch. `transaction()` is never used: it does not
  * roll back.
  */
-import { closeSync, mkdirSync, openSync, readSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabaseOptions } from "lmdb";
 import type { KeyRange, KeyValueReader, KeyValueWriter } from "./keyValue.ts";
+import { checkLmdbFile } from "./lmdbFile.ts";
 import { StorageDamagedError, StorageUnavailableError } from "./port.ts";
 
 interface Snapshot {
@@ -53,38 +54,11 @@ const keyEncoder = {
   },
 };
 
-const magic = 0xbeefc0de;
-const magicOffset = 24;
-const pageSizeOffset = 48;
-
-/** LMDB ends the process, without a word, on a file that is not its own. */
-function checkHeader(path: string): void {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch (reason) {
-    if ((reason as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw reason;
-  }
-  try {
-    const head = Buffer.alloc(pageSizeOffset + 4);
-    const length = readSync(file, head, 0, head.length, 0);
-    if (length === 0) return;
-    const pageSize = head.readUInt32LE(pageSizeOffset);
-    const next = Buffer.alloc(magicOffset + 4);
-    const nextLength = length === head.length && pageSize > 0 ? readSync(file, next, 0, next.length, pageSize) : 0;
-    if (nextLength < next.length || head.readUInt32LE(magicOffset) !== magic || next.readUInt32LE(magicOffset) !== magic) {
-      throw new StorageDamagedError(`${path} is not a store, or only the beginning of one`);
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Throws a StorageDamagedError when what lies there is not a store that can be read. */
-export function openLmdb(path: string): LmdbDatabase {
+/** `lost`: what to say when there is nothing, where there should be. Throws a StorageDamagedError for what cannot be read. */
+export function openLmdb(path: string, lost?: string): LmdbDatabase {
+  const found = checkLmdbFile(join(path, "data.mdb"));
+  if (found === "none" && lost !== undefined) throw new StorageDamagedError(lost);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  checkHeader(join(path, "data.mdb"));
   const options: RootDatabaseOptions = {
     encoding: "binary",
     keyEncoder,

@@ -59,7 +59,16 @@ export type RecordWrite<Value = unknown> =
 export type LogName = string;
 
 export type LogWrite =
-  | { readonly op: "append"; readonly log: LogName; readonly entries: readonly Uint8Array[] }
+  | {
+      readonly op: "append";
+      readonly log: LogName;
+      readonly entries: readonly Uint8Array[];
+      /**
+       * The same entries are also appended to this other log of the partition. In both logs each entry's bytes are
+       * preceded by its position in the other one, 8 bytes big-endian: only the write itself knows both.
+       */
+      readonly twin?: LogName;
+    }
   /** Forget all entries up to and including `through`; `read` below it reports a gap from then on. */
   | { readonly op: "trim"; readonly log: LogName; readonly through: number }
   | { readonly op: "drop"; readonly log: LogName };
@@ -110,7 +119,9 @@ export type DueWrite =
 export type Requirement =
   | { readonly kind: "revision"; readonly type: RecordType<never>; readonly key: string; readonly revision: number | "absent" }
   /** The lease was not acquired again since the acquisition that has this fence, nor given up. */
-  | { readonly kind: "fence"; readonly lease: string; readonly atLeast: number };
+  | { readonly kind: "fence"; readonly lease: string; readonly atLeast: number }
+  /** The due row is there and was not claimed since it had this fence; judged before the batch. */
+  | { readonly kind: "due"; readonly id: string; readonly fence: number };
 
 /** What changes together. All of it belongs to one partition. */
 export interface Batch {

@@ -1,5 +1,5 @@
 /** How a server starts, and how it says that it cannot: the real process, its exit codes and what it prints. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,6 +79,40 @@ test("[OP7] a taken port ends the start with 78 and leaves the data alone", asyn
   expect(taken.code).toBe(78);
   expect(taken.stderr).toContain(`127.0.0.1:${port}`);
   expect(existsSync(dataDir)).toBe(false);
+});
+
+test("[OP7] a store that was cut off, emptied or lost ends start and check with 65, and says what to do", async () => {
+  const server = await started();
+  const rest = await signIn(server.url, server.operator);
+  const { workspaceId } = (await rest.expect(200, "GET", "/workspaces")).workspaces[0];
+  for (let at = 0; at < 20; at += 1) {
+    await rest.expect(201, "POST", "/articles", { workspaceId, title: "Cut", content: "x".repeat(20_000) });
+  }
+  await server.stop();
+  const data = join(server.dataDir, "store", "data.mdb");
+  const whole = readFileSync(data);
+  const half = Math.floor(whole.length / 8192) * 4096;
+  const cases = [
+    [half, /is cut off: it has \d+ bytes, .* Put the whole data directory back from a backup\./],
+    [half + 1000, /is cut off/],
+    [4100, /is not a store, or only the beginning of one/],
+    [0, /held a store, and now .* is missing or empty\. .* from a backup/],
+    [undefined, /held a store, and now .* is missing or empty/],
+  ] as const;
+  for (const [length, message] of cases) {
+    if (length === undefined) rmSync(data);
+    else writeFileSync(data, whole.subarray(0, length));
+    for (const command of ["check", "start"]) {
+      const ended = await runServer([command], { DATA_DIR: server.dataDir, PORT: "0" });
+      expect([length, command, ended.code, ended.signal]).toEqual([length, command, 65, null]);
+      expect(ended.stderr.split("\n")[0]).toMatch(message);
+      expect(existsSync(data) ? readFileSync(data).length : undefined).toBe(length);
+    }
+  }
+  writeFileSync(data, whole);
+  await server.start();
+  const { articles } = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&limit=50`);
+  expect(articles).toHaveLength(20);
 });
 
 test("[OP8] the secret key is made once with mode 0600; a store whose key file is gone or open to others does not start", async () => {
