@@ -14,7 +14,7 @@
  * `facts` says that something happened, which is recorded in the same commit. See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Requirement, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Stored } from "../storage/port.ts";
 
 /** An effect that was asked for and has no result yet. */
 export interface PendingEffect {
@@ -66,8 +66,6 @@ export type RunEffect<Context, Event extends ActorEvent> = (effect: {
   /** From 1. An attempt that died with its process counts. */
   readonly attempt: number;
   readonly context: Context;
-  /** Put into whatever this run writes on its way: it is refused once another run holds the effect. */
-  readonly guard: Requirement & { readonly kind: "due" };
   /** Aborts when the lease is lost or the server drains. */
   readonly signal: AbortSignal;
   /** The row it runs under: `require` it (kind `due`) in what it commits on the way, and a lost lease writes nothing more. */
@@ -113,15 +111,6 @@ export type MakeAlongside<Context> = (
   previous: Stored<ActorRecord<Context>> | null,
 ) => Alongside | Promise<Alongside>;
 
-/**
- * What facts of one kind become: log entries and records of the commit in which they happened, whichever way the
- * event came. Given all facts of that name in one transition, in order. Pure, and asked anew after a conflict.
- */
-export type RecordFacts<Context> = (
-  facts: readonly Json[],
-  turn: { readonly next: ActorRecord<Context>; readonly previous: ActorRecord<Context> | undefined; readonly nowMs: number },
-) => Alongside;
-
 export interface ActorKind<Context, Event extends ActorEvent> {
   readonly name: string;
   /** Its input is what `create` is given plus `nowMs`. Entering a state with the tag `removed` deletes the record. */
@@ -134,8 +123,6 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   readonly facts?: Readonly<Record<string, (fact: ToldFact<Context>) => Omit<Batch, "partition">>>;
   /** Called once a commit that changed the actor stands, however it came about: for wake-ups and counts, never for the truth. */
   readonly committed?: (next: ActorRecord<Context>) => void;
-  /** Fact name → what is recorded of it. */
-  readonly facts?: Readonly<Record<string, RecordFacts<Context>>>;
   /** Events that callers may send; only these are told in refusals. Their guards must bear an event without payload. */
   readonly commands?: readonly Event["type"][];
   /**

@@ -1,7 +1,7 @@
 /** The due queue, expiry rows and their housekeeping; named leases. The clock stands still unless a test moves it. */
 import { describe, expect, test } from "vitest";
 import { createHousekeeping, housekeepingKinds } from "../../server/storage/housekeeping.ts";
-import { type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/storage/port.ts";
+import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/storage/port.ts";
 import { createRecordTypes } from "../../server/storage/recordType.ts";
 import type { WithStorage } from "./storage.suite.ts";
 import { batch, type Item, itemType, put, remove } from "./storageTypes.ts";
@@ -33,6 +33,37 @@ const idsOf = (rows: readonly ClaimedRow[]) => rows.map(({ id }) => id);
 
 export function dueTests(withStorage: WithStorage): void {
   describe("due queue", () => {
+    test("[ST27] a commit that requires a due row is refused once the row was claimed anew, or is gone", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        await schedule(storage, [row("work", startMs)]);
+        const [held] = await claimAll(storage);
+        if (held === undefined) throw new Error("the row was due");
+        const guarded = (log: string, more: Partial<Batch> = {}) =>
+          storage.commit(
+            batch(partition, {
+              logs: [{ op: "append", log, entries: [Uint8Array.of(1)] }],
+              require: [{ kind: "due", id: "work", fence: held.fence }],
+              ...more,
+            }),
+          );
+        expect(await guarded("kept")).toMatchObject({ ok: true });
+        clock.advance(2000);
+        const [again] = await claimAll(storage);
+        expect(again?.fence).toBe(held.fence + 1);
+        expect(await guarded("refused")).toEqual({ ok: false, conflict: { kind: "due", id: "work" } });
+        const fence = again?.fence ?? 0;
+        const settled = batch(partition, {
+          due: [{ op: "acknowledge", id: "work", fence }],
+          require: [{ kind: "due", id: "work", fence }],
+        });
+        expect(await storage.commit(settled)).toMatchObject({ ok: true });
+        expect(await storage.commit(settled)).toEqual({ ok: false, conflict: { kind: "due", id: "work" } });
+        expect(await storage.log.tail(partition, "kept")).toBe(1);
+        expect(await storage.log.tail(partition, "refused")).toBe(0);
+      }, clock);
+    });
+
     test("[ST9] what is due is claimed oldest first, over partitions, and what is not stays", () => {
       const clock = createClock();
       return withStorage(async (storage) => {

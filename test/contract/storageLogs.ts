@@ -80,6 +80,39 @@ export function logTests(withStorage: WithStorage): void {
         expect(await readLog(storage, "l", 0, 0)).toEqual({ gap: false, entries: [], tail: 20 });
       }));
 
+    test("[ST26] an entry of twin logs stands in both, each time with its place in the other, whoever else appends", () =>
+      withStorage(async (storage) => {
+        const twinOf = (bytes: Uint8Array) => Number(Buffer.from(bytes).readBigUInt64BE(0));
+        const wordOf = (bytes: Uint8Array) => text(bytes.subarray(8));
+        const commits = Array.from({ length: 60 }, (_, at) => {
+          const log = `run ${at % 3}`;
+          const entries = [bytes(`${log} ${at}`), ...(at % 5 === 0 ? [bytes(`${log} ${at}'`)] : [])];
+          return storage.commit(batch(partition, { logs: [{ op: "append", log, twin: "all", entries }] }));
+        });
+        const results = await Promise.all(commits);
+        const all = await readLog(storage, "all");
+        if (all.gap) throw new Error("nothing was trimmed");
+        expect(all.entries).toHaveLength(72);
+        const seen = new Map<string, number>();
+        for (const { position, bytes: entry } of all.entries) {
+          const word = wordOf(entry);
+          const log = word.slice(0, 5);
+          const own = (seen.get(log) ?? 0) + 1;
+          seen.set(log, own);
+          expect(twinOf(entry)).toBe(own);
+          const other = await readLog(storage, log, own - 1, 1);
+          if (other.gap) throw new Error("nothing was trimmed");
+          expect(other.entries.map((found) => [found.position, twinOf(found.bytes), wordOf(found.bytes)])).toEqual([[own, position, word]]);
+        }
+        // The answer tells the place in the log itself.
+        expect(results.at(-1)).toMatchObject({ ok: true, positions: [seen.get("run 2")] });
+        await storage.commit(batch(partition, { logs: [{ op: "trim", log: "run 0", through: 5 }] }));
+        expect(await readLog(storage, "run 0")).toMatchObject({ gap: true, firstKept: 6 });
+        expect(await readLog(storage, "all")).toMatchObject({ gap: false, tail: 72 });
+        const own = storage.commit(batch(partition, { logs: [{ op: "append", log: "all", twin: "all", entries: [bytes("x")] }] }));
+        await expect(own).rejects.toThrow("cannot be its own twin");
+      }));
+
     test("[ST14] a reader behind what was trimmed is told of the gap, and positions go on", () =>
       withStorage(async (storage) => {
         const trim = (through: number) => storage.commit(batch(partition, { logs: [{ op: "trim", log: "l", through }] }));
