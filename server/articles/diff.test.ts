@@ -48,3 +48,19 @@ test("[CO10] the hunks of both other formats are exactly the two texts, but for 
     { numRuns: 500 },
   );
 });
+
+test("[CO10] of texts that differ in tens of thousands of places the near ones are told as one, and nothing is left out", () => {
+  const lines = Array.from({ length: 40_000 }, (_, at) => `${at} one two three\n`);
+  const from = lines.join("");
+  const to = lines.map((line, at) => (at % 2 === 0 ? line : line.replace("two", "2"))).join("");
+  for (const format of ["unified", "json", "words"] as const) {
+    const { hunks, stats } = toDiff(from, to, format);
+    expect(stats).toEqual({ added: 20_000, removed: 20_000 });
+    const changes = hunks.flatMap((hunk) => hunk.changes ?? []);
+    expect(hunks.length + changes.length).toBeLessThan(20_000);
+    if (format === "unified") continue;
+    const side = (skipped: string) => changes.flatMap(({ op, text }) => (op === skipped ? [] : [text])).join("");
+    expect(from.endsWith(side("insert"))).toBe(true);
+    expect(to.endsWith(side("delete"))).toBe(true);
+  }
+});

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
 import { createRateLimits } from "../../server/calls/rateLimits.ts";
 import { createRouter } from "../../server/host/router.ts";
+import { createPageRenderer } from "../../server/pages/pageRenderer.ts";
 import { createPublicPageRoutes } from "../../server/pages/publicPage.ts";
 import type { PublicPages, PublishedPage } from "../../server/publishing/publishing.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
@@ -20,7 +21,7 @@ interface Node {
 }
 
 /** Pages straight from memory: slug → title and Markdown. */
-const texts = new Map<string, { title: string; markdown: string }>();
+const texts = new Map<string, { title: string; markdown: string; workspaceId: string }>();
 const pages: PublicPages = {
   async find(slug) {
     const text = texts.get(slug);
@@ -29,7 +30,7 @@ const pages: PublicPages = {
     const page: PublishedPage = {
       kind: "published",
       articleId: "art",
-      workspaceId: "ws",
+      workspaceId: text.workspaceId,
       slug,
       mode: "live",
       title: text.title,
@@ -53,10 +54,17 @@ const router = createRouter(served.routes);
 afterAll(() => served.close());
 
 let pageNumber = 0;
-async function show(markdown: string, title = "Benign"): Promise<{ html: string; tree: Node; policy: string }> {
+interface Shown {
+  readonly html: string;
+  readonly tree: Node;
+  readonly policy: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function show(markdown: string, title = "Benign", workspaceId = "ws"): Promise<Shown> {
   pageNumber += 1;
   const slug = `page-${pageNumber}`;
-  texts.set(slug, { title, markdown });
+  texts.set(slug, { title, markdown, workspaceId });
   const match = router.match("GET", `/p/${slug}`);
   if (match.kind !== "found") throw new Error("no route");
   const request = { method: "GET", path: `/p/${slug}`, query: "", remoteAddress: "::1", header: () => undefined };
@@ -66,7 +74,8 @@ async function show(markdown: string, title = "Benign"): Promise<{ html: string;
   );
   texts.delete(slug);
   const html = String(reply.body);
-  return { html, tree: unified().use(rehypeParse).parse(html) as unknown as Node, policy: reply.headers["content-security-policy"] ?? "" };
+  const tree = unified().use(rehypeParse).parse(html) as unknown as Node;
+  return { html, tree, policy: reply.headers["content-security-policy"] ?? "", headers: reply.headers };
 }
 
 function* walk(node: Node): Generator<Node> {
@@ -261,5 +270,53 @@ describe("tangled documents", () => {
     expect(textOf(find((await nested).tree, "pre")[0] ?? { type: "none" })).toBe("<b>".repeat(20_000));
     const { html } = await show("x".repeat(1024 * 1024 + 1));
     expect(html).toContain('<pre class="plain">xxx');
+  });
+
+  test("[PL14] a text that could not be laid out is not tried again at the next view", async () => {
+    const renderer = createPageRenderer();
+    // Written plainly it is too long for the cache, so that the next view makes it again.
+    const tangled = `${"[a](".repeat(16_000)}${'"'.repeat(800_000)}`;
+    const view = async () => {
+      const startedAt = performance.now();
+      const rendered = await renderer.render({ workspaceId: "ws", contentHash: "tangled" }, async () => Buffer.from(tangled));
+      return {
+        plain: rendered?.html.startsWith('<pre class="plain">'),
+        provisional: rendered?.isProvisional,
+        ms: performance.now() - startedAt,
+      };
+    };
+    const first = await view();
+    expect(renderer.recall("tangled")).toBeUndefined();
+    const second = await view();
+    await renderer.close();
+    expect([first.plain, second.plain, first.provisional, second.provisional]).toEqual([true, true, undefined, undefined]);
+    expect(second.ms).toBeLessThan(first.ms / 2);
+  });
+
+  test("[PL16] whatever one workspace publishes, the pages of others are laid out meanwhile", async () => {
+    const order: string[] = [];
+    const open = async (name: string, markdown: string, workspaceId: string) => {
+      const page = await show(markdown, name, workspaceId);
+      order.push(name);
+      return page;
+    };
+    const hostile = Array.from({ length: 3 }, (_, at) => open("hostile", `${at}${"[a](".repeat(8000)}`, "hostile"));
+    const other = await open("other", "Something **else**.", "friendly");
+    expect(other.html).toContain("<strong>else</strong>");
+    expect(order).toEqual(["other"]);
+    await Promise.all(hostile);
+  });
+
+  test("[PL16] a page whose turn does not come is shown plain this once, and no cache keeps it", async () => {
+    const waiting = Array.from({ length: 30 }, (_, at) => show(`${at} **bold** ${"[a](".repeat(1000)}`, "Many", "busy"));
+    const pages = await Promise.all(waiting);
+    const plain = pages.filter(({ html }) => html.includes('<pre class="plain">'));
+    expect(plain.length).toBeGreaterThan(0);
+    expect(plain.length).toBeLessThan(30);
+    for (const { headers } of plain) {
+      expect(headers).not.toHaveProperty("etag");
+      expect(headers["cache-control"]).toBe("no-store");
+    }
+    for (const { headers } of pages.filter((page) => !plain.includes(page))) expect(headers).toHaveProperty("etag");
   });
 });
