@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import { open, type RootDatabase, type RootDatabaseOptions } from "lmdb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLmdb } from "./lmdbDatabase.ts";
 import { checkLmdbFile } from "./lmdbFile.ts";
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Options = NonNullable<Parameters<typeof open>[1]> & { readonly noMemInit?: boolean };
+type Options = RootDatabaseOptions & { readonly noMemInit?: boolean };
 const dataFile = (path: string) => join(path, "data.mdb");
 
 async function openAt(path: string, options: Options): Promise<RootDatabase<Buffer, string>> {
