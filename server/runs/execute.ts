@@ -65,7 +65,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
   async function begin({ runId, round, guard }: Execution, writer: number | undefined): Promise<RunContext | undefined> {
     const event: Timeless<RunEvent> = { type: "step.started", round, ...(writer === undefined ? {} : { writer }) };
     try {
-      const alongside = () => ({ require: [{ kind: "due", ...guard }] as const });
+      const alongside = () => ({ require: [{ ...guard, kind: "due" }] as const });
       return (await actors.send(kind(), runId, event, { alongside })).value.context;
     } catch (reason) {
       if (reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "not_found")) return undefined;

@@ -17,7 +17,6 @@ import { principalOf } from "../calls/principal.ts";
 import { checkProse } from "../calls/prose.ts";
 import { partitionOfId } from "../ids.ts";
 import type { IndexKey, Storage, Stored } from "../storage/port.ts";
-import type { TimelineReader } from "../streams/port.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { present } from "./present.ts";
@@ -81,6 +80,11 @@ export interface Runs {
   articleDeleted(article: { readonly articleId: string }): Promise<Alongside>;
 }
 
+/** Reads the log of a run. */
+export interface RunTimeline {
+  events(runId: string, afterSeq: number, limit: number): Promise<{ readonly events: readonly AgentEvent[]; readonly lastSeq: number }>;
+}
+
 export interface RunsOptions {
   readonly storage: Pick<Storage, "records" | "index" | "log" | "now">;
   readonly actors: Pick<ActorRuntime, "move">;
@@ -90,7 +94,7 @@ export interface RunsOptions {
   readonly starter: RunStarter;
   readonly workflows: Workflows;
   readonly artifacts: Pick<Artifacts, "find" | "bytes">;
-  readonly timeline: TimelineReader;
+  readonly timeline: RunTimeline;
   readonly pager: Pager;
 }
 

@@ -12,7 +12,6 @@ import type { PageTokens } from "../calls/pageToken.ts";
 import type { Pager } from "../calls/paging.ts";
 import type { IdSource } from "../ids.ts";
 import type { Storage } from "../storage/port.ts";
-import type { TimelineReader } from "../streams/port.ts";
 import type { Topics } from "../topics/port.ts";
 import { type Approvals, createApprovals } from "./approvals.ts";
 import { createArtifacts } from "./artifacts.ts";
@@ -36,7 +35,7 @@ export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "texts
   readonly articles: ArticleWriter;
   readonly edits: Edits;
   readonly executors: Executors;
-  readonly timeline: TimelineReader;
+  readonly timeline: RunsOptions["timeline"];
   readonly pager: Pager;
   readonly pageTokens: PageTokens;
   readonly ids: IdSource;

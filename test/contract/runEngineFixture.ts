@@ -1,0 +1,106 @@
+/** Runs without topic and article: the engine, its machine and a store, with steps that a test scripts. */
+import pino from "pino";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { ApprovalType } from "../../api/schema/workflow.ts";
+import type { RunInput } from "../../machines/agentRun.ts";
+import { createDuePump } from "../../server/actors/due.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import { createIds, partitionOfId } from "../../server/ids.ts";
+import { createArtifacts } from "../../server/runs/artifacts.ts";
+import { createExecute } from "../../server/runs/execute.ts";
+import type { Executors, StepResult } from "../../server/runs/executors/port.ts";
+import { type RunRecord, runRecord } from "../../server/runs/records.ts";
+import { createRunKind } from "../../server/runs/runKind.ts";
+import type { RunKind } from "../../server/runs/startRun.ts";
+import { createStepEnd } from "../../server/runs/stepEnd.ts";
+import { createStepInput } from "../../server/runs/stepInput.ts";
+import { decodeTimelineEntry, runLog, type TimelineEntry } from "../../server/runs/timelineEntry.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+
+export const engineLeaseMs = 5000;
+export const noUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
+export const workspaceId = "ws_01KAHX0000050123456789ABCD";
+
+/** A step that ends with this text as its only artifact. */
+export function finished(text: string, usage = noUsage): StepResult {
+  return { kind: "completed", artifacts: [{ kind: "research", contentType: "text/markdown", text }], usage };
+}
+
+export interface EngineOptions {
+  readonly limits?: Partial<Limits>;
+}
+
+export function createEngineNode(storage: Storage, time: ManualTime, executors: Executors, options: EngineOptions = {}) {
+  const limits = { ...defaultLimits, ...options.limits };
+  const log = pino({ level: "silent" });
+  const pump = createDuePump({ storage, log, leaseMs: engineLeaseMs, after: time.after });
+  const actors = createActorRuntime({ storage, pump, log, leaseMs: engineLeaseMs, after: time.after });
+  const artifacts = createArtifacts({ storage, limits });
+  // No run here has a topic or an article: nobody asks for either.
+  const nobody = {} as never;
+  const ids = createIds(storage);
+  const kind: RunKind = createRunKind({
+    storage,
+    execute: createExecute({
+      storage,
+      actors,
+      kind: () => kind,
+      rooms: nobody,
+      texts: nobody,
+      documents: nobody,
+      executors,
+      readInput: createStepInput({ storage, topics: nobody, artifacts }),
+      artifacts,
+      stepEnd: createStepEnd({ storage, topics: nobody, articles: nobody, starter: nobody, ids }),
+      ids,
+      limits,
+      log,
+      after: time.after,
+    }),
+  });
+  actors.register([kind]);
+  pump.start();
+  return { actors, pump, kind, artifacts, ids };
+}
+
+export type EngineNode = ReturnType<typeof createEngineNode>;
+
+export interface ScriptedStep {
+  readonly name: string;
+  readonly type: RunInput["steps"][number]["type"];
+  readonly approval?: ApprovalType;
+}
+
+export function toInput(steps: readonly ScriptedStep[], approvalIds: readonly string[] = [], rest: Partial<RunInput> = {}): RunInput {
+  const left = [...approvalIds];
+  return {
+    workspaceId,
+    workflowId: "scripted",
+    workflowVersion: "1",
+    approvalMode: "none",
+    optionalApprovalMs: 900_000,
+    startedBy: "ada",
+    startedByAccountId: "usr_0000000000000000000000000A",
+    steps: steps.map(({ approval = "none", ...step }) => {
+      const approvalId = approval === "none" ? undefined : left.shift();
+      return { ...step, tools: [], config: {}, approval, ...(approvalId === undefined ? {} : { approvalId }) };
+    }),
+    ...rest,
+  } as RunInput;
+}
+
+export async function readRun(storage: Storage, runId: string): Promise<RunRecord> {
+  const run = await storage.records.get(runRecord, runId);
+  if (run === undefined) throw new Error("no such run");
+  return run.value;
+}
+
+/** Bytes of an entry after the position in its twin. */
+const prefixBytes = 8;
+
+export async function readTimeline(storage: Storage, runId: string): Promise<readonly TimelineEntry[]> {
+  const read = await storage.log.read({ partition: partitionOfId(runId), log: runLog(runId), after: 0, limit: 10_000 });
+  if (read.gap) throw new Error("the timeline was trimmed");
+  return read.entries.map(({ bytes }) => decodeTimelineEntry(bytes.subarray(prefixBytes)));
+}
