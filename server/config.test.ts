@@ -92,6 +92,20 @@ describe("errors", () => {
     expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("this version has the embedded store only");
   });
 
+  test("[OP3] a model has an address and a name, its key is optional and never shown", () => {
+    const model = { MODEL_BASE_URL: "http://127.0.0.1:11434/v1/", MODEL_NAME: "large-writer" };
+    expect(read(model).model).toEqual({ baseUrl: "http://127.0.0.1:11434/v1", name: "large-writer" });
+    expect(read({ ...model, MODEL_API_KEY: "k-123" }).model).toMatchObject({ apiKey: "k-123" });
+    expect(read({}).model).toBeUndefined();
+    expect(problemsOf({ MODEL_NAME: "large-writer" })).toContain("MODEL_BASE_URL");
+    expect(problemsOf({ MODEL_BASE_URL: model.MODEL_BASE_URL })).toContain("MODEL_NAME");
+    expect(problemsOf({ MODEL_API_KEY: "k-123 4" })).not.toContain("k-123");
+    expect(problemsOf({ ...model, MODEL_BASE_URL: "ftp://models.example.com" })).toContain("OpenAI-compatible");
+    expect(problemsOf({ ...model, MODEL_BASE_URL: "https://models.example.com/v1?key=1" })).toContain(
+      "without user name, query or fragment",
+    );
+  });
+
   test("[OP3] a checkpoint cannot be due before its quiet time", () => {
     expect(problemsOf({ CHECKPOINT_QUIET_MS: "5000", CHECKPOINT_MAX_MS: "1000" })).toContain("at least CHECKPOINT_QUIET_MS, which is 5000");
   });

@@ -30,6 +30,8 @@ export interface Config {
   readonly diskReserveMiB: number;
   readonly shutdownMs: number;
   readonly leaseMs: number;
+  /** Absent: the built-in composer writes. `apiKey` is optional. */
+  readonly model?: { readonly baseUrl: string; readonly name: string; readonly apiKey?: string };
   readonly logLevel: string;
   /** What weakens a promise, for /readyz. */
   readonly deviations: readonly Deviation[];
@@ -107,6 +109,16 @@ function acrossSettings(
     const { allowed, example } = settings[`SVC_ADMIN_${missing}`];
     problems.push({ name: `SVC_ADMIN_${missing}`, read: `nothing, but SVC_ADMIN_${given} is set`, allowed, example });
   }
+  for (const [missing, given] of [
+    ["MODEL_BASE_URL", "MODEL_NAME"],
+    ["MODEL_NAME", "MODEL_BASE_URL"],
+    ["MODEL_BASE_URL", "MODEL_API_KEY"],
+  ] as const) {
+    const isKnown = problems.some(({ name }) => name === missing);
+    if (isSet(missing) || !isSet(given) || isKnown) continue;
+    const { allowed, example } = settings[missing];
+    problems.push({ name: missing, read: `nothing, but ${given} is set`, allowed, example });
+  }
   const { CHECKPOINT_QUIET_MS: quietMs, CHECKPOINT_MAX_MS: maxMs } = values;
   if (!broken.has("CHECKPOINT_QUIET_MS") && !broken.has("CHECKPOINT_MAX_MS") && quietMs > maxMs) {
     const allowed = `at least CHECKPOINT_QUIET_MS, which is ${quietMs}`;
@@ -125,6 +137,7 @@ function unknownNames(environment: Readonly<Record<string, string | undefined>>)
 function toConfig(values: SettingValues): Config {
   const { BASE_URL: baseUrl, SVC_SECRET_KEY: secretKeys, OPERATOR_TOKEN: operatorToken } = values;
   const { SVC_ADMIN_USERNAME: username, SVC_ADMIN_PASSWORD: password } = values;
+  const { MODEL_BASE_URL: modelUrl, MODEL_NAME: model, MODEL_API_KEY: apiKey } = values;
   return {
     host: values.HOST,
     port: values.PORT,
@@ -144,6 +157,9 @@ function toConfig(values: SettingValues): Config {
     diskReserveMiB: values.DISK_RESERVE_MIB,
     shutdownMs: values.SHUTDOWN_MS,
     leaseMs: values.LEASE_MS,
+    ...(modelUrl === undefined || model === undefined
+      ? {}
+      : { model: { baseUrl: modelUrl, name: model, ...(apiKey === undefined ? {} : { apiKey }) } }),
     logLevel: values.LOG_LEVEL,
     deviations: toDeviations(values),
   };

@@ -8,7 +8,7 @@ import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { Password, Username } from "../../api/schema/common.ts";
 import { defaultDeliverySchedule } from "../../machines/delivery.ts";
 import { parseLimits } from "./parseLimits.ts";
-import { toAutoDisable, toBaseUrl, toCidr, toHost, toKey, toOrigin, toScheduleMs } from "./values.ts";
+import { toAutoDisable, toBaseUrl, toCidr, toHost, toKey, toOrigin, toScheduleMs, toServiceUrl } from "./values.ts";
 
 export interface Setting<Value> {
   /** Text to value; its messages complete the sentence that `allowed` starts. */
@@ -122,6 +122,25 @@ export const settings = {
   DISK_RESERVE_MIB: integer(0, 2 ** 30, 256, "MiB of free space below which writes are refused"),
   SHUTDOWN_MS: integer(0, hourMs, 10_000, "milliseconds to drain after SIGTERM"),
   LEASE_MS: integer(500, hourMs, 5000, "milliseconds that work stays with the node that took it"),
+  MODEL_BASE_URL: setting(
+    read(toServiceUrl),
+    undefined as string | undefined,
+    "the address of an OpenAI-compatible API, http or https, without user name, query or fragment",
+    "https://models.example.com/v1",
+  ),
+  MODEL_API_KEY: setting(
+    z.string().regex(/^[\x21-\x7e]{1,4096}$/) as z.ZodType<string | undefined, string>,
+    undefined,
+    "the key for the model's API: up to 4096 printable characters",
+    "<the key>",
+    "secret",
+  ),
+  MODEL_NAME: setting(
+    z.string().regex(/^[\x21-\x7e]{1,200}$/) as z.ZodType<string | undefined, string>,
+    undefined,
+    "the name under which the API knows the model: up to 200 printable characters",
+    "large-writer",
+  ),
   LOG_LEVEL: setting(z.enum(logLevels) as z.ZodType<string, string>, "info", `one of ${logLevels.join(", ")}`, "info"),
 };
 

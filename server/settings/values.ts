@@ -27,6 +27,15 @@ export function toBaseUrl(text: string): string | undefined {
   return url !== undefined && (url.protocol === "https:" || isLoopback(url.hostname)) ? url.origin : undefined;
 }
 
+/** Address of a service that the operator has set up, a path in it; without a slash at the end. */
+export function toServiceUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isPlain = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (!isPlain || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined;
+  return url.href.replace(/\/+$/, "");
+}
+
 export function toOrigin(text: string): string | undefined {
   return toBareUrl(text)?.origin;
 }
