@@ -27,10 +27,18 @@ export interface LoadedDocument {
   readonly tail: readonly LoggedBatch[];
 }
 
+/** A lease on the work that a change belongs to: what it is, the store knows. */
+export interface WriteGuard {
+  readonly id: string;
+  readonly fence: number;
+}
+
 export type AppendResult =
   | { readonly kind: "appended"; readonly revision: number }
   /** The article is in the trash or gone. */
-  | { readonly kind: "deleted" };
+  | { readonly kind: "deleted" }
+  /** The lease of the guard has moved on: nothing was written. */
+  | { readonly kind: "fenced" };
 
 /** Where the updates of documents become durable. A rejection means that nothing is known to be written. */
 export interface UpdateLog {
@@ -39,7 +47,7 @@ export interface UpdateLog {
    * Durable when it resolves. In the same commit the article is marked dirty, its checkpoint armed and a Live
    * link's synchronization armed. The updates of one call get one revision.
    */
-  append(articleId: string, updates: readonly AuthoredUpdate[]): Promise<AppendResult>;
+  append(articleId: string, updates: readonly AuthoredUpdate[], guard?: WriteGuard): Promise<AppendResult>;
   /** Batches after a revision, for rooms woken by the bus; `gap` when they are no longer kept. */
   readAfter(
     articleId: string,

@@ -19,7 +19,7 @@ import { Connection } from "./connection.ts";
 import { DocumentMeasure } from "./documentMeasure.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
 import { openDocument } from "./openDocument.ts";
-import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
+import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "./ports.ts";
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
 import { applyBatch, type Said } from "./relay.ts";
@@ -59,9 +59,17 @@ interface Settle<T> {
   readonly reject: (error: unknown) => void;
 }
 
+/** The lease of the work that an edit belongs to has moved on: it was not stored, and no other of that work will be. */
+export class WriteFenced extends Error {
+  override readonly name = "WriteFenced";
+}
+
 interface EditRequest {
   readonly author: Author;
   readonly clientId: number | undefined;
+  /** A document that knows `clientId` has had it. */
+  readonly once: boolean;
+  readonly guard: WriteGuard | undefined;
   readonly change: (document: Y.Doc, revision: number) => unknown;
   readonly settle: Settle<EditResult>;
 }
@@ -113,6 +121,8 @@ export class Room {
     this.queue = new RoomQueue({
       first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
       begin: (request) => this.beginEdit(request),
+      // A guard that fails must fail nobody else's changes.
+      isAlone: (begun) => begun.guard !== undefined,
       write: (batch, begun) => this.append(batch, begun),
       failed: (error) => this.fail(error),
       rested: () => options.onActivity(),
@@ -287,7 +297,7 @@ export class Room {
 
   private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {
     const { document, revision } = this;
-    const outcome = runServerEdit(document, request.clientId, () => request.change(document, revision));
+    const outcome = runServerEdit(document, request.clientId, request.once, () => request.change(document, revision));
     switch (outcome.kind) {
       case "repeated":
         request.settle.resolve({ revision, changed: false, repeated: true });
@@ -332,7 +342,8 @@ export class Room {
 
   private async append(batch: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
     const { clock, metrics, updateLog } = this.options;
-    this.admission.batchStarted();
+    const isAlone = edit?.guard !== undefined;
+    if (!isAlone) this.admission.batchStarted();
     const updates = batch.map(({ author, update }) => ({ author, update }));
     if (edit !== undefined) updates.unshift({ author: edit.author, update: edit.update });
     const startedMs = clock.now();
@@ -341,7 +352,12 @@ export class Room {
       edit?.settle.reject(error);
     };
     try {
-      const result = await updateLog.append(this.articleId, updates);
+      const result = await updateLog.append(this.articleId, updates, edit?.guard);
+      if (result.kind === "fenced") {
+        rejectAll(new WriteFenced("the lease of this work has moved on"));
+        await this.takeBack();
+        return;
+      }
       if (result.kind === "deleted") {
         rejectAll(notFound());
         this.end(4409, "the article was deleted", notFound());
@@ -362,7 +378,7 @@ export class Room {
   /** The batch is durable. */
   private settle(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
     this.apply(batch, edit?.update);
-    this.admission.batchApplied();
+    if (edit?.guard === undefined) this.admission.batchApplied();
     this.revision = revision;
     edit?.settle.resolve({ revision, changed: true, repeated: false, value: edit.value });
     const speakers = new Set<Connection>();

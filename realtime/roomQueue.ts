@@ -12,6 +12,8 @@ export interface QueueHooks<Change, Edit, Begun> {
   readonly first: () => Promise<void> | undefined;
   /** Runs an edit; undefined when there is nothing to write, a promise when something has to be put right first. */
   readonly begin: (edit: Edit) => Begun | Promise<void> | undefined;
+  /** What gathered waits for the next batch: this edit is written by itself. */
+  readonly isAlone: (begun: Begun) => boolean;
   /** Writes a batch, and with it the edit that was begun. */
   readonly write: (batch: readonly Change[], begun: Begun | undefined) => Promise<void>;
   /** Some work failed: nobody knows where things stand, and nothing more is done. */
@@ -128,6 +130,10 @@ export class RoomQueue<Change, Edit, Begun extends object> {
   }
 
   private async write(begun: Begun | undefined): Promise<void> {
+    if (begun !== undefined && this.hooks.isAlone(begun)) {
+      await this.hooks.write([], begun);
+      return;
+    }
     const batch = this.gathering;
     const number = this.gatheringNumber;
     this.gathering = [];

@@ -12,10 +12,13 @@ import type { Author } from "../api/schema/article.ts";
 import { AppError } from "../api/schema/error.ts";
 import type { Connection } from "./connection.ts";
 import { inspectUpdate } from "./inspectUpdate.ts";
+import { openParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
 import { Room, RoomEnded } from "./room.ts";
 
 export type { Connection } from "./connection.ts";
+export type { Participant } from "./participant.ts";
+export { WriteFenced } from "./room.ts";
 
 export interface Presence {
   readonly username: string;
@@ -50,6 +53,8 @@ export interface Rooms {
   ): Promise<Edited<T>>;
   /** Validates like a frame of the socket; refuses with `content_not_accepted`, `content_too_large` or `payload_too_large`. */
   applyUpdate(articleId: string, author: Author, update: Uint8Array): Promise<{ readonly revision: number }>;
+  /** Lets somebody of the server's own into the document, until it leaves. */
+  participate(articleId: string, options: ParticipantOptions): Promise<Participant>;
   /** Who is here; nobody when the document is not open on this node. */
   presence(articleId: string): readonly Presence[];
   stats(): { readonly rooms: number; readonly connections: number };
@@ -159,7 +164,11 @@ export function createRooms(options: RoomsOptions): Rooms {
     const ofCredential = socketsOfCredential.get(credentialId) ?? 0;
     if (room.connections.size >= limits["sockets.article"]) throw new AppError("rate_limited", "The article has too many open sockets.");
     if (ofCredential >= limits["sockets.credential"]) throw new AppError("rate_limited", "The credential has too many open sockets.");
-    socketsOfCredential.set(credentialId, ofCredential + 1);
+    countIn({ credentialId });
+  }
+
+  function countIn({ credentialId }: Pick<ConnectionIdentity, "credentialId">): void {
+    socketsOfCredential.set(credentialId, (socketsOfCredential.get(credentialId) ?? 0) + 1);
     connections += 1;
   }
 
@@ -200,7 +209,14 @@ export function createRooms(options: RoomsOptions): Rooms {
         articleId,
         (room) =>
           new Promise<Edited<T>>((resolve, reject) => {
-            room.edit({ author, clientId, change, settle: { resolve: (edited) => resolve(edited as Edited<T>), reject } });
+            room.edit({
+              author,
+              clientId,
+              once: true,
+              guard: undefined,
+              change,
+              settle: { resolve: (edited) => resolve(edited as Edited<T>), reject },
+            });
           }),
       );
     },
@@ -228,6 +244,14 @@ export function createRooms(options: RoomsOptions): Rooms {
             offer(0);
           }),
       );
+    },
+
+    participate(articleId, participant) {
+      const seat = (room: Room, peer: Peer, identity: ConnectionIdentity) => {
+        countIn(identity);
+        return room.join(peer, identity, false);
+      };
+      return openParticipant({ clock, seat, within: (task) => within(articleId, task) }, participant);
     },
 
     presence(articleId) {

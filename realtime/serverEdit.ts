@@ -14,9 +14,9 @@ export type EditOutcome<T> =
 
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Without `clientId` the document's own is used, and a repetition cannot be told. */
-export function runServerEdit<T>(document: Y.Doc, clientId: number | undefined, change: () => T): EditOutcome<T> {
-  if (clientId !== undefined && document.store.clients.has(clientId)) return { kind: "repeated" };
+/** `once`: a document that knows `clientId` has had this change. Without `clientId` the document's own is used. */
+export function runServerEdit<T>(document: Y.Doc, clientId: number | undefined, once: boolean, change: () => T): EditOutcome<T> {
+  if (once && clientId !== undefined && document.store.clients.has(clientId)) return { kind: "repeated" };
   const ownId = document.clientID;
   const editId = clientId ?? ownId;
   const before = Y.getState(document.store, editId);

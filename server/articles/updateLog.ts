@@ -60,7 +60,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
       return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
     },
 
-    async append(articleId, updates) {
+    async append(articleId, updates, guard) {
       for (;;) {
         const article = await storage.records.get(articleRecord, articleId);
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
@@ -71,9 +71,13 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           logs: [{ op: "append", log: documentLog(articleId), entries: [encodeBatch(nowMs, nodeId, updates)] }],
           due: article.value.publicLink === undefined ? [checkpoint] : [checkpoint, ...armAtEdit(article.value, nowMs)],
           // Keeps an edit out of an article that goes to the trash between the read and this commit.
-          require: [{ kind: "revision", type: articleRecord, key: articleId, revision: article.revision }],
+          require: [
+            { kind: "revision", type: articleRecord, key: articleId, revision: article.revision },
+            ...(guard === undefined ? [] : [{ kind: "due", ...guard } as const]),
+          ],
         });
         if (result.ok) return { kind: "appended", revision: result.positions[0] as number };
+        if (result.conflict.kind === "due") return { kind: "fenced" };
       }
     },
 

@@ -17,6 +17,8 @@ export interface MemoryLog extends UpdateLog {
   /** The next append is refused and nothing is written. */
   failNext(error?: Error): void;
   deleteArticle(articleId: string): void;
+  /** The lease of that name was taken again: older fences are refused. */
+  raiseFence(id: string, fence: number): void;
   /** Forgets the batches up to a revision; they stay in the stored state. */
   trim(articleId: string, through: number): void;
   batches(articleId: string): readonly LoggedBatch[];
@@ -32,6 +34,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
   let failure: Error | undefined;
   let loads = 0;
   const waiting: (() => void)[] = [];
+  const fences = new Map<string, number>();
 
   function article(articleId: string): Article {
     const found = articles.get(articleId) ?? { batches: [], trimmedTo: 0, revision: 0, state: undefined, isDeleted: false };
@@ -47,7 +50,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       const tail = batches.filter((batch) => batch.revision > (state?.revision ?? 0));
       return { revision, tail, ...(state === undefined ? {} : { state: state.bytes }) };
     },
-    async append(articleId, updates: readonly AuthoredUpdate[]) {
+    async append(articleId, updates: readonly AuthoredUpdate[], guard) {
       if (isHolding) await new Promise<void>((resolve) => waiting.push(resolve));
       else await Promise.resolve();
       if (failure !== undefined) {
@@ -57,6 +60,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       }
       const found = article(articleId);
       if (found.isDeleted) return { kind: "deleted" };
+      if (guard !== undefined && guard.fence < (fences.get(guard.id) ?? 0)) return { kind: "fenced" };
       found.revision += 1;
       found.batches.push({ revision: found.revision, writer, updates: [...updates] });
       return { kind: "appended", revision: found.revision };
@@ -81,6 +85,9 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
     },
     failNext(error = new Error("the store is gone")) {
       failure = error;
+    },
+    raiseFence(id, fence) {
+      fences.set(id, fence);
     },
     deleteArticle(articleId) {
       article(articleId).isDeleted = true;

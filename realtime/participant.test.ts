@@ -1,0 +1,141 @@
+/** Agents in a document: seen by all, writing under one client id and a lease, taking back only their own. */
+import { afterEach, expect, it } from "vitest";
+import * as Y from "yjs";
+import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
+import { settle, turns } from "../test/support/socketPair.ts";
+import { WriteFenced } from "./rooms.ts";
+
+let rig: ReturnType<typeof createRealtimeRig>;
+afterEach(() => rig.close());
+
+const author = { username: "ada", kind: "agent" } as const;
+const enter = (clientId: number, fence = 1) =>
+  rig.rooms.participate(articleId, { author, displayName: "Draft for ada", clientId, guard: { id: "work", fence } });
+const append = (words: string) => (document: Y.Doc) => {
+  const text = document.getText("content.md");
+  text.insert(text.length, words);
+};
+
+interface Seen {
+  readonly user?: { readonly name: string; readonly username: string; readonly kind: string };
+  readonly cursor?: { readonly anchor: unknown };
+}
+
+it("[RT34] an agent is seen while it writes, with its name and its cursor, and gone when it leaves", async () => {
+  rig = createRealtimeRig();
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  const agent = await enter(500);
+  await agent.edit(append("First. "));
+  await agent.edit(append("Second."));
+  await turns();
+  await rig.time.advance(100);
+  await settle(rig.clients);
+  expect(bob.text).toBe("First. Second.");
+  const state = bob.awareness.getStates().get(500) as Seen;
+  expect(state.user).toMatchObject({ name: "Draft for ada", username: "ada", kind: "agent" });
+  const anchor = Y.createRelativePositionFromJSON(state.cursor?.anchor);
+  expect(Y.createAbsolutePositionFromRelativePosition(anchor, bob.document)?.index).toBe("First. Second.".length);
+  expect(rig.rooms.presence(articleId)).toContainEqual(expect.objectContaining({ username: "ada", kind: "agent", mode: "write" }));
+  // Typing before it moves the cursor along.
+  bob.type("Zero. ", 0);
+  await settle(rig.clients);
+  expect(Y.createAbsolutePositionFromRelativePosition(anchor, bob.document)?.index).toBe("Zero. First. Second.".length);
+  // It stays while it thinks, and clients forget nobody who is silent for half a minute only.
+  for (let second = 0; second < 60; second += 5) {
+    await rig.time.advance(5000);
+    await settle(rig.clients);
+  }
+  expect(bob.awareness.getStates().has(500)).toBe(true);
+  agent.leave();
+  await rig.time.advance(100);
+  await settle(rig.clients);
+  expect(bob.awareness.getStates().has(500)).toBe(false);
+  expect(rig.rooms.presence(articleId).map(({ kind }) => kind)).toEqual(["user"]);
+});
+
+it("[RT35] text that an agent wrote is durable before anybody sees it, and written under its author", async () => {
+  rig = createRealtimeRig();
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  const agent = await enter(500);
+  rig.log.hold();
+  const edited = agent.edit(append("secret"));
+  await turns();
+  bob.take();
+  expect(bob.text).toBe("");
+  await rig.log.release();
+  expect(await edited).toMatchObject({ revision: 1, changed: true });
+  await settle(rig.clients);
+  expect(bob.text).toBe("secret");
+  expect(rig.log.batches(articleId).map(({ updates }) => updates.map((update) => update.author))).toEqual([[author]]);
+});
+
+it("[RT36] once its lease has moved on nothing an agent writes is stored or seen, and what others typed beside it is", async () => {
+  rig = createRealtimeRig();
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  const agent = await enter(500);
+  await agent.edit(append("kept "));
+  await settle(rig.clients);
+  rig.log.raiseFence("work", 2);
+  const late = agent.edit(append("late"));
+  bob.type("bob");
+  bob.deliver();
+  await expect(late).rejects.toThrow(WriteFenced);
+  await expect(agent.edit(append("later"))).rejects.toThrow(WriteFenced);
+  if (bob.peer.closed !== undefined) await bob.connect();
+  await settle(rig.clients);
+  expect(await rig.liveText()).toBe("kept bob");
+  expect(bob.text).toBe("kept bob");
+  const fresh = await rig.join("cyd");
+  await settle(rig.clients);
+  expect(fresh.text).toBe("kept bob");
+  // The one who holds the lease now goes on.
+  const next = await enter(501, 2);
+  await next.edit(append(" on"));
+  await settle(rig.clients);
+  expect(bob.text).toBe("kept bob on");
+});
+
+it("[RT37] taking back removes what an agent's earlier attempt typed and not a letter of anybody else", async () => {
+  rig = createRealtimeRig();
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  bob.type("Bob's start. ");
+  await settle(rig.clients);
+  const first = await enter(500);
+  await first.edit(append("The agent begins and stops in the mid"));
+  await settle(rig.clients);
+  // Somebody writes inside what the agent typed, and deletes some of it.
+  bob.type(" (really?)", bob.text.indexOf(" begins"));
+  bob.document.getText("content.md").delete(bob.text.indexOf("stops"), 6);
+  bob.type(" Bob's end.");
+  await settle(rig.clients);
+  first.leave();
+
+  const second = await enter(501, 1);
+  await second.takeBack([500, 499]);
+  await settle(rig.clients);
+  expect(bob.text).toBe("Bob's start.  (really?) Bob's end.");
+  await second.edit(append(" Once more."));
+  await settle(rig.clients);
+  expect(bob.text).toBe("Bob's start.  (really?) Bob's end. Once more.");
+  // Nothing is left to take back: nothing changes.
+  const before = rig.log.batches(articleId).length;
+  await second.takeBack([500]);
+  expect(rig.log.batches(articleId)).toHaveLength(before);
+});
+
+it("[RT34] an agent goes on in a room that had to be opened anew", async () => {
+  rig = createRealtimeRig();
+  const agent = await enter(500);
+  await agent.edit(append("one "));
+  rig.log.failNext();
+  await expect(agent.edit(append("lost "))).rejects.toThrow("the store is gone");
+  await agent.edit(append("two"));
+  expect(await rig.liveText()).toBe("one two");
+  expect(rig.rooms.presence(articleId)).toHaveLength(1);
+  agent.leave();
+  await expect(agent.edit(append("three"))).rejects.toThrow("after it left");
+});
