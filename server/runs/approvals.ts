@@ -8,7 +8,7 @@ import type { EditRequest } from "../../api/schema/article.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import type { Approval, ApprovalDecision } from "../../api/schema/run.ts";
 import { currentStep } from "../../machines/agentRun.ts";
-import { commitTogether, leftBy, type Part } from "../actors/together.ts";
+import { commitTogether, type Part } from "../actors/together.ts";
 import type { Edits } from "../articles/edits.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import type { Call } from "../calls/call.ts";
@@ -19,7 +19,6 @@ import { checkProse } from "../calls/prose.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Storage, Stored } from "../storage/port.ts";
 import type { Topics } from "../topics/port.ts";
-import { topicRecord } from "../topics/records.ts";
 import { type Decisions, findApproval } from "./decisions.ts";
 import { type RunRecord, runRecord } from "./records.ts";
 import { refuseField } from "./refuseField.ts";
@@ -50,7 +49,7 @@ export interface ApprovalsOptions {
   readonly topics: Pick<Topics, "find">;
   readonly edits: Edits;
   readonly articles: Pick<ArticleWriter, "prepareCommit">;
-  readonly starter: Pick<RunStarter, "withTopic">;
+  readonly starter: Pick<RunStarter, "withTopic" | "topicLeftBy">;
 }
 
 export function createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter }: ApprovalsOptions): Approvals {
@@ -121,7 +120,7 @@ export function createApprovals({ storage, pageTokens, decisions, topics, edits,
             const message = request.edits?.message ?? `Edited with the decision about ${currentStep(run.value.context).name}`;
             const committed = edited === undefined ? [] : await prepareCommit(call, edited, message);
             const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
-            const left = topic === undefined ? undefined : leftBy(committed, topicRecord, topic.value);
+            const left = topic === undefined ? undefined : starter.topicLeftBy(committed, topic.value);
             const decided = await decisions.decide({ run, approvalId, decision, note, by, ids: call.ids, topic: left });
             const parts = [...committed, ...decided.parts];
             const value = toApprovalView(runId, findApproval(decided.run, approvalId));

@@ -14,7 +14,7 @@ import type { WorkflowStepType } from "../../api/schema/workflow.ts";
 import type { RunContext, RunEvent, RunInput } from "../../machines/agentRun.ts";
 import type { RunStage, TopicEvent } from "../../machines/topic.ts";
 import type { ActorChange, ActorKind, ActorRuntime, Timeless } from "../actors/port.ts";
-import { foldMoves, type Part } from "../actors/together.ts";
+import { foldMoves, leftBy, type Part } from "../actors/together.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
 import { type IdSource, partitionOfId } from "../ids.ts";
@@ -64,6 +64,8 @@ export interface PreparedRun {
 
 export interface RunStarter {
   prepare(wish: StartWish): Promise<PreparedRun>;
+  /** The topic as the parts leave it. */
+  topicLeftBy(parts: readonly Part[], topic: TopicRecord): TopicRecord;
   /** The parts with these moves of the topic. */
   withTopic(parts: readonly Part[], topic: Stored<TopicRecord>, events: readonly Timeless<TopicEvent>[]): readonly Part[];
 }
@@ -191,6 +193,7 @@ export function createRunStarter({ storage, actors, kind, topics, articles, limi
       return { run, parts: [...parts, run], topicEvents, ...present({ articleId }) };
     },
 
+    topicLeftBy: (parts, topic) => leftBy(parts, topicRecord, topic),
     withTopic: (parts, topic, events) =>
       foldMoves(
         parts,

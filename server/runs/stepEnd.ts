@@ -8,12 +8,11 @@ import type { TopicSeoReviewSnapshot } from "../../api/schema/seo.ts";
 import { currentApproval, currentStep, type RunContext, type RunEvent, systemActor } from "../../machines/agentRun.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
 import type { ActorRecord, Alongside, MakeAlongside, Timeless } from "../actors/port.ts";
-import { joinParts, leftBy, type Part } from "../actors/together.ts";
+import { joinParts, type Part } from "../actors/together.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import { type IdSource, partitionOfId } from "../ids.ts";
 import type { Storage, Stored } from "../storage/port.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
-import { topicRecord } from "../topics/records.ts";
 import type { StepOutputs } from "./artifacts.ts";
 import { builtInWorkflow } from "./builtInWorkflows.ts";
 import { present } from "./present.ts";
@@ -156,7 +155,7 @@ export function createStepEnd({ storage, topics, articles, starter, ids }: StepE
         if (commit !== undefined) parts.push(commit.change);
         const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
         if (topic === undefined || topic.value.state === "archived") return joinParts(parts);
-        const events = [...toStageEvents(runId, previous.value, topic.value, leftBy(parts, topicRecord, topic.value))];
+        const events = [...toStageEvents(runId, previous.value, topic.value, starter.topicLeftBy(parts, topic.value))];
         if (result.review !== undefined) {
           const kept = await keepReview(topic, previous.value, result.review);
           parts.push(kept.part);
