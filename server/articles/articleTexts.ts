@@ -8,7 +8,8 @@ import { createTextWorkers, type TextOutcome, toProgramFile } from "../convert/t
 import type { EditTask, PlannedEdit } from "./editPlan.ts";
 import type { Replayed, ReplayTask } from "./replay.ts";
 import { findChanged } from "./textDiff.ts";
-import { type TextTasks, textTasks } from "./textTasks.ts";
+import { textTasks } from "./textTasks.ts";
+import type { TextTasks } from "./textThread.ts";
 
 export interface ArticleTexts {
   /** Refuses what the plan refuses, and with `content_too_large` what takes too long. `owner` is a workspace. */

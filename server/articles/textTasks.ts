@@ -16,5 +16,3 @@ export const textTasks = {
   replay,
   syntaxTree: toSyntaxTree,
 } as const;
-
-export type TextTasks = typeof textTasks;

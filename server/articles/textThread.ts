@@ -2,4 +2,6 @@
 import { serveTasks } from "../convert/textProgram.ts";
 import { textTasks } from "./textTasks.ts";
 
+export type TextTasks = typeof textTasks;
+
 serveTasks(textTasks);
