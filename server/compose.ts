@@ -8,7 +8,9 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
 import { createRooms } from "../realtime/rooms.ts";
+import { createAccountRegistry } from "./accounts/accountRegistry.ts";
 import type { Prepared } from "./accounts/installation.ts";
+import { createPasswordReset } from "./accounts/passwordReset.ts";
 import { accountRecordTypes } from "./accounts/records.ts";
 import { after } from "./actors/after.ts";
 import { createDuePump } from "./actors/due.ts";
@@ -77,6 +79,12 @@ export function openStorage(config: Pick<Config, "dataDir" | "diskReserveMiB">, 
 /** Something was stored in this directory before. */
 export function hasStore({ dataDir }: Pick<Config, "dataDir">): boolean {
   return existsSync(join(dataDir, "store")) || isMarked(dataDir);
+}
+
+/** For a store on which no server runs. */
+export function composePasswordReset({ config, storage, baseUrl, log }: Pick<ServiceOptions, "config" | "storage" | "baseUrl" | "log">) {
+  const registry = createAccountRegistry({ storage, directory: createDirectory(storage), access: createAccessWatch({ storage, log }) });
+  return createPasswordReset({ storage, registry, baseUrl, lifetimeMs: config.limits["keep.setupLink"], log });
 }
 
 /** A rejection that the store leaves unhandled after it has told everybody concerned: nothing is lost by ignoring it. */
@@ -157,6 +165,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     directory,
     access,
     locateArticle: (articleId, where) => articleService.articles.locate(articleId, where),
+    locateRun: async () => undefined,
   });
 
   const checkUrl = createCheckPublicUrl({

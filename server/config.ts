@@ -57,6 +57,11 @@ export type ConfigResult =
 /** `SVC_…` names that are not the server's own but no mistake either. */
 const namesOfClients = ["SVC_BASE_URL", "SVC_API_KEY"];
 
+/** Where a server with these settings listens, as its clients write it. */
+export function toOrigin({ host, port }: Pick<Config, "host" | "port">): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** Never throws and changes nothing. An empty value counts as absent. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): ConfigResult {
   const problems: ConfigProblem[] = [];

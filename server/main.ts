@@ -2,8 +2,10 @@
  * `svc-server`: the process. It reads the command line and the settings, starts the server, turns signals into a
  * drain, and decides what ends the process and with which exit code. What a server is, `start.ts` knows.
  */
+
+import { pino } from "pino";
 import packageJson from "../package.json" with { type: "json" };
-import { check, usage } from "./admin.ts";
+import { check, resetPassword, usage } from "./admin.ts";
 import { isRejectionOfStore } from "./compose.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
 import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
@@ -75,16 +77,41 @@ async function start(): Promise<void> {
   else if (process.stderr.isTTY) say(`\nReady: ${server.baseUrl}\n`);
 }
 
+/** The settings of a command that ends by itself. */
+function configOfCommand(): Config {
+  const { config, warnings } = configOrExit();
+  for (const warning of warnings) say(`svc-server: ${warning}`);
+  return config;
+}
+
+async function reset(username: string | undefined): Promise<never> {
+  if (username === undefined) {
+    say(`svc-server: reset-password needs a USERNAME.\n\n${usage}`);
+    return end(exitCodes.usage);
+  }
+  const config = configOfCommand();
+  // Standard output is the link's alone.
+  current = createLog(config.logLevel, pino.destination({ dest: 2, sync: true }));
+  const result = await resetPassword(config, username, current.log);
+  if ("refusal" in result) {
+    say(`svc-server: ${result.refusal}`);
+    return end(result.code);
+  }
+  process.stdout.write(`${result.url}\n`);
+  for (const hint of result.hints) say(hint);
+  return end(exitCodes.done);
+}
+
 async function run(command: string | undefined, rest: readonly string[]): Promise<void> {
-  if (rest.length > 0) {
-    say(`svc-server: "${rest.join(" ")}" is too much.\n\n${usage}`);
+  const tooMuch = rest.slice(command === "reset-password" ? 1 : 0);
+  if (tooMuch.length > 0) {
+    say(`svc-server: "${tooMuch.join(" ")}" is too much.\n\n${usage}`);
     end(exitCodes.usage);
   }
   if (command === "start") return start();
+  if (command === "reset-password") return reset(rest[0]);
   if (command === "check") {
-    const { config, warnings } = configOrExit();
-    for (const warning of warnings) say(`svc-server: ${warning}`);
-    const { lines, code } = await check(config);
+    const { lines, code } = await check(configOfCommand());
     process.stdout.write(`${lines.join("\n")}\n`);
     return end(code);
   }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { deriveSecrets } from "./auth/secrets.ts";
 import { composeService, hasStore, openStorage, type Service, startFittingHost } from "./compose.ts";
-import type { Config } from "./config.ts";
+import { type Config, toOrigin } from "./config.ts";
 import { createFrontDoor } from "./frontDoor.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { readSecretKeyFile } from "./secretKeyFile.ts";
@@ -35,7 +35,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
   let baseUrl = config.baseUrl ?? "";
   const door = createFrontDoor(() => baseUrl);
   const host = await startFittingHost(door, config, log);
-  const listening = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${host.port}`;
+  const listening = toOrigin({ host: config.host, port: host.port });
   baseUrl ||= listening;
   const opened: (() => void | Promise<void>)[] = [() => host.close()];
   const closeAll = async () => {

@@ -35,8 +35,6 @@ export interface Accounts {
   /** Newest first; every word of `q` must begin a word of the username, the name or the e-mail address. */
   list(query: AccountQuery): Promise<AccountPage>;
   update(call: Call, username: string, request: z.output<typeof UpdateAccountRequest>): Promise<Account>;
-  /** A new one-time link for an account, by which a password is set anew: for the administration of the server. */
-  createSetupLink(username: string, lifetimeMs: number): Promise<string>;
 }
 
 export interface AccountsOptions {
@@ -162,19 +160,6 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
       const updated = await (operator === false || disabled === true ? takeDown(session.username, change) : change());
       audit.info({ event: "account.updated", username, operator, disabled, by: toActor(session) }, "account updated");
       return toAccount(updated);
-    },
-
-    async createSetupLink(username, lifetimeMs) {
-      const account = await registry.find(username);
-      if (account === undefined) throw notFound();
-      const { url, kept } = createAccountLink(baseUrl, account, storage.now() + lifetimeMs);
-      await registry.change(
-        account.accountId,
-        (before) => ({ next: { ...before, setup: kept } }),
-        (batch) => storage.commit(batch),
-      );
-      audit.info({ event: "account.link", username }, "setup link made");
-      return url;
     },
   };
 }

@@ -158,13 +158,28 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(complete({ token: bob }))).toBe("link_expired");
     });
 
-    it("[AU25] a new link for an account that has a password replaces it and ends its sessions", async () => {
+    it("[AU34] a new link for an account that has a password replaces it and ends its sessions, once it is used", async () => {
       const ann = await newPerson(identity, root, "ann");
-      const token = tokenOf(await identity.accounts.createSetupLink("ann", 3_600_000));
+      const link = await identity.passwordReset.createLink("ANN");
+      expect(link).toMatchObject({ username: "ann", disabled: false });
+      const token = tokenOf(link?.url ?? "");
+      await signedIn(identity, "ann");
       expect(await codeOf(identity.authenticator.authenticate({ bearer: ann.accessToken }))).toBe("done");
       await complete({ token, password: "another password" });
       expect(await codeOf(identity.authenticator.authenticate({ bearer: ann.accessToken }))).toBe("unauthenticated");
       expect(await codeOf(signedIn(identity, "ann"))).toBe("unauthenticated");
+    });
+
+    it("[AU34] a newer link ends an older one, a link ends with its time, and an account that is not there has none", async () => {
+      await newPerson(identity, root, "ann");
+      const [older, newer] = [await identity.passwordReset.createLink("ann"), await identity.passwordReset.createLink("ann")];
+      expect(await codeOf(complete({ token: tokenOf(older?.url ?? "") }))).toBe("link_expired");
+      store.clock.nowMs += 3_600_000;
+      expect(await codeOf(complete({ token: tokenOf(newer?.url ?? "") }))).toBe("link_expired");
+      for (const other of ["bob", "", "a b", "ann\0", "x".repeat(5000)])
+        expect(await identity.passwordReset.createLink(other)).toBeUndefined();
+      await identity.accounts.update(root.call(), "ann", { disabled: true });
+      expect(await identity.passwordReset.createLink("ann")).toMatchObject({ disabled: true });
     });
 
     it("[AU25] an account with a password comes without a link", async () => {

@@ -13,6 +13,7 @@ import { createAccountRegistry } from "../../server/accounts/accountRegistry.ts"
 import { createAccounts } from "../../server/accounts/accounts.ts";
 import { createInstallation } from "../../server/accounts/installation.ts";
 import { createOwnAccount } from "../../server/accounts/me.ts";
+import { createPasswordReset } from "../../server/accounts/passwordReset.ts";
 import { accountRecordTypes } from "../../server/accounts/records.ts";
 import { createSetup } from "../../server/accounts/setup.ts";
 import { createDuePump } from "../../server/actors/due.ts";
@@ -159,7 +160,11 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   const authenticator = createAuthenticator({ storage, directory, tokens, credentials, keyUse });
   const registry = createAccountRegistry({ storage, directory, access });
   const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
-  const resolver = createAccessResolver({ storage, locateArticle: options.locateArticle ?? (async () => undefined) });
+  const resolver = createAccessResolver({
+    storage,
+    locateArticle: options.locateArticle ?? (async () => undefined),
+    locateRun: async () => undefined,
+  });
   const memberships = createMemberships({ storage, leaseMs, log });
   const ids = createIds({ now: () => clock.nowMs });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
@@ -211,6 +216,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
     }),
     tickets: createStreamTickets({ storage, keys: secrets.ticketKeys, credentials, access: resolver }),
     accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),
+    passwordReset: createPasswordReset({ storage, registry, baseUrl, lifetimeMs: 3_600_000, log }),
     setup: createSetup({ storage, accounts: registry, installation, passwords, log }),
     ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
     createKey: createKeyCreation({ storage, actors, directory, resolver, log }),

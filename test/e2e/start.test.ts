@@ -37,7 +37,7 @@ test("[OP3] wrong settings end the start with 78 and one list of all of them", a
 });
 
 test("[OP6] a wrong command line ends with 2 and shows the usage", async () => {
-  for (const args of [[], ["serve"], ["start", "now"]]) {
+  for (const args of [[], ["serve"], ["start", "now"], ["reset-password"], ["reset-password", "ann", "bob"]]) {
     const { code, stderr } = await runServer(args);
     expect(code).toBe(2);
     expect(stderr).toContain("Usage: svc-server <command>");
@@ -179,4 +179,53 @@ test("[OP10] sessions and keys outlive a restart and a kill -9", async () => {
   await server.start();
   await rest.expect(200, "GET", "/auth/me");
   await createRest(server.url, { "x-api-key": key }).expect(200, "GET", "/api-keys/self");
+});
+
+test("[OP28] reset-password prints one link, by which a person who lost the password sets a new one", async () => {
+  const server = await started();
+  const settings = { DATA_DIR: server.dataDir, PORT: new URL(server.url).port };
+  const before = await signIn(server.url, server.operator);
+  await server.stop();
+  const made = await runServer(["reset-password", "Operator"], settings);
+  expect(made).toMatchObject({ code: 0, signal: null });
+  const link = /^http:\/\/127\.0\.0\.1:\d+\/setup#\S+\n$/.exec(made.stdout)?.[0].trim() ?? "";
+  expect(link.startsWith(`${server.url}/setup#`)).toBe(true);
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
+  expect(made.stderr).toContain('"event":"account.link"');
+  expect(made.stderr).not.toContain(token);
+
+  await server.start();
+  await before.expect(200, "GET", "/auth/me");
+  const account = { token, password: "another good password" };
+  const anonymous = createRest(server.url);
+  expect(await anonymous.expect(201, "POST", "/auth/setup", account)).toMatchObject({ username: server.operator.username });
+  expect(await anonymous.expect(410, "POST", "/auth/setup", account)).toMatchObject({ code: "link_expired" });
+  await before.expect(401, "GET", "/auth/me");
+  await signIn(server.url, { username: server.operator.username, password: account.password });
+});
+
+test("[OP28] reset-password says why not: a running server, no store, no such account, no address", async () => {
+  const server = await started();
+  const settings = { DATA_DIR: server.dataDir, PORT: "8787" };
+  const running = await runServer(["reset-password", "operator"], settings);
+  expect(running).toMatchObject({ code: 65, stdout: "" });
+  expect(running.stderr).toMatch(/is held by another process \(pid \d+\); stop it/);
+  await server.stop();
+
+  for (const name of ["nobody", "", "no such name", "x".repeat(5000)]) {
+    const unknown = await runServer(["reset-password", name], settings);
+    expect(unknown).toMatchObject({ code: 2, stdout: "" });
+    expect(unknown.stderr).toContain("There is no account");
+  }
+  const nowhere = await runServer(["reset-password", "operator"], { ...settings, PORT: "0" });
+  expect(nowhere).toMatchObject({ code: 78, stdout: "" });
+  expect(nowhere.stderr).toContain("Set BASE_URL");
+  const dataDir = join(folder(), "data");
+  const none = await runServer(["reset-password", "operator"], { DATA_DIR: dataDir });
+  expect(none).toMatchObject({ code: 78, stdout: "" });
+  expect(none.stderr).toContain("There is no store");
+  expect(existsSync(dataDir)).toBe(false);
+
+  await server.start();
+  await signIn(server.url, server.operator);
 });
