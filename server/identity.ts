@@ -57,6 +57,7 @@ export interface IdentityOptions {
   readonly directory: Directory;
   readonly access: AccessWatch;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
+  readonly locateRun: AccessResolverOptions["locateRun"];
 }
 
 export interface Identity {
@@ -75,12 +76,12 @@ export interface Identity {
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
-  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, directory, access, locateArticle } = options;
+  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, directory, access, locateArticle, locateRun } = options;
   const passwords = createPasswords();
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
-  const accessResolver = createAccessResolver({ storage, locateArticle });
+  const accessResolver = createAccessResolver({ storage, locateArticle, locateRun });
   const memberships = createMemberships({ storage, leaseMs, log });
   const registry = createAccountRegistry({ storage, directory, access });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });

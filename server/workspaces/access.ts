@@ -1,8 +1,8 @@
 /**
  * Who may do what in a workspace, by its record. What cannot be seen and what does not exist are both
- * `undefined`. An article leads to its workspace through a function it is given; it knows nothing of articles.
+ * `undefined`. Articles and runs lead to their workspace through functions it is given; it knows nothing of either.
  */
-import type { Role } from "../../api/operation.ts";
+import type { ResourceKind, Role } from "../../api/operation.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { idPattern } from "../../api/schema/id.ts";
 import type { MemberRole } from "../../api/schema/workspace.ts";
@@ -19,9 +19,13 @@ export type LocateArticle = (
   options: { readonly deleted: boolean },
 ) => Promise<{ readonly workspaceId: string } | undefined>;
 
+/** Where a run belongs. */
+export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+
 const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
 const workspaceIdPattern = idPattern("ws");
 const articleIdPattern = idPattern("art");
+const runIdPattern = idPattern("run");
 
 /** The account's role in the workspace; `undefined` for who is not in it. */
 export function roleIn(workspace: WorkspaceRecord, accountId: string): Role | undefined {
@@ -52,9 +56,10 @@ export function reaches(principal: Principal, workspaceId: string): boolean {
 export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
   readonly locateArticle: LocateArticle;
+  readonly locateRun: LocateRun;
 }
 
-export function createAccessResolver({ storage, locateArticle }: AccessResolverOptions): AccessResolver {
+export function createAccessResolver({ storage, locateArticle, locateRun }: AccessResolverOptions): AccessResolver {
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -62,12 +67,17 @@ export function createAccessResolver({ storage, locateArticle }: AccessResolverO
     return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
   }
 
+  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
+    if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
+    if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
+    return undefined;
+  }
+
   return {
     async resolve(principal, kind, id, options) {
       if (kind === "workspace") return resolveWorkspace(principal, id);
-      if (kind !== "article" || !articleIdPattern.test(id)) return undefined;
-      const article = await locateArticle(id, options);
-      return article === undefined ? undefined : resolveWorkspace(principal, article.workspaceId);
+      const found = await locate(kind, id, options);
+      return found === undefined ? undefined : resolveWorkspace(principal, found.workspaceId);
     },
   };
 }

@@ -140,7 +140,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
         return { kind: "key", ...account, operator: false, keyId: "key_1", scopes: (scopes ?? "").split(",").filter(Boolean) as Scope[] };
       },
     },
-    access: createAccessResolver({ storage, locateArticle: async () => undefined }),
+    access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
     storage,
     limits,
     log,
