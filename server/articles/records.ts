@@ -49,6 +49,8 @@ export interface ArticleRecord {
   /** Up to here the text is known to equal `files`: authors are gathered from the batches after it. */
   readonly checkedRevision: number;
   readonly deletedAtMs?: number;
+  /** The topic whose document it is. */
+  readonly topicId?: string;
   readonly publicLink?: PublicLinkSummary;
 }
 
@@ -97,6 +99,8 @@ export interface CommitRecord {
   readonly authors: readonly Author[];
   readonly files: readonly CommitFileRecord[];
   readonly createdAtMs: number;
+  /** The run that made it. */
+  readonly runId?: string;
 }
 
 /** Commits of an article ascend with its revision. */
@@ -159,7 +163,7 @@ export function hashOf(files: readonly CommittedFile[], file: ArticleFile): stri
 }
 
 export function toArticle(record: ArticleRecord, revision: number): Article {
-  const { articleId, workspaceId, title, slug, wordCount, createdBy, updatedBy, deletedAtMs, publicLink } = record;
+  const { articleId, workspaceId, title, slug, wordCount, createdBy, updatedBy, deletedAtMs, topicId, publicLink } = record;
   return {
     articleId,
     workspaceId,
@@ -174,6 +178,7 @@ export function toArticle(record: ArticleRecord, revision: number): Article {
     createdAt: record.createdAtMs / 1000,
     updatedBy,
     updatedAt: record.updatedAtMs / 1000,
+    ...(topicId === undefined ? {} : { topicId }),
     ...(deletedAtMs === undefined ? {} : { deletedAt: deletedAtMs / 1000 }),
     ...(publicLink === undefined ? {} : { publicLink: { mode: publicLink.mode, url: publicLink.url, state: publicLink.state } }),
   };
@@ -191,5 +196,6 @@ export function toCommit(record: CommitRecord): Commit {
     authors: record.authors.map(({ username, kind }) => ({ username, kind })),
     files: record.files.map(({ file, contentHash, added, removed }) => ({ file, contentHash, added, removed })),
     createdAt: record.createdAtMs / 1000,
+    ...(record.runId === undefined ? {} : { runId: record.runId }),
   };
 }

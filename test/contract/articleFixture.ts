@@ -53,6 +53,8 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
       deleted.push(articleId);
       return {};
     },
+    articleCommitted: async () => ({}),
+    articleRemoved: async () => ({}),
     ...options.listeners,
   };
   const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit: options.armAtEdit ?? (() => []) });

@@ -1,0 +1,40 @@
+/**
+ * What is kept of folders. A folder may be a content project: then it says which approvals the runs of its topics
+ * wait for, and what their texts should be like. Nothing here reads or writes.
+ */
+import type { z } from "zod";
+import type { KeywordMarketLocale } from "../../api/schema/seo.ts";
+import type { WordCountRange } from "../../api/schema/topic.ts";
+import { partitionOfId } from "../ids.ts";
+import { defineRecord } from "../storage/recordType.ts";
+
+export interface ContentProject {
+  readonly requireOutlineApproval: boolean;
+  readonly requireDraftApproval: boolean;
+  readonly wordCountRange?: WordCountRange;
+  /** Names a style kept in the workspace's settings. */
+  readonly styleProfileId?: string;
+  readonly marketLocale?: z.infer<typeof KeywordMarketLocale>;
+  readonly includeGlobalVolume?: boolean;
+}
+
+export interface FolderRecord {
+  readonly folderId: string;
+  readonly workspaceId: string;
+  readonly parentFolderId: string | null;
+  readonly name: string;
+  readonly slug: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly contentProject?: ContentProject;
+  readonly archivedAtMs?: number;
+}
+
+export const folderRecord = defineRecord<FolderRecord>({
+  name: "folder",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (folder) => folder.folderId,
+});
+
+export const folderRecordTypes = [folderRecord] as const;
