@@ -56,11 +56,11 @@ export function countTerm(text: string, term: string): number {
 /** Above 3 % of the words a keyword is repeated for its own sake; above 5 % it reads as spam. */
 function checkRepetition({ text, words }: ReviewedArticle, keyword: string): Checked {
   const times = countTerm(text, keyword);
-  const share = words === 0 ? 0 : (times * countWords(keyword)) / words;
+  const share = words === 0 ? 0 : times / words;
   const percent = `${(share * 100).toFixed(1)} %`;
   if (times === 0) return found("warning", "keyword_absent", `“${keyword}” does not occur in the text.`);
-  if (share > 0.05) return found("fail", "keyword_stuffing", `“${keyword}” makes up ${percent} of the words (${times} times).`);
-  if (share > 0.03) return found("warning", "keyword_repetition", `“${keyword}” makes up ${percent} of the words (${times} times).`);
+  if (share > 0.05) return found("fail", "keyword_stuffing", `“${keyword}” is ${percent} of the words (${times} times).`);
+  if (share > 0.03) return found("warning", "keyword_repetition", `“${keyword}” is ${percent} of the words (${times} times).`);
   return pass;
 }
 
