@@ -37,6 +37,8 @@ const maxMs = 15_000;
 const maxWaitMs = 15_000;
 /** Updates of a key each that are applied in a few milliseconds. */
 const maxUpdates = 200;
+/** A document of 16 MiB takes five seconds. */
+const maxReplayMs = 60_000;
 const maxTreeCharacters = 512 * 1024;
 /** About 5 ms for each 1,000 characters are usual. */
 const maxTreeMs = 5000;
@@ -70,18 +72,12 @@ function busy(): AppError {
 
 export function createArticleTexts(): ArticleTexts {
   const program = toProgramFile("textThread", import.meta.url);
-  const threads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });
+  const threads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 20 });
   // Of their own: a tree takes a hundred times as long as any comparison.
   const trees = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });
 
   // Commits and readers do not wait for edits: a text is soon counted or read, whatever it is.
-  const reads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 1024, maxWaiting: 50 });
-
-  /** What must not fail is computed here after all when the threads are taken. */
-  async function insist<Value>(outcome: Promise<TextOutcome<Value>>, here: () => Value): Promise<Value> {
-    const answer = await outcome;
-    return answer.kind === "done" ? answer.value : here();
-  }
+  const reads = createTextWorkers<TextTasks>({ program, threads: 2, maxHeapMiB: 1024, maxWaiting: 20 });
 
   async function demand<Value>(outcome: Promise<TextOutcome<Value>>, tooMuch: string): Promise<Value> {
     const answer = await outcome;
@@ -103,15 +99,15 @@ export function createArticleTexts(): ArticleTexts {
     },
     async countLines(owner, from, to) {
       if (isLight(from, to)) return textTasks.countLines({ from, to });
-      return insist(reads.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), () => textTasks.countLines({ from, to }));
+      return demand(reads.run("countLines", { from, to }, { owner, maxMs, maxWaitMs }), "The two texts take too long to compare.");
     },
     async countWords(owner, text) {
       if (text.length <= maxShort) return textTasks.countWords(text);
-      return insist(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), () => textTasks.countWords(text));
+      return demand(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), "The text takes too long to count.");
     },
     async replay(owner, task) {
       if (isShortReplay(task)) return textTasks.replay(task);
-      return insist(reads.run("replay", task, { owner, maxMs, maxWaitMs }), () => textTasks.replay(task));
+      return demand(reads.run("replay", task, { owner, maxMs: maxReplayMs, maxWaitMs }), "The document takes too long to rebuild.");
     },
     async toSyntaxTree(owner, markdown) {
       const tooMuch = "The text is too long or too deeply nested for format json; read it as Markdown.";

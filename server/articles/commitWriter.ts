@@ -1,22 +1,23 @@
 /**
- * Makes one commit of the live document, whoever asks: a person, a key or the checkpoint.
+ * Makes one commit of the live document, whoever asks: a person, a key, a run or the checkpoint.
  *
  * Texts are put first, content-addressed and deflated. Then one commit makes everything true together: the commit
- * record, the article that points to it, the deliveries of article.updated, and the due rows that asked for it.
+ * record, the article that points to it, the deliveries of article.updated, the move of the article's topic, and
+ * whatever asked for it: its due rows, or all of a run's step, whose commit it then joins.
  * The article's revision is the condition, so commits form one chain whatever races; who loses reads again.
  */
-import type { Author, CommitKind } from "../../api/schema/article.ts";
+import type { Author } from "../../api/schema/article.ts";
 import { articleFiles } from "../../api/schema/article.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Alongside } from "../actors/port.ts";
-import { type IdSource, partitionOfId } from "../ids.ts";
+import { partitionOfId } from "../ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../storage/port.ts";
-import { toBatch } from "./alongside.ts";
+import { toAlongside, toBatch } from "./alongside.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import type { ArticleListeners, ArticleUpdatedData, FileTexts } from "./port.ts";
+import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
 import {
   type ArticleRecord,
   articleRecord,
@@ -27,31 +28,34 @@ import {
   hashOf,
 } from "./records.ts";
 
-export interface CommitWish {
-  readonly articleId: string;
-  /** Made by the caller, so that a repeat asks for the same one. */
-  readonly commitId: string;
-  readonly kind: CommitKind;
-  readonly message: string;
-  readonly name?: string | undefined;
-  /** Made by the service itself: then there is nothing to commit in an article that never held a text. */
-  readonly automatic?: boolean;
-  /** Shown as the article's `updatedBy`; absent: who wrote last. */
-  readonly committer?: string;
-  /** Source of the ids of what follows from the commit. */
-  readonly ids: IdSource;
+export interface CommitWish extends CommitOrder {
   /** Removed or changed by the same commit. */
   readonly due?: readonly DueWrite[];
-  /** The text must hold all batches up to here. */
-  readonly notBefore?: number;
   /** Makes the commit durable; given the record, so that a call can keep its answer with it. */
   commit(batch: Batch, record: CommitRecord): Promise<CommitResult>;
 }
 
+/** What of a commit is ready to be made durable. */
+export interface ReadyCommit {
+  readonly kind: "ready";
+  readonly commit: CommitRecord;
+  readonly change: Alongside;
+}
+
+interface Unchanged {
+  readonly kind: "unchanged";
+  readonly article: Stored<ArticleRecord>;
+  readonly revision: number;
+  /** Absent: there is no commit yet, and nothing to commit. */
+  readonly last?: CommitRecord;
+}
+
+export type CommitPreparation = ReadyCommit | Unchanged | { readonly kind: "deleted" } | { readonly kind: "behind" };
+
 export type CommitOutcome =
   | { readonly kind: "committed"; readonly commit: CommitRecord }
-  /** Every file is as in the last commit (absent: there is none, and nothing to commit). */
-  | { readonly kind: "unchanged"; readonly article: Stored<ArticleRecord>; readonly revision: number; readonly last?: CommitRecord }
+  /** Every file is as in the last commit. */
+  | Unchanged
   /** The article is in the trash or gone. */
   | { readonly kind: "deleted" }
   /** This node's document has not caught up with `notBefore` or with the last commit. */
@@ -64,13 +68,17 @@ export interface CommitWriterOptions {
   readonly rooms: Pick<Rooms, "read">;
   readonly reader: DocumentReader;
   readonly history: History;
-  readonly listeners: Pick<ArticleListeners, "articleUpdated">;
+  readonly listeners: Pick<ArticleListeners, "articleUpdated" | "articleCommitted">;
   readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
   /** Without a slash at the end. */
   readonly baseUrl: string;
 }
 
-export type CommitWriter = (wish: CommitWish) => Promise<CommitOutcome>;
+export interface CommitWriter {
+  /** What the commit changes, from what is there now: for somebody's commit, and anew after each conflict of it. */
+  prepare(order: CommitOrder): Promise<CommitPreparation>;
+  write(wish: CommitWish): Promise<CommitOutcome>;
+}
 
 /** More authors than this are not named in an event; the commit names all. */
 const maxEventAuthors = 100;
@@ -125,68 +133,85 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       contentHash: hashOf(commit.files, "content.md"),
       files: commit.files.filter(({ added, removed }) => added + removed > 0).map(({ file, added, removed }) => ({ file, added, removed })),
       authors: commit.authors.slice(-maxEventAuthors),
+      ...(article.topicId === undefined ? {} : { topicId: article.topicId }),
+      ...(commit.runId === undefined ? {} : { runId: commit.runId }),
       ...(article.publicLink === undefined ? {} : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
       diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}`,
     };
   }
 
-  return async (wish) => {
-    const { articleId, commitId, kind, message, name, ids, notBefore = 0 } = wish;
-    const partition = partitionOfId(articleId);
-    for (;;) {
-      const article = await storage.records.get(articleRecord, articleId);
-      if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
-      const { lastCommit } = article.value;
-      const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
-      const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
-      if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
+  async function prepare(order: CommitOrder): Promise<CommitPreparation> {
+    const { articleId, commitId, kind, message, name, ids, notBefore = 0, run } = order;
+    const article = await storage.records.get(articleRecord, articleId);
+    if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+    const { lastCommit, topicId, workspaceId } = article.value;
+    const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
+    const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
+    if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
 
-      const files = await toFiles(article.value, live.texts, last);
-      const changed = files.some((file) => file.added + file.removed > 0);
-      if (!changed && (last !== undefined || wish.automatic === true)) {
-        return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
-      }
-
-      const authors = await authorsSince(article.value, live.revision);
-      const createdAtMs = storage.now();
-      const commit: CommitRecord = {
-        commitId,
-        articleId,
-        revision: live.revision,
-        parentRevision: last?.revision ?? null,
-        kind,
-        message,
-        ...(name === undefined ? {} : { name }),
-        authors,
-        files,
-        createdAtMs,
-      };
-      const next: ArticleRecord = {
-        ...article.value,
-        files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
-        wordCount: await work.countWords(article.value.workspaceId, live.texts["content.md"]),
-        updatedBy: wish.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
-        updatedAtMs: createdAtMs,
-        lastCommit: { commitId, revision: live.revision },
-        checkedRevision: live.revision,
-      };
-      const event = { workspaceId: next.workspaceId, createdAtMs, ids, data: toEventData(next, commit) };
-      const deliveries = await listeners.articleUpdated(event);
-      const own: Alongside = {
-        records: [
-          { op: "put", type: commitRecord, value: commit, replacing: null },
-          { op: "put", type: articleRecord, value: next, replacing: article },
-        ],
-        due: wish.due ?? [],
-      };
-      const result = await wish.commit(toBatch(partition, own, deliveries), commit);
-      if (result.ok) {
-        deliveries.started?.();
-        return { kind: "committed", commit };
-      }
-      if (result.conflict.kind === "due") return { kind: "lost" };
-      const made = await storage.records.get(commitRecord, commitId);
-      if (made !== undefined) return { kind: "committed", commit: made.value };
+    const files = await toFiles(article.value, live.texts, last);
+    const changed = files.filter((file) => file.added + file.removed > 0);
+    if (changed.length === 0 && (last !== undefined || order.automatic === true)) {
+      return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
     }
+
+    const authors = await authorsSince(article.value, live.revision);
+    const createdAtMs = storage.now();
+    const commit: CommitRecord = {
+      commitId,
+      articleId,
+      revision: live.revision,
+      parentRevision: last?.revision ?? null,
+      kind,
+      message,
+      ...(name === undefined ? {} : { name }),
+      authors,
+      files,
+      createdAtMs,
+      ...(run === undefined ? {} : { runId: run.runId }),
+    };
+    const next: ArticleRecord = {
+      ...article.value,
+      files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
+      wordCount: await work.countWords(workspaceId, live.texts["content.md"]),
+      updatedBy: order.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
+      updatedAtMs: createdAtMs,
+      lastCommit: { commitId, revision: live.revision },
+      checkedRevision: live.revision,
+    };
+    const own: Alongside = {
+      records: [
+        { op: "put", type: commitRecord, value: commit, replacing: null },
+        { op: "put", type: articleRecord, value: next, replacing: article },
+      ],
+    };
+    const parts = [own, await listeners.articleUpdated({ workspaceId, createdAtMs, ids, data: toEventData(next, commit) })];
+    if (topicId !== undefined) {
+      const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
+      const { revision } = commit;
+      parts.push(
+        await listeners.articleCommitted({ workspaceId, articleId, topicId, commitId, kind, revision, by: next.updatedBy, written, run }),
+      );
+    }
+    return { kind: "ready", commit, change: toAlongside(parts) };
+  }
+
+  return {
+    prepare,
+    async write(wish) {
+      for (;;) {
+        const prepared = await prepare(wish);
+        if (prepared.kind !== "ready") return prepared;
+        const { commit, change } = prepared;
+        const result = await wish.commit(toBatch(partitionOfId(wish.articleId), change, { due: wish.due ?? [] }), commit);
+        if (result.ok) {
+          change.started?.();
+          return { kind: "committed", commit };
+        }
+        if (result.conflict.kind === "due") return { kind: "lost" };
+        const made = await storage.records.get(commitRecord, wish.commitId);
+        if (made !== undefined) return { kind: "committed", commit: made.value };
+      }
+    },
   };
 }

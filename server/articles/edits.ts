@@ -50,7 +50,7 @@ interface Live {
 const maxMoved = 256 * 1024;
 const maxTries = 4;
 /** Edits of one long text. */
-const maxWaiting = 50;
+const maxWaiting = 10;
 
 /** Each place takes longer the more pieces the document stands in: at 200,000 of them 2,000 places take 200 ms. */
 function maxPlacesIn({ store }: Y.Doc): number {
