@@ -1,4 +1,4 @@
-/** `Idempotency-Key` over real sockets and the store port: replays, crashes, races, secrets. */
+/** `Idempotency-Key` over real sockets and on both stores: replays, crashes, races, secrets. */
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import { AppError } from "../../api/schema/error.ts";
@@ -14,9 +14,10 @@ const article = sampleReply(contract.articles.create).body as Record<string, unk
 const made = defineRecord<{ id: string }>({ name: "made", version: 1, partitionOf: partitionOfId, keyOf: (value) => value.id });
 const minute = 60_000;
 
-describe("Idempotency-Key", () => {
+describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store", (store) => {
   let nowMs = 1_763_683_200_000;
-  const surface = useSurface({ now: () => nowMs, limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off" } });
+  const limits = { "rate.default": "off", "rate.writes": "off", "rate.management": "off" } as const;
+  const surface = useSurface({ store, now: () => nowMs, limits });
   let keys = 0;
   const newKey = () => {
     keys += 1;

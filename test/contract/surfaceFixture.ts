@@ -2,6 +2,9 @@
  * A whole app over the real host with stand-in services: any principal and role by the credential sent, and a
  * handler for each operation that a test may watch or replace.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
@@ -15,7 +18,9 @@ import type { PreparedRequest } from "../../server/calls/preparedOperation.ts";
 import type { AnsweredCall } from "../../server/calls/wrapper.ts";
 import type { Host } from "../../server/host/port.ts";
 import { startUwsHost } from "../../server/host/uws.ts";
+import { createLmdbStorage } from "../../server/storage/lmdb.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
 import { sampleOf } from "./schemaSample.ts";
 
 export const baseUrl = "https://svc.example";
@@ -41,7 +46,7 @@ export type Serve = (request: PreparedRequest, call: Call) => unknown;
 export interface Surface {
   readonly host: Host;
   readonly origin: string;
-  readonly storage: ReturnType<typeof createMemoryStorage>;
+  readonly storage: Storage;
   readonly answered: AnsweredCall[];
   readonly logged: string[];
   /** Every operation's handler: a spy that answers with a sample of its reply. */
@@ -63,6 +68,8 @@ export interface SurfaceOptions {
   readonly limits?: Partial<Limits>;
   readonly app?: Partial<AppOptions>;
   readonly now?: () => number;
+  /** `memory` when absent. */
+  readonly store?: "memory" | "embedded";
 }
 
 function principalOf(name: string, isKey: boolean): Principal {
@@ -100,9 +107,9 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
   });
   const answered: AnsweredCall[] = [];
   const logged: string[] = [];
-  const storage = createMemoryStorage(options.now === undefined ? {} : { now: options.now });
+  const clock = options.now === undefined ? {} : { now: options.now };
+  let directory: string | undefined;
   const surface = {
-    storage,
     answered,
     logged,
     serve,
@@ -112,6 +119,9 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
   } as { -readonly [K in keyof Surface]: Surface[K] };
 
   beforeAll(async () => {
+    if (options.store === "embedded") directory = await mkdtemp(join(tmpdir(), "surface-"));
+    const storage = directory === undefined ? createMemoryStorage(clock) : await createLmdbStorage({ directory, ...clock });
+    surface.storage = storage;
     const handlers = Object.fromEntries(
       Object.entries(contract).map(([resource, operations]) => [
         resource,
@@ -171,6 +181,10 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
     answered.length = 0;
     logged.length = 0;
   });
-  afterAll(() => surface.host.close());
+  afterAll(async () => {
+    await surface.host.close();
+    await surface.storage.close();
+    if (directory !== undefined) await rm(directory, { recursive: true });
+  });
   return surface;
 }
