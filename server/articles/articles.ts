@@ -13,13 +13,13 @@ import type { Batch, LogWrite, Storage, Stored } from "../storage/port.ts";
 import { withNextCounter, workspaceRecord } from "../workspaces/records.ts";
 import { requireAccepted, requireFits } from "./acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
+import { toNewArticle } from "./articleWriter.ts";
 import { accessOf, authorOf } from "./author.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { toContentHash } from "./fileTexts.ts";
 import { encodeBatch } from "./logEntry.ts";
 import { type ArticleRecord, articleLists, articleRecord, documentLog } from "./records.ts";
-import { toSlug } from "./slug.ts";
 import { toClientId, toTextUpdate } from "./textUpdate.ts";
 import { toTitleSearch } from "./titleWords.ts";
 import type { Trash } from "./trash.ts";
@@ -119,21 +119,9 @@ export function createArticles(options: ArticlesOptions): Articles {
         const workspace = await storage.records.get(workspaceRecord, workspaceId);
         if (workspace === undefined) throw notFound();
         const counter = withNextCounter(workspace, "article");
-        const article: ArticleRecord = {
-          articleId,
-          workspaceId,
-          number: counter.number,
-          title,
-          slug: toSlug(title, `article-${counter.number}`),
-          metaRevision: 1,
-          files: content === "" ? [] : [{ file: "content.md", contentHash: toContentHash(content) }],
-          wordCount,
-          createdBy: author.username,
-          createdAtMs: call.nowMs,
-          updatedBy: author.username,
-          updatedAtMs: call.nowMs,
-          checkedRevision: 0,
-        };
+        const made = toNewArticle({ articleId, workspaceId, number: counter.number, title, by: author.username, nowMs: call.nowMs });
+        const files = content === "" ? [] : [{ file: "content.md", contentHash: toContentHash(content) } as const];
+        const article: ArticleRecord = { ...made, files, wordCount };
         const reply = { article, revision: log.length };
         const dueAtMs = storage.now() + checkpointQuietMs;
         const result = await call.commit(
@@ -147,8 +135,8 @@ export function createArticles(options: ArticlesOptions): Articles {
         );
         if (result.ok) return reply;
         // A repeat of a request that was cut off after its commit finds what it made.
-        const made = await storage.records.get(articleRecord, articleId);
-        if (made !== undefined) return withRevision(made.value);
+        const before = await storage.records.get(articleRecord, articleId);
+        if (before !== undefined) return withRevision(before.value);
       }
     },
 

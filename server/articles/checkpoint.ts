@@ -22,7 +22,7 @@ import { articleRecord } from "./records.ts";
 export interface CheckpointOptions {
   readonly storage: Pick<Storage, "commit" | "now">;
   readonly reader: DocumentReader;
-  readonly writeCommit: CommitWriter;
+  readonly commitWriter: Pick<CommitWriter, "write">;
   readonly ids: IdSource;
   readonly checkpointQuietMs: number;
   readonly checkpointMaxMs: number;
@@ -35,7 +35,7 @@ const catchUpMs = 250;
 
 /** Kind of due row → its worker, for the due pump. */
 export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Record<string, DueWorker>> {
-  const { storage, reader, writeCommit, ids, checkpointQuietMs, checkpointMaxMs, wake } = options;
+  const { storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake } = options;
 
   async function settle(row: ClaimedRow): Promise<DueOutcome> {
     const { articleId, firstEditAtMs } = row.payload as CheckpointPayload;
@@ -65,7 +65,7 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
     const { partition, id, fence } = row;
     const acknowledge = { op: "acknowledge", id, fence } as const;
     for (;;) {
-      const outcome = await writeCommit({
+      const outcome = await commitWriter.write({
         articleId,
         commitId,
         kind: "checkpoint",

@@ -100,7 +100,8 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
   }
 
   async function toFiles(
-    { articleId, workspaceId }: ArticleRecord,
+    owner: string,
+    articleId: string,
     texts: FileTexts,
     last: CommitRecord | undefined,
   ): Promise<readonly CommitFileRecord[]> {
@@ -115,10 +116,24 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       }
       if (last !== undefined) before ??= await history.textsOf(last);
       const blob = await storage.blobs.put(partitionOfId(articleId), await toBlob(texts[file]));
-      const lines = await work.countLines(workspaceId, before?.[file] ?? "", texts[file]);
+      const lines = await work.countLines(owner, before?.[file] ?? "", texts[file]);
       files.push({ file, contentHash, ...lines, blob });
     }
     return files;
+  }
+
+  /** By file: the commit that held its text last, when this one does not. */
+  function toEmptied(
+    { emptied }: ArticleRecord,
+    files: readonly CommitFileRecord[],
+    last: CommitRecord | undefined,
+  ): ArticleRecord["emptied"] {
+    const left = articleFiles.flatMap((file) => {
+      if (hashOf(files, file) !== emptyTextHash) return [];
+      const commitId = last !== undefined && hashOf(last.files, file) !== emptyTextHash ? last.commitId : emptied?.[file];
+      return commitId === undefined ? [] : [[file, commitId] as const];
+    });
+    return left.length === 0 ? undefined : Object.fromEntries(left);
   }
 
   function toEventData(article: ArticleRecord, commit: CommitRecord): ArticleUpdatedData {
@@ -149,7 +164,9 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
     if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
 
-    const files = await toFiles(article.value, live.texts, last);
+    // Checkpoints take turns of their own: nobody's requests are before them.
+    const owner = order.automatic === true ? "checkpoints" : workspaceId;
+    const files = await toFiles(owner, articleId, live.texts, last);
     const changed = files.filter((file) => file.added + file.removed > 0);
     if (changed.length === 0 && (last !== undefined || order.automatic === true)) {
       return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
@@ -170,10 +187,13 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       createdAtMs,
       ...(run === undefined ? {} : { runId: run.runId }),
     };
+    const { emptied: _emptied, ...kept } = article.value;
+    const emptied = toEmptied(article.value, files, last);
     const next: ArticleRecord = {
-      ...article.value,
+      ...kept,
+      ...(emptied === undefined ? {} : { emptied }),
       files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
-      wordCount: await work.countWords(workspaceId, live.texts["content.md"]),
+      wordCount: await work.countWords(owner, live.texts["content.md"]),
       updatedBy: order.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
       updatedAtMs: createdAtMs,
       lastCommit: { commitId, revision: live.revision },

@@ -41,15 +41,15 @@ export interface Commits {
 
 export interface CommitsOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly writeCommit: CommitWriter;
+  readonly commitWriter: Pick<CommitWriter, "write">;
   readonly pager: Pager;
 }
 
-export function createCommits({ storage, writeCommit, pager }: CommitsOptions): Commits {
+export function createCommits({ storage, commitWriter, pager }: CommitsOptions): Commits {
   return {
     async create(articleId, { message = "", name, kind = "commit" }, call, answer = (reply) => reply) {
       const commitId = call.ids.next("cmt", partitionOfId(articleId));
-      const outcome = await writeCommit({
+      const outcome = await commitWriter.write({
         articleId,
         commitId,
         kind,

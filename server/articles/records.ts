@@ -46,6 +46,8 @@ export interface ArticleRecord {
   readonly updatedBy: string;
   readonly updatedAtMs: number;
   readonly lastCommit?: { readonly commitId: string; readonly revision: number };
+  /** Files that were emptied by a commit, with the commit that held their text last. */
+  readonly emptied?: Readonly<Partial<Record<ArticleFile, string>>>;
   /** Up to here the text is known to equal `files`: authors are gathered from the batches after it. */
   readonly checkedRevision: number;
   readonly deletedAtMs?: number;

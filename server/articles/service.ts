@@ -13,6 +13,7 @@ import type { IdSource } from "../ids.ts";
 import type { Partition, Storage } from "../storage/port.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
+import { createArticleWriter } from "./articleWriter.ts";
 import { createCheckpointWorkers } from "./checkpoint.ts";
 import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
@@ -21,7 +22,7 @@ import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
 import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
-import type { ArmAtEdit, ArticleListeners, Documents } from "./port.ts";
+import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -70,6 +71,8 @@ export interface ArticleService {
   readonly commits: Commits;
   /** For publishing. */
   readonly documents: Documents;
+  /** For topics and runs. */
+  readonly writer: ArticleWriter;
   /** Kind of due row → its worker, for the due pump. */
   readonly workers: Readonly<Record<string, DueWorker>>;
   close(): Promise<void>;
@@ -78,8 +81,8 @@ export interface ArticleService {
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
   const { storage, rooms, listeners, access, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { reader, history, texts } = options.documents;
-  const writeCommit = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
-  const commits = createCommits({ storage, writeCommit, pager });
+  const commitWriter = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
+  const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
   return {
     articles: createArticles({ storage, reader, trash, pager, texts, nodeId, checkpointQuietMs }),
@@ -90,8 +93,9 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
       read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
       readAt: (articleId, revision) => history.textsAt(articleId, revision),
     },
+    writer: createArticleWriter({ storage, commitWriter, history }),
     workers: {
-      ...createCheckpointWorkers({ storage, reader, writeCommit, ids, checkpointQuietMs, checkpointMaxMs, wake }),
+      ...createCheckpointWorkers({ storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake }),
       ...trash.workers,
     },
     close: () => texts.close(),

@@ -11,7 +11,7 @@ import type { Alongside, DueOutcome, DueWorker } from "../actors/port.ts";
 import { type AccessWatch, accessFactWrite } from "../auth/accessFacts.ts";
 import { partitionOfId } from "../ids.ts";
 import type { Batch, ClaimedRow, CommitResult, DueWrite, Storage, Stored } from "../storage/port.ts";
-import { toBatch } from "./alongside.ts";
+import { toAlongside, toBatch } from "./alongside.ts";
 import { cancelCheckpoint } from "./checkpointRows.ts";
 import type { ArticleListeners } from "./port.ts";
 import { type ArticleRecord, articleRecord, commitRecord, commitsOf, documentLog, documentRecord } from "./records.ts";
@@ -35,7 +35,7 @@ export interface Trash {
 
 export interface TrashOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit" | "now">;
-  readonly listeners: Pick<ArticleListeners, "articleDeleted">;
+  readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articleRemoved">;
   readonly access: Pick<AccessWatch, "announce">;
   readonly keepTrashMs: number;
   /** Looks at the due queue once something in it is due. */
@@ -50,12 +50,17 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
     return { ...unpublished, logs: [...(unpublished.logs ?? []), accessFactWrite({ kind: "article.deleted", articleId })] };
   }
 
+  /** What of others ends with an article that goes for good. */
+  async function parted({ articleId, topicId, updatedBy }: ArticleRecord): Promise<Alongside> {
+    return topicId === undefined ? {} : listeners.articleRemoved({ articleId, topicId, by: updatedBy });
+  }
+
   async function purgeOnce(stored: Stored<ArticleRecord>, due: readonly DueWrite[], commit: Commit): Promise<CommitResult> {
     const { articleId } = stored.value;
     const partition = partitionOfId(articleId);
     const document = await storage.records.get(documentRecord, articleId);
     const nowMs = storage.now();
-    const down = await takenDown(stored.value);
+    const others = toAlongside([await takenDown(stored.value), await parted(stored.value)]);
     const result = await commit(
       toBatch(
         partition,
@@ -76,11 +81,11 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
           // A state saved meanwhile would be left behind.
           require: document === undefined ? [{ kind: "revision", type: documentRecord, key: articleId, revision: "absent" }] : [],
         },
-        down,
+        others,
       ),
     );
     if (result.ok) {
-      down.started?.();
+      others.started?.();
       access.announce(partition);
       wake(partition, nowMs);
     }
