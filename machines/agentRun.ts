@@ -60,8 +60,8 @@ export const agentRunMachine = setup({
     noteStart: assign({ startedAtMs: ({ event }) => event.nowMs }),
     nextRound: assign({ round: ({ context }) => context.round + 1 }),
     noteStepStart: assign(({ context, event }) => {
-      const { writer, nowMs } = event as RunEventOf<"step.started">;
-      const { attempt, writers } = currentStep(context);
+      const { writer, base: found, nowMs } = event as RunEventOf<"step.started">;
+      const { attempt, writers, base = found } = currentStep(context);
       return {
         begun: context.begun + 1,
         steps: changeStep(context, {
@@ -71,6 +71,7 @@ export const agentRunMachine = setup({
           finishedAtMs: undefined,
           error: undefined,
           writers: writer === undefined ? writers : [...writers, writer],
+          ...(base === undefined ? {} : { base }),
         }),
       };
     }),

@@ -16,6 +16,13 @@ import type {
 import type { RunPipeline } from "../api/schema/topic.ts";
 import type { ApprovalType, WorkflowStep } from "../api/schema/workflow.ts";
 
+/** The file that a step writes as it was when the first of its attempts began: what came later is other people's. */
+export interface StepBase {
+  /** Of the article. */
+  readonly revision: number;
+  readonly isBlank: boolean;
+}
+
 /** One step: its definition in the workflow's version, and what became of it. */
 export interface RunStepContext extends Omit<WorkflowStep, "approval"> {
   /** What applies to this run; the workflow's own word is weaker. */
@@ -33,6 +40,8 @@ export interface RunStepContext extends Omit<WorkflowStep, "approval"> {
   readonly error?: RunStepError | undefined;
   /** Yjs client ids of the attempts that began to write and did not finish: taken back before the next one writes. */
   readonly writers: readonly number[];
+  /** Present where there are writers. */
+  readonly base?: StepBase | undefined;
   /** What people said when they asked for changes, oldest first. */
   readonly feedback: readonly string[];
 }
@@ -140,8 +149,8 @@ export interface NextIds {
 
 export type RunEvent =
   | { readonly type: "run.started"; readonly nowMs: number }
-  /** The step is about to run, once more; `writer` is the Yjs client id under which it may write. */
-  | ({ readonly type: "step.started"; readonly writer?: number } & OfRound)
+  /** The step is about to run, once more; `writer` is the Yjs client id under which it may write, `base` what it finds. */
+  | ({ readonly type: "step.started"; readonly writer?: number; readonly base?: StepBase } & OfRound)
   | ({
       readonly type: "step.completed";
       readonly artifacts: readonly ArtifactMade[];
@@ -268,6 +277,7 @@ export function toEnded(context: RunContext, event: StepEnd): Partial<RunContext
         commitId,
         error: undefined,
         writers: [],
+        base: undefined,
       });
       return { ...worked, steps, usage: addUsage(context.usage, event.usage) };
     }

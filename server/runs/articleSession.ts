@@ -1,10 +1,10 @@
 /**
  * How a step writes into the live article: as one more author, whom everybody sees.
  *
- * First goes what earlier attempts of the step typed and did not finish, and nothing else. Into a file that was blank
- * the text streams as it is made, behind what the step wrote last, wherever that has got to. Into a file that held a
- * text nothing is put before the end: then the whole new text is merged against the one the step began with, so what
- * people wrote meanwhile stays. It refuses to know what the text says.
+ * First goes what earlier attempts of the step typed and did not finish, and nothing else. Where the file was blank when
+ * the first attempt began, the text streams as it is made, behind what the step wrote last, wherever that has got to.
+ * Where it held a text nothing is put before the end: then the whole new text is merged against the one the first attempt
+ * began with. So what people wrote since, in whichever attempt, stays. It refuses to know what the text says.
  */
 import * as Y from "yjs";
 import type { Limits } from "../../api/limits.ts";
@@ -20,7 +20,7 @@ import type { FileTexts } from "../articles/port.ts";
 import { applyToText } from "../articles/textUpdate.ts";
 
 export interface ArticleSession {
-  /** Live texts when the step began to write. */
+  /** Live texts when the step began to write; the file it writes as it was when its first attempt began. */
   readonly texts: FileTexts;
   /** Durable when it resolves, where the text streams. */
   write(text: string): Promise<void>;
@@ -45,6 +45,8 @@ export interface ArticleSessionOptions {
   readonly writer: number;
   /** Those of earlier attempts. */
   readonly earlierWriters: readonly number[];
+  /** The file's text when the first attempt began; absent where that is not known any more: then it is the live one. */
+  readonly before: string | undefined;
   readonly guard: WriteGuard;
 }
 
@@ -89,8 +91,8 @@ class StepWriting implements ArticleSession {
   constructor(options: ArticleSessionOptions, participant: Participant, texts: FileTexts) {
     this.#options = options;
     this.#participant = participant;
-    this.texts = texts;
-    this.#before = texts[options.file];
+    this.#before = options.before ?? texts[options.file];
+    this.texts = { ...texts, [options.file]: this.#before };
     this.#streams = this.#before.trim() === "";
   }
 

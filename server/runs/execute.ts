@@ -8,10 +8,11 @@
 import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
 import { AppError, type ErrorCode } from "../../api/schema/error.ts";
-import { currentStep, noUsage, type RunContext, type RunEvent } from "../../machines/agentRun.ts";
+import { currentStep, noUsage, type RunContext, type RunEvent, type StepBase } from "../../machines/agentRun.ts";
 import { WriteFenced } from "../../realtime/rooms.ts";
 import type { After } from "../actors/after.ts";
 import { type ActorRuntime, CommitConflict, type EffectOutcome, type RunEffect, type Timeless } from "../actors/port.ts";
+import type { Documents } from "../articles/port.ts";
 import type { IdSource } from "../ids.ts";
 import { type Storage, StorageFullError, StorageUnavailableError } from "../storage/port.ts";
 import { type ArticleSession, type ArticleSessionOptions, openArticleSession } from "./articleSession.ts";
@@ -28,7 +29,7 @@ export interface ExecuteOptions {
   readonly kind: () => RunKind;
   readonly rooms: ArticleSessionOptions["rooms"];
   readonly texts: ArticleSessionOptions["texts"];
-  readonly documents: { read(articleId: string): Promise<{ readonly texts: ArticleSession["texts"] }> };
+  readonly documents: Documents;
   readonly executors: Executors;
   readonly readInput: ReadStepInput;
   readonly artifacts: Pick<Artifacts, "make">;
@@ -62,8 +63,8 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
   const { storage, actors, kind, rooms, texts, documents, executors, readInput, artifacts, stepEnd, ids, limits, log, after } = options;
 
   /** Tells the run that its step begins; undefined when it does not want it any more. */
-  async function begin({ runId, round, guard }: Execution, writer: number | undefined): Promise<RunContext | undefined> {
-    const event: Timeless<RunEvent> = { type: "step.started", round, ...(writer === undefined ? {} : { writer }) };
+  async function begin({ runId, round, guard }: Execution, run: RunContext): Promise<RunContext | undefined> {
+    const event: Timeless<RunEvent> = { type: "step.started", round, ...(await toWriting(run)) };
     try {
       const alongside = () => ({ require: [{ ...guard, kind: "due" }] as const });
       return (await actors.send(kind(), runId, event, { alongside })).value.context;
@@ -75,9 +76,20 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     }
   }
 
-  function openSession({ guard }: Execution, run: RunContext, input: StepInput, writer: number | undefined) {
+  /** Under which id a writing step will write, and what it finds. */
+  async function toWriting(run: RunContext): Promise<{ readonly writer?: number; readonly base?: StepBase }> {
+    const file = currentStep(run).persistToArticle?.file;
+    if (run.articleId === undefined || file === undefined) return {};
+    const { revision, texts: found } = await documents.read(run.articleId);
+    return { writer: drawWriter(ids), base: { revision, isBlank: found[file].trim() === "" } };
+  }
+
+  async function openSession({ guard }: Execution, run: RunContext, input: StepInput) {
     const { file } = input.context.step;
-    if (input.article === undefined || file === undefined || writer === undefined) return undefined;
+    const { writers, base } = currentStep(run);
+    const writer = writers.at(-1);
+    if (input.article === undefined || file === undefined || writer === undefined || base === undefined) return undefined;
+    const before = base.isBlank ? "" : (await documents.readAt(input.article.articleId, base.revision))?.[file];
     return openArticleSession({
       rooms,
       texts,
@@ -90,7 +102,8 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       author: { username: run.startedBy, kind: "agent" },
       displayName: `${run.startedBy}'s agent`,
       writer,
-      earlierWriters: currentStep(run).writers.filter((other) => other !== writer),
+      earlierWriters: writers.slice(0, -1),
+      before,
       guard,
     });
   }
@@ -201,13 +214,15 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     const refusal = refuseStep(context, executors[type] !== undefined, limits);
     if (refusal?.type === "step.skipped") return { kind: "event", event: { ...refusal, round } };
     if (refusal !== undefined) return { kind: "event", event: { ...refusal, round, usage: noUsage } };
-    const writes = persistToArticle !== undefined && context.articleId !== undefined;
-    const begun = await begin(execution, writes ? drawWriter(ids) : undefined);
-    if (begun === undefined) return { kind: "done" };
-    const input = await readInput(runId, begun);
     let session: ArticleSession | undefined;
     try {
-      session = await openSession(execution, begun, input, currentStep(begun).writers.at(-1));
+      const begun = await begin(execution, context);
+      if (begun === undefined) return { kind: "done" };
+      const input = await readInput(runId, begun);
+      const { articleId } = begun;
+      const isGone = articleId !== undefined && (input.article === undefined || input.article.deletedAtMs !== undefined);
+      if (isGone && persistToArticle !== undefined) throw new AppError("not_found", "The article of the run was deleted.");
+      session = await openSession(execution, begun, input);
       const result = await run(execution, begun, input, session);
       if (result === "over") return { kind: "done" };
       return await toOutcome(execution, begun, input, session, result);
