@@ -1,0 +1,160 @@
+/**
+ * A request under an Idempotency-Key whose server is killed right behind each of its transactions in turn: the same
+ * request again, with the same key, must find or finish what was done, once, and be answered alike ever after.
+ *
+ * The server is the real one; a module loaded before it stands between it and LMDB and kills the process, with
+ * SIGKILL, when the transaction it was told of is on disk and nobody knows yet.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRest, type Rest, signIn } from "../support/clients.ts";
+import { type RunningServer, type Settings, startServer } from "../support/server.ts";
+
+const killer = `
+import { open as openReal } from "./node-index.js?real";
+export * from "./node-index.js?real";
+let left = Infinity;
+process.on("SIGUSR2", () => {
+  left = Number(process.env.KILL_AFTER);
+  process.stderr.write("armed " + process.pid + "\\n");
+});
+export function open(...args) {
+  const db = openReal(...args);
+  const transact = db.childTransaction.bind(db);
+  db.childTransaction = async (work) => {
+    await transact(work);
+    left -= 1;
+    if (left <= 0) process.kill(process.pid, "SIGKILL");
+  };
+  return db;
+}`;
+const loader = `
+export async function load(url, context, next) {
+  if (url.endsWith("/lmdb/node-index.js")) return { format: "module", shortCircuit: true, source: ${JSON.stringify(killer)} };
+  return next(url, context);
+}`;
+const preload = `import { register } from "node:module"; register("data:text/javascript," + ${JSON.stringify(encodeURIComponent(loader))});`;
+const dyingAfter = (transactions: number): Settings => ({ KILL_AFTER: String(transactions) });
+
+let server: RunningServer;
+let rest: Rest;
+let workspaceId: string;
+
+beforeAll(async () => {
+  server = await startServer({
+    LIMITS: "off",
+    LEASE_MS: "1000",
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(preload)}`,
+    ...dyingAfter(1),
+  });
+  rest = await signIn(server.url, server.operator);
+  workspaceId = (await rest.expect(200, "GET", "/workspaces")).workspaces[0].workspaceId;
+});
+afterAll(() => server.remove());
+
+interface Work {
+  readonly method: "POST" | "PATCH";
+  readonly path: string;
+  readonly body: object;
+  readonly status: number;
+  /** How often it was done, as the server shows it. */
+  count(): Promise<number>;
+  /** What the answer must have led to. */
+  check?(answer: Record<string, string>): Promise<void>;
+}
+
+/** Each asks for something else under its number, so that all of it can be told apart. */
+const works: Readonly<Record<string, (number: number) => Promise<Work>>> = {
+  "an article with a text": async (number) => ({
+    method: "POST",
+    path: "/articles",
+    body: { workspaceId, title: `Article ${number}`, content: `Text ${number}` },
+    status: 201,
+    async count() {
+      const { articles } = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&limit=100`);
+      return articles.filter(({ title }: { title: string }) => title === `Article ${number}`).length;
+    },
+    async check({ articleId }) {
+      expect((await rest.expect(200, "GET", `/articles/${articleId}/content`)).content).toBe(`Text ${number}`);
+    },
+  }),
+  "an edit that commits": async (number) => {
+    const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: `Edited ${number}`, content: "Begin." });
+    const before = (await rest.expect(200, "GET", `/articles/${articleId}/commits`)).commits.length;
+    return {
+      method: "PATCH",
+      path: `/articles/${articleId}/content`,
+      body: { mode: "append", content: ` [${number}]`, message: "and commit" },
+      status: 200,
+      async count() {
+        const { content } = await rest.expect(200, "GET", `/articles/${articleId}/content`);
+        return content.split(` [${number}]`).length - 1;
+      },
+      async check() {
+        expect((await rest.expect(200, "GET", `/articles/${articleId}/commits`)).commits).toHaveLength(before + 1);
+      },
+    };
+  },
+  "a workspace": async (number) => ({
+    method: "POST",
+    path: "/workspaces",
+    body: { name: `Workspace ${number}`, type: "team" },
+    status: 201,
+    async count() {
+      const { workspaces } = await rest.expect(200, "GET", "/workspaces?limit=100");
+      return workspaces.filter(({ name }: { name: string }) => name === `Workspace ${number}`).length;
+    },
+    async check({ workspaceId: made }) {
+      await rest.expect(200, "GET", `/workspaces/${made}`);
+    },
+  }),
+  "an API key, whose text is shown once": async (number) => ({
+    method: "POST",
+    path: "/api-keys",
+    body: { name: `Key ${number}` },
+    status: 201,
+    async count() {
+      const { apiKeys } = await rest.expect(200, "GET", "/api-keys?limit=100");
+      return apiKeys.filter(({ name }: { name: string }) => name === `Key ${number}`).length;
+    },
+    async check({ key }) {
+      await createRest(server.url, { "x-api-key": key ?? "" }).expect(200, "GET", "/api-keys/self");
+    },
+  }),
+};
+
+/** From now on each transaction counts. */
+async function arm(): Promise<void> {
+  process.kill(server.pid, "SIGUSR2");
+  await expect.poll(() => server.stderr).toContain(`armed ${server.pid}`);
+}
+
+describe("a server that is killed behind a transaction of a request with a key", () => {
+  it.each(Object.keys(works))("[API14] %s comes once, with one answer, whichever transaction it was", async (name) => {
+    let died = 0;
+    await server.stop();
+    await server.start(dyingAfter(1));
+    for (let transactions = 1; ; transactions += 1) {
+      const work = await (works[name] as (typeof works)[string])(transactions);
+      const ask = () => rest.request(work.method, work.path, work.body, { "idempotency-key": `${name} ${transactions}` });
+      await arm();
+      const first = await ask().catch(() => undefined);
+      if (first === undefined) {
+        expect((await server.exited).signal).toBe("SIGKILL");
+        died += 1;
+        await server.start(dyingAfter(transactions + 1));
+      }
+      const again = await ask();
+      expect([transactions, again.status, again.body]).toMatchObject([transactions, work.status, {}]);
+      if (first !== undefined) expect(again.body).toEqual(first.body);
+      const last = await ask();
+      expect([last.status, last.body, last.headers.get("idempotency-replayed")]).toEqual([work.status, again.body, "true"]);
+      // What a killed process still had to do behind its commit is done when its lease is over.
+      await expect.poll(work.count, { message: `behind transaction ${transactions}`, timeout: 10_000 }).toBe(1);
+      await work.check?.(again.body);
+      // It was answered before its turn came: there is no transaction left behind which it could die.
+      if (first !== undefined) break;
+    }
+    // The reservation, and the work with its answer.
+    expect(died).toBeGreaterThanOrEqual(2);
+  });
+});
