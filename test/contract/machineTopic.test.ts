@@ -1,0 +1,171 @@
+/** The topic over all its paths: every state and move of the specification, each restored from its record. */
+import { expect, test } from "vitest";
+import type { AuditFact, TopicContext, TopicEvent, TopicInput } from "../../machines/topic.ts";
+import { topicCommands, topicMachine } from "../../machines/topic.ts";
+import { decideBirth, decideEvent } from "../../server/actors/decide.ts";
+import type { ActorKind, ActorRecord } from "../../server/actors/port.ts";
+import { defineRecord } from "../../server/storage/recordType.ts";
+import { walkMachine } from "../support/walkMachine.ts";
+
+const nowMs = 1_900_000_000_000;
+let told: AuditFact[] = [];
+
+const kind: ActorKind<TopicContext, TopicEvent> = {
+  name: "topic",
+  machine: topicMachine,
+  machineVersion: 1,
+  record: defineRecord<ActorRecord<TopicContext>>({ name: "topic", version: 1, partitionOf: () => 0, keyOf: ({ id }) => id }),
+  effects: {},
+  facts: {
+    audit({ params }) {
+      told.push(...(params as unknown as readonly AuditFact[]));
+      return {};
+    },
+  },
+  commands: topicCommands,
+};
+
+const input: TopicInput = {
+  nowMs,
+  workspaceId: "ws_1",
+  number: 1,
+  slug: "wells",
+  ownerId: "ada",
+  fields: {
+    title: "Wells",
+    targetAudience: "councils",
+    estimatedIntent: "informational",
+    priorityScore: 50,
+    priorityRationale: "Created by ada",
+  },
+};
+
+const by = { by: "ada", nowMs: nowMs + 1000 };
+const commit = { articleId: "art_1", commitId: "cmt_1", revision: 7, ...by };
+const all = (): readonly TopicEvent[] => [
+  { type: "topic.update", changes: { thesis: "Dig." }, editorial: true, ...by },
+  { type: "topic.update", changes: {}, removed: ["thesis"], editorial: false, ...by },
+  { type: "topic.shortlist", ...by },
+  { type: "topic.shortlist", startedRun: { runId: "run_0", stages: ["research"] }, ...by },
+  { type: "topic.archive", reason: "manual", ...by },
+  { type: "topic.restore", ...by },
+  { type: "article.link", articleId: "art_1", ...by },
+  { type: "article.unlink", ...by },
+  { type: "run.start", startedRun: { runId: "run_1", stages: ["outline", "draft"] }, ...by },
+  { type: "stage.completed", runId: "run_1", stage: "research", stepName: "research", ...by },
+  { type: "outline.committed", advances: true, ...commit },
+  { type: "outline.committed", advances: false, ...commit },
+  { type: "draft.committed", advances: true, step: { runId: "run_1", stepName: "draft" }, ...commit },
+  { type: "draft.committed", advances: false, ...commit },
+  { type: "outline.approve", note: "good", ...by },
+  { type: "draft.approve", ...by },
+  { type: "outline.requestChanges", feedback: "shorter", ...by },
+  { type: "draft.requestChanges", ...by },
+];
+
+function toFacts({ archive, outline, draft, articleId, runs, editedBy, fields }: TopicContext) {
+  const stage = (name: typeof outline) => (name === undefined ? "none" : name.approval === undefined ? "open" : "approved");
+  return [archive?.fromStatus, stage(outline), stage(draft), articleId, Object.keys(runs).length, editedBy, fields.thesis];
+}
+
+test("[TO1] a topic moves as the specification states and no other way, on every path and from every stored state", () => {
+  const statusOf = ({ state }: ActorRecord<TopicContext>) => state as string;
+  const moves = new Set<string>();
+  const walk = walkMachine<TopicContext, TopicEvent>({
+    kind,
+    inputs: [{ ...input }, { ...input, agentRunId: "run_9" }],
+    events: all,
+    facts: toFacts,
+    check({ before, event, after }) {
+      if (statusOf(before) !== statusOf(after)) moves.add(`${statusOf(before)} ${event.type} ${statusOf(after)}`);
+    },
+  });
+  expect(walk.untakenTransitions).toEqual([]);
+  expect(walk.unreachedStates).toEqual(["new"]);
+  expect([...moves].toSorted()).toEqual(
+    [
+      "idea topic.shortlist shortlisted",
+      "idea outline.committed outlined",
+      "idea draft.committed drafted",
+      "shortlisted outline.committed outlined",
+      "shortlisted draft.committed drafted",
+      "outlined draft.committed drafted",
+      ...["idea", "shortlisted", "outlined", "drafted"].flatMap((status) => [
+        `${status} topic.archive archived`,
+        `archived topic.restore ${status}`,
+      ]),
+    ].toSorted(),
+  );
+  expect(walk.refusals).toContain("archived topic.update");
+  expect(walk.refusals).toContain("shortlisted topic.shortlist");
+  expect(walk.refusals).toContain("idea topic.restore");
+  expect(walk.refusals).toContain("shortlisted outline.approve");
+});
+
+/** The record after the events, and the audit events they left. */
+function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicContext>; audit: readonly AuditFact[] } {
+  told = [];
+  let record = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 }).next;
+  for (const event of events) {
+    const next = decideEvent<TopicContext>(kind, { value: JSON.parse(JSON.stringify(record)), revision: 1 }, event, undefined, {
+      nowMs: event.nowMs,
+      leaseMs: 1,
+    });
+    if (next === undefined) throw new Error(`${event.type} was refused`);
+    record = next.next;
+  }
+  return { record, audit: told };
+}
+
+const outlined: TopicEvent = { type: "outline.committed", advances: true, step: { runId: "run_1", stepName: "outline" }, ...commit };
+const drafted: TopicEvent = { type: "draft.committed", advances: true, ...commit };
+
+test("[TO2] every move leaves its audit event, also those passed through, with who, what and which revision", () => {
+  const { audit } = take(outlined, { type: "outline.approve", note: "good", ...by }, drafted, {
+    type: "draft.requestChanges",
+    feedback: "shorter",
+    ...by,
+  });
+  expect(audit.map(({ eventType }) => eventType)).toEqual([
+    "topic_created",
+    "topic_shortlisted",
+    "outline_generated",
+    "pipeline_stage_completed",
+    "outline_approved",
+    "draft_generated",
+    "draft_changes_requested",
+  ]);
+  expect(audit[2]).toEqual({
+    eventType: "outline_generated",
+    actorId: "ada",
+    articleId: "art_1",
+    metadata: { commitId: "cmt_1", revision: 7, runId: "run_1", stepName: "outline" },
+  });
+  expect(audit[4]).toMatchObject({ actorId: "ada", metadata: { revision: 7, commitId: "cmt_1", note: "good" } });
+  const archived = take({ type: "topic.archive", reason: "manual", note: "old", ...by }, { type: "topic.restore", ...by });
+  expect(archived.audit.slice(1)).toEqual([
+    { eventType: "topic_archived", actorId: "ada", metadata: { fromStatus: "idea", reason: "manual", note: "old" } },
+    { eventType: "topic_restored", actorId: "ada", metadata: { status: "idea" } },
+  ]);
+  expect(archived.record.context.archive).toBeUndefined();
+});
+
+test("[TO3] an approval belongs to one revision: it is given once, and a later commit or a wish for changes clears it", () => {
+  const approved = take(outlined, { type: "outline.approve", ...by });
+  expect(approved.record.context.outline?.approval).toEqual({ approvedBy: "ada", approvedAtMs: by.nowMs });
+  expect(() => take(outlined, { type: "outline.approve", ...by }, { type: "outline.approve", ...by })).toThrow("refused");
+  for (const clears of [
+    { ...outlined, revision: 8 } as TopicEvent,
+    { ...outlined, revision: 8, advances: false } as TopicEvent,
+    { type: "outline.requestChanges", ...by } as TopicEvent,
+  ]) {
+    const { record } = take(outlined, { type: "outline.approve", ...by }, clears);
+    expect(record.context.outline?.approval).toBeUndefined();
+    expect(record.state).toBe("outlined");
+  }
+});
+
+test("[TO4] text that a checkpoint picked up moves no status", () => {
+  const { record } = take({ ...outlined, advances: false } as TopicEvent, { ...drafted, advances: false } as TopicEvent);
+  expect(record.state).toBe("idea");
+});
