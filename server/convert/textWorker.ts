@@ -34,7 +34,7 @@ export type TextOutcome<Value> =
   | { readonly kind: "done"; readonly value: Value }
   /** It would not have come to an end. */
   | { readonly kind: "tooMuch" }
-  /** Its turn did not come. */
+  /** Its turn did not come, or the threads were closed before it had ended. */
   | { readonly kind: "busy" };
 
 export interface TextWorkers<Known extends Tasks> {
@@ -96,7 +96,7 @@ export function createTextWorkers<Known extends Tasks>(options: TextWorkersOptio
       if (answer.kind === "done") settle.resolve({ kind: "done", value: answer.value as never });
       else if (answer.kind === "refused") settle.reject(new AppError(answer.code, answer.detail, answer.facts));
       else if (answer.kind === "failed") settle.reject(new Error(`work on a text failed: ${answer.reason}`));
-      else settle.resolve({ kind: "tooMuch" });
+      else settle.resolve({ kind: closed ? "busy" : "tooMuch" });
     } catch (error) {
       settle.reject(error);
     }
@@ -150,7 +150,7 @@ export function createTextWorkers<Known extends Tasks>(options: TextWorkersOptio
     run(name, input, bounds) {
       const { owner, maxWaitMs } = bounds;
       const queue = queues.get(owner) ?? [];
-      if (closed) return Promise.resolve({ kind: "tooMuch" });
+      if (closed) return Promise.resolve({ kind: "busy" });
       if (queue.length >= maxWaiting) return Promise.resolve({ kind: "busy" });
       return new Promise((resolve, reject) => {
         const job: Job = { order: { name, input }, bounds, settle: { resolve, reject } };
@@ -169,7 +169,7 @@ export function createTextWorkers<Known extends Tasks>(options: TextWorkersOptio
       closed = true;
       for (const job of [...queues.values()].flat()) {
         clearTimeout(job.waiting);
-        job.settle.resolve({ kind: "tooMuch" });
+        job.settle.resolve({ kind: "busy" });
       }
       queues.clear();
       await Promise.all(threads.map(({ worker }) => worker?.terminate()));
