@@ -129,6 +129,115 @@ describe("pager", () => {
     await expect(pager.page(request({ nextToken }))).rejects.toMatchObject(refused);
   });
 
+  describe("of several lists", () => {
+    interface Colored {
+      readonly id: string;
+      readonly color: string;
+      readonly at: number;
+    }
+    const coloredRecord = defineRecord<Colored>({
+      name: "colored",
+      version: 1,
+      partitionOf: () => 3,
+      keyOf: (item) => item.id,
+      indexes: (item) => [["byColor", item.color, item.at, item.id]],
+    });
+    const colors = ["red", "green", "blue", "grey"] as const;
+
+    async function colored(count: number, scan = 2000) {
+      const storage = createMemoryStorage();
+      let rowsRead = 0;
+      const index = {
+        async scan(options: Parameters<typeof storage.index.scan>[0]) {
+          const rows = await storage.index.scan(options);
+          rowsRead += rows.length;
+          return rows;
+        },
+      };
+      const all: Colored[] = [];
+      for (let at = 0; at < count; at += 1) {
+        // Ties across lists are decided by the id; one list is much longer than the others.
+        const value = {
+          id: `c${String((at * 7919) % 100_003)}`,
+          color: colors[at % 13 < 9 ? 0 : at % 4] as string,
+          at: Math.floor(at / 5),
+        };
+        all.push(value);
+        await storage.commit({ partition: 3, records: [{ op: "put", type: coloredRecord, value, replacing: null }] });
+      }
+      const pager = createPager({
+        storage: { ...storage, index },
+        pageKey: new Uint8Array(32).fill(7),
+        limits: { ...defaultLimits, "list.scan": scan },
+      });
+      async function walk(groups: readonly (readonly string[])[], more: Partial<PageRequest<Colored>> = {}) {
+        const found: string[] = [];
+        const reads: number[] = [];
+        let nextToken: string | undefined;
+        do {
+          rowsRead = 0;
+          const page = await pager.page<Colored>({
+            scope: "colored",
+            partition: 3,
+            prefix: { groups: groups.map((group) => group.map((color) => ["byColor", color] as const)) },
+            limit: 7,
+            load: async (keys) => (await storage.records.getMany(coloredRecord, keys)).map((stored) => stored?.value),
+            ...more,
+            nextToken,
+          });
+          found.push(...page.items.map((item) => item.id));
+          reads.push(rowsRead);
+          nextToken = page.nextToken;
+        } while (nextToken !== undefined);
+        return { found, reads };
+      }
+      const expected = (group: readonly string[], reverse: boolean, keep: (item: Colored) => boolean = () => true) =>
+        all
+          .filter((item) => group.includes(item.color) && keep(item))
+          .sort((a, b) => (reverse ? -1 : 1) * (a.at - b.at || (a.id < b.id ? -1 : 1)))
+          .map((item) => item.id);
+      return { walk, expected };
+    }
+
+    it("[API16] merges them into one order, groups one after the other, in both directions", async () => {
+      const { walk, expected } = await colored(300);
+      for (const reverse of [false, true]) {
+        const { found } = await walk([["red", "blue", "green"], ["none"], ["grey"]], { reverse });
+        expect(found).toEqual([...expected(["red", "blue", "green"], reverse), ...expected(["grey"], reverse)]);
+      }
+    });
+
+    it("[API16] reads no more than a page of each list", async () => {
+      const { walk } = await colored(900);
+      const { reads } = await walk([["red", "green", "blue", "grey"]], { reverse: true });
+      expect(Math.max(...reads)).toBeLessThanOrEqual(4 * 8);
+    });
+
+    it("[API16] bounds on the sort key, both included, hold in both directions", async () => {
+      const { walk, expected } = await colored(200);
+      const within = { from: 11, to: 24 };
+      for (const reverse of [false, true]) {
+        const { found } = await walk([["red", "grey"]], { reverse, within });
+        expect(found).toEqual(expected(["red", "grey"], reverse, ({ at }) => at >= 11 && at <= 24));
+        expect(found.length).toBeGreaterThan(20);
+      }
+    });
+
+    it("[API16] a filter and a small list.scan lose nothing and repeat nothing", async () => {
+      const { walk, expected } = await colored(300, 9);
+      const keep = ({ at }: Colored) => at % 3 === 0;
+      const { found, reads } = await walk(
+        [
+          ["red", "green"],
+          ["blue", "grey"],
+        ],
+        { keep, reverse: true },
+      );
+      expect(found).toEqual([...expected(["red", "green"], true, keep), ...expected(["blue", "grey"], true, keep)]);
+      expect(Math.max(...reads)).toBeLessThanOrEqual(9 + 2);
+    });
+  });
+
   it("[API16] a limit above list.limitMax is refused", async () => {
     const { pager, request } = await fixture(1);
     await expect(pager.page(request({ limit: 101 }))).rejects.toMatchObject({
