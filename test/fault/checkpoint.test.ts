@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { toContentHash } from "../../server/articles/fileTexts.ts";
 
 const child = fileURLToPath(new URL("./checkpointChild.ts", import.meta.url));
 const kills = 6;
@@ -60,7 +61,8 @@ test("[CO5][CO3][AR17] kill -9 at any moment: no acknowledged edit or commit is 
     }
     for (const { articleId, commitId } of committed) expect(byArticle.get(articleId)?.events).toContain(commitId);
     let checkpoints = 0;
-    for (const { commits, events } of ends) {
+    for (const { text, commits, events } of ends) {
+      expect(commits.at(-1)?.hash).toBe(toContentHash(text));
       expect(events).toEqual(commits.map((commit) => commit.commitId));
       for (const [at, commit] of commits.entries()) {
         expect(commit.parentRevision).toBe(commits[at - 1]?.revision ?? null);
