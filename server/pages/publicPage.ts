@@ -129,17 +129,19 @@ export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOp
 
   /** A page for people, a problem for programs. */
   function toStandIn(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+    // Here, and only here, `Accept` decides what comes; a cache that kept the one must not show it for the other.
+    const headersOfBoth = format === "html" ? { ...common, vary: "accept" } : common;
     if (format === "html" && wantsHtml(request)) {
       const headers = {
-        ...common,
+        ...headersOfBoth,
         "content-type": mediaTypes.html,
         "content-security-policy": contentSecurityPolicy,
         "x-robots-tag": "noindex",
       };
       return { status: kind === "unpublished" ? 410 : 404, headers, body: toStandInHtml(kind) };
     }
-    if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, common);
-    throw new AppError("not_found", "There is no public page at this address.", {}, common);
+    if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, headersOfBoth);
+    throw new AppError("not_found", "There is no public page at this address.", {}, headersOfBoth);
   }
 
   const style: HttpReply = {

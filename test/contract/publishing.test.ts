@@ -324,6 +324,16 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await markdown(link.slug)).toBe("");
   });
 
+  test("[PL17] what stands in for a page that is not there says that it depends on Accept, and a page does not", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    expect((await node.page(`/p/${link.slug}`)).headers.vary).toBeUndefined();
+    await node.links.unpublish(call(), articleId);
+    for (const path of [`/p/${link.slug}`, "/p/never-known", "/p/Not--A..Slug"]) {
+      for (const accept of ["text/html", "application/json"]) expect((await node.page(path, { accept })).headers.vary).toBe("accept");
+    }
+    expect((await node.page(`/p/${link.slug}.json`)).headers.vary).toBeUndefined();
+  });
+
   test("[PL11] links carry the revision of their record, and a change made on an older one is refused", async () => {
     expect(await codeOf(node.links.put(call({ ifMatch: ["*"] }), articleId, {}))).toBe("precondition_failed");
     const { revision } = await node.links.put(call(), articleId, { mode: "snapshot" });
