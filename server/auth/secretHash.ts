@@ -2,11 +2,11 @@
  * How secret texts of high entropy (keys, refresh tokens, setup links) are kept: as SHA-256. They need no slow
  * hash, and the hash is also what they are looked up by.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 /** In hex. */
 export function hashSecretText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 /** Compares two hashes in constant time. */

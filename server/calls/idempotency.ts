@@ -8,7 +8,7 @@
  *
  * It knows no operations: an answer is text to it.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import { createSeededIds, type IdSource } from "../ids.ts";
@@ -93,14 +93,14 @@ export function createIdempotency({ storage, limits, owner, leaseMs }: Idempoten
 
   return {
     async start(demand) {
-      const hash = createHash("sha256").update(`${demand.principalId}\n${demand.operation}\n${demand.key}`).digest("hex");
-      const id = `${demand.partition}/${hash}`;
+      const name = hash("sha256", `${demand.principalId}\n${demand.operation}\n${demand.key}`);
+      const id = `${demand.partition}/${name}`;
       let found = await storage.records.get(idempotencyReservation, id);
       if (found !== undefined && found.value.expiresAtMs > storage.now()) {
         const replay = await replayOf(demand, found.value, readAnswer);
         if (replay !== undefined) return replay;
       }
-      const lease = await storage.leases.acquire(demand.partition, `idempotency/${hash}`, owner, leaseMs);
+      const lease = await storage.leases.acquire(demand.partition, `idempotency/${name}`, owner, leaseMs);
       if (lease === undefined) throw inProgress(leaseMs);
       try {
         // Read again under the lease: an attempt may have begun and ended since.
@@ -201,7 +201,7 @@ function inProgress(leaseMs: number): AppError {
 
 /** Of the reservation's salt: a row of an earlier reservation under the same key has another id. */
 function answerId(reservation: IdempotencyReservation, partition: Partition): string {
-  return `${partition}/${createHash("sha256").update(`${reservation.id}\n${reservation.salt}`).digest("hex")}`;
+  return `${partition}/${hash("sha256", `${reservation.id}\n${reservation.salt}`)}`;
 }
 
 interface DerivedKeys {
