@@ -8,6 +8,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 export interface Gauges {
   sockets(): number;
   rooms(): number;
+  /** Runs of all workspaces by status. */
+  runs(): Promise<ReadonlyMap<string, number>>;
 }
 
 export interface Metrics {
@@ -33,7 +35,7 @@ export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
-  let gauges: Gauges = { sockets: () => 0, rooms: () => 0 };
+  let gauges: Gauges = { sockets: () => 0, rooms: () => 0, runs: async () => new Map() };
 
   const http = new Histogram({
     name: "svc_http_seconds",
@@ -98,6 +100,16 @@ export function createMetrics(): Metrics {
     registers,
     collect() {
       this.set({ weight: "warm" }, gauges.rooms());
+    },
+  });
+
+  new Gauge({
+    name: "svc_runs",
+    help: "Runs that are kept, by status.",
+    labelNames: ["status"],
+    registers,
+    async collect() {
+      for (const [status, count] of await gauges.runs()) this.set({ status }, count);
     },
   });
 

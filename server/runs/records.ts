@@ -35,6 +35,11 @@ export const runLists = {
   activeOfArticle: (articleId: string): IndexKey => ["run.activeOfArticle", articleId],
 };
 
+/** Key of the count of runs in a partition by status. */
+export function runCount(status: RunStatus): IndexKey {
+  return ["run.count", status];
+}
+
 export const runRecord = defineRecord<RunRecord>({
   name: "run",
   version: 1,
@@ -54,6 +59,7 @@ export const runRecord = defineRecord<RunRecord>({
     if (isActive(run) && articleId !== undefined) keys.push([...runLists.activeOfArticle(articleId), run.id]);
     return keys;
   },
+  counts: (run) => [runCount(statusOf(run))],
   /** One active run a topic, and one an article where there is no topic. */
   unique(run) {
     const { topicId, articleId } = run.context;

@@ -4,24 +4,17 @@
  * Both effects share the room there is for runs, so a queued run waits until a step could be run. Whatever happens to a
  * run is announced once it stands: the streams wait for it, and the execution that it may call off.
  */
-import type { RunStatus } from "../../api/schema/run.ts";
 import { agentRunMachine, type RunContext, type RunEvent, runCommands, type TimelineFact } from "../../machines/agentRun.ts";
 import type { RunEffect } from "../actors/port.ts";
 import type { Storage } from "../storage/port.ts";
-import { isActive, type RunRecord, runRecord, statusOf } from "./records.ts";
+import { type RunRecord, runRecord } from "./records.ts";
 import { announceRun } from "./roundWatch.ts";
 import type { RunKind } from "./startRun.ts";
 import { encodeTimelineEntry, runLog, type TimelineEntry, timelineLog } from "./timelineEntry.ts";
 
-export interface RunObserver {
-  /** A run came to its end. */
-  ended(status: RunStatus): void;
-}
-
 export interface RunKindOptions {
   readonly storage: Pick<Storage, "bus">;
   readonly execute: RunEffect<RunContext, RunEvent>;
-  readonly observe?: RunObserver;
 }
 
 /** Steps that run at once in this process, and of one workspace; while others wait, fewer. */
@@ -48,7 +41,7 @@ function toEntries({ id, context }: RunRecord, facts: readonly TimelineFact[], n
   );
 }
 
-export function createRunKind({ storage, execute, observe }: RunKindOptions): RunKind {
+export function createRunKind({ storage, execute }: RunKindOptions): RunKind {
   return {
     name: "run",
     machine: agentRunMachine,
@@ -66,10 +59,7 @@ export function createRunKind({ storage, execute, observe }: RunKindOptions): Ru
         return { logs: [{ op: "append", log: runLog(next.id), twin: timelineLog(next.context.workspaceId), entries }] };
       },
     },
-    committed(next) {
-      announceRun(storage.bus, next);
-      if (!isActive(next)) observe?.ended(statusOf(next));
-    },
+    committed: (next) => announceRun(storage.bus, next),
     backoffMs,
     maxInFlight,
     lane: ({ workspaceId }) => ({ name: workspaceId, ...ofWorkspace }),

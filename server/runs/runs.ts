@@ -5,7 +5,7 @@
  * no step.
  */
 import { notFound } from "../../api/schema/error.ts";
-import type { Run, RunBudget, RunStatus } from "../../api/schema/run.ts";
+import { type Run, type RunBudget, type RunStatus, runStatuses } from "../../api/schema/run.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { systemActor } from "../../machines/agentRun.ts";
 import type { ActorChange, ActorRuntime, Alongside } from "../actors/port.ts";
@@ -16,11 +16,21 @@ import type { Page, Pager } from "../calls/paging.ts";
 import { principalOf } from "../calls/principal.ts";
 import { checkProse } from "../calls/prose.ts";
 import { partitionOfId } from "../ids.ts";
-import type { IndexKey, Storage, Stored } from "../storage/port.ts";
+import { partitionCount, type Storage, type Stored } from "../storage/port.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { present } from "./present.ts";
-import { type ArtifactRecord, artifactRecord, artifactsOf, isActive, type RunRecord, runLists, runRecord, statusOf } from "./records.ts";
+import {
+  type ArtifactRecord,
+  artifactRecord,
+  artifactsOf,
+  isActive,
+  type RunRecord,
+  runCount,
+  runLists,
+  runRecord,
+  statusOf,
+} from "./records.ts";
 import { refuseField } from "./refuseField.ts";
 import { refuseSecondRun } from "./runInProgress.ts";
 import { toRunView } from "./runView.ts";
@@ -76,6 +86,8 @@ export interface Runs {
   ): Promise<{ readonly events: readonly AgentEvent[]; readonly lastSeq: number }>;
   /** Where a run belongs, for whoever decides about access. */
   locate(runId: string): Promise<{ readonly workspaceId: string } | undefined>;
+  /** Of all workspaces, for the metrics. */
+  count(): Promise<ReadonlyMap<RunStatus, number>>;
   /** For the commit that deletes an article: the active runs that write it are cancelled. */
   articleDeleted(article: { readonly articleId: string }): Promise<Alongside>;
 }
@@ -86,7 +98,7 @@ export interface RunTimeline {
 }
 
 export interface RunsOptions {
-  readonly storage: Pick<Storage, "records" | "index" | "log" | "now">;
+  readonly storage: Pick<Storage, "records" | "index" | "counts" | "log" | "now">;
   readonly actors: Pick<ActorRuntime, "move">;
   readonly kind: () => RunKind;
   readonly topics: Pick<Topics, "find">;
@@ -145,12 +157,11 @@ export function createRuns(options: RunsOptions): Runs {
     return topic?.value.context.articleId === articleId ? { topic } : { article };
   }
 
-  /** The narrowest list that holds all of it. */
-  function listOf(workspaceId: string, { status = [], articleId, workflowId }: RunFilter, topicId: string | undefined): IndexKey {
+  /** The narrowest list, or lists, that hold all of it. */
+  function listOf(workspaceId: string, { status = [], articleId, workflowId }: RunFilter, topicId: string | undefined) {
     if (topicId !== undefined) return runLists.ofTopic(topicId);
     if (articleId !== undefined) return runLists.ofArticle(articleId);
-    const [only, ...others] = new Set(status);
-    if (only !== undefined && others.length === 0) return runLists.ofStatus(workspaceId, only);
+    if (status.length > 0) return { groups: [[...new Set(status)].map((one) => runLists.ofStatus(workspaceId, one))] };
     return workflowId === undefined ? runLists.all(workspaceId) : runLists.ofWorkflow(workspaceId, workflowId);
   }
 
@@ -275,6 +286,13 @@ export function createRuns(options: RunsOptions): Runs {
     async locate(runId) {
       const run = await storage.records.get(runRecord, runId);
       return run === undefined ? undefined : { workspaceId: run.value.context.workspaceId };
+    },
+
+    async count() {
+      const keys = runStatuses.map(runCount);
+      const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+      const counted = await Promise.all(partitions.map((partition) => storage.counts.get(partition, keys)));
+      return new Map(runStatuses.map((status, at) => [status, counted.reduce((sum, counts) => sum + (counts[at] ?? 0), 0)]));
     },
 
     async articleDeleted({ articleId }) {

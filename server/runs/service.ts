@@ -18,7 +18,7 @@ import { createArtifacts } from "./artifacts.ts";
 import { createDecisions } from "./decisions.ts";
 import { createExecute, type ExecuteOptions } from "./execute.ts";
 import type { Executors } from "./executors/port.ts";
-import { createRunKind, type RunObserver } from "./runKind.ts";
+import { createRunKind } from "./runKind.ts";
 import { createRuns, type Runs, type RunsOptions } from "./runs.ts";
 import { createStageDecisions } from "./stageDecisions.ts";
 import { createRunStarter, type RunKind } from "./startRun.ts";
@@ -42,7 +42,6 @@ export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "texts
   readonly limits: Limits;
   readonly log: Logger;
   readonly after?: After;
-  readonly observe?: RunObserver;
 }
 
 export interface RunService {
@@ -56,7 +55,7 @@ export interface RunService {
 }
 
 export function createRunService(options: RunServiceOptions): RunService {
-  const { storage, actors, topics, articles, edits, pager, pageTokens, limits, ids, after = realAfter, observe } = options;
+  const { storage, actors, topics, articles, edits, pager, pageTokens, limits, ids, after = realAfter } = options;
   const kind = () => runKind;
   const workflows = createWorkflows();
   const artifacts = createArtifacts({ storage, limits });
@@ -64,7 +63,7 @@ export function createRunService(options: RunServiceOptions): RunService {
   const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
   const readInput = createStepInput({ storage, topics, artifacts });
   const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
-  const runKind = createRunKind({ storage, execute, ...(observe === undefined ? {} : { observe }) });
+  const runKind = createRunKind({ storage, execute });
   const decisions = createDecisions({ actors, kind, stepEnd });
   const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
   return {
