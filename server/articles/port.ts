@@ -24,6 +24,8 @@ export interface Documents {
 export interface CommittingRun {
   readonly runId: string;
   readonly stepName: string;
+  /** What the step writes; the commit may hold others' changes of other files as well. */
+  readonly file?: ArticleFile | undefined;
   /** Of the brief that it worked from. */
   readonly seoBriefRevision?: number | undefined;
 }

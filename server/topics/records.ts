@@ -35,7 +35,7 @@ export function topicCount(scope: string, status: TopicStatus): IndexKey {
   return ["topic.status", scope, status];
 }
 
-export function statusOf(record: TopicRecord): TopicStatus {
+export function statusOf(record: Pick<TopicRecord, "state">): TopicStatus {
   return record.state as TopicStatus;
 }
 

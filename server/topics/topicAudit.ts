@@ -1,0 +1,59 @@
+/** What happened to topics, newest first: of one topic in the order of its steps, of a workspace by time. */
+import type { ContentAuditEvent, ContentAuditEventType } from "../../api/schema/topic.ts";
+import type { Page, Pager } from "../calls/paging.ts";
+import { partitionOfId } from "../ids.ts";
+import type { Storage } from "../storage/port.ts";
+import { auditLists, type ContentAuditRecord, contentAuditRecord } from "./records.ts";
+
+export interface AuditFilter {
+  readonly eventType?: readonly ContentAuditEventType[] | undefined;
+  /** Username. */
+  readonly actorId?: string | undefined;
+  /** Unix seconds, both included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface TopicAudit {
+  ofTopic(topicId: string, filter: AuditFilter): Promise<Page<ContentAuditEvent>>;
+  ofWorkspace(workspaceId: string, filter: AuditFilter): Promise<Page<ContentAuditEvent>>;
+}
+
+export function toAuditEvent({ eventAtMs, place: _place, workspaceId: _workspaceId, ...event }: ContentAuditRecord): ContentAuditEvent {
+  return { ...event, eventAt: eventAtMs / 1000 } as ContentAuditEvent;
+}
+
+export function createTopicAudit({ storage, pager }: { readonly storage: Pick<Storage, "records">; readonly pager: Pager }): TopicAudit {
+  function page(ofId: string, prefix: Parameters<Pager["page"]>[0]["prefix"], filter: AuditFilter, bounded: boolean) {
+    const { eventType, actorId, from, to, limit, nextToken } = filter;
+    const tests: ((event: ContentAuditEvent) => boolean)[] = [];
+    if (eventType !== undefined) tests.push((event) => eventType.includes(event.eventType));
+    if (actorId !== undefined) tests.push((event) => event.actorId === actorId.toLowerCase());
+    if (!bounded && from !== undefined) tests.push((event) => event.eventAt >= from);
+    if (!bounded && to !== undefined) tests.push((event) => event.eventAt <= to);
+    return pager.page<ContentAuditEvent>({
+      scope: `audit?${JSON.stringify([eventType ?? null, actorId ?? null, from ?? null, to ?? null])}`,
+      partition: partitionOfId(ofId),
+      prefix,
+      reverse: true,
+      within: bounded && (from !== undefined || to !== undefined) ? { from: toMs(from), to: toMs(to) } : undefined,
+      limit,
+      nextToken,
+      load: async (keys) => {
+        const stored = await storage.records.getMany(contentAuditRecord, keys);
+        return stored.map((event) => (event === undefined ? undefined : toAuditEvent(event.value)));
+      },
+      keep: tests.length === 0 ? undefined : (event) => tests.every((test) => test(event)),
+    });
+  }
+  return {
+    ofTopic: (topicId, filter) => page(topicId, auditLists.topic(topicId), filter, false),
+    ofWorkspace: (workspaceId, filter) => page(workspaceId, auditLists.workspace(workspaceId), filter, true),
+  };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.round(seconds * 1000);
+}

@@ -1,0 +1,44 @@
+/** A topic as an actor: its machine, its record, and what is written of the audit events that its moves tell. */
+import { createHash } from "node:crypto";
+import { type AuditFact, type TopicContext, type TopicEvent, topicCommands, topicMachine } from "../../machines/topic.ts";
+import type { ActorKind, ToldFact } from "../actors/port.ts";
+import { createSeededIds, type IdSource, partitionOfId } from "../ids.ts";
+import type { Json, RecordWrite } from "../storage/port.ts";
+import { type ContentAuditRecord, contentAuditRecord, topicRecord } from "./records.ts";
+
+export type TopicKind = ActorKind<TopicContext, TopicEvent>;
+
+/** Ids that follow from the fact: however often the move is decided, its events are the same ones. */
+function idsOf({ id, nowMs }: ToldFact<TopicContext>): IdSource {
+  return createSeededIds(createHash("sha256").update(id).digest(), nowMs);
+}
+
+function toAuditWrites(fact: ToldFact<TopicContext>): readonly RecordWrite<ContentAuditRecord>[] {
+  const { id, nowMs, next } = fact;
+  const ids = idsOf(fact);
+  const at = Number(id.slice(id.lastIndexOf(":") + 1));
+  return (fact.params as unknown as readonly AuditFact[]).map(({ eventType, actorId, articleId, metadata }, index) => {
+    const value: ContentAuditRecord = {
+      eventId: ids.next("evt", partitionOfId(next.id)),
+      workspaceId: next.context.workspaceId,
+      topicId: next.id,
+      eventAtMs: nowMs,
+      eventType,
+      actorId,
+      ...(articleId === undefined ? {} : { articleId }),
+      ...(metadata === undefined ? {} : { metadata: metadata as { readonly [key: string]: Json } }),
+      place: [next.step, at, index],
+    };
+    return { op: "put", type: contentAuditRecord, value, replacing: null };
+  });
+}
+
+export const topicKind: TopicKind = {
+  name: "topic",
+  machine: topicMachine,
+  machineVersion: 1,
+  record: topicRecord,
+  commands: topicCommands,
+  effects: {},
+  facts: { audit: (fact) => ({ records: toAuditWrites(fact) }) },
+};

@@ -1,0 +1,138 @@
+/**
+ * A page of topics, by status, content project and order.
+ *
+ * Each status is a list of its own in each order, so a page merges at most five. Topics without a scheduled date come
+ * after those with one, whichever way those are sorted. A search looks up the words of titles; as long as a request
+ * may read all that match, they are put in order in memory, and a word that more titles have is a filter on the
+ * ordered lists, where it is not rare.
+ */
+import type { Limits } from "../../api/limits.ts";
+import { type TopicStatus, type TopicStatusCounts, topicStatuses } from "../../api/schema/topic.ts";
+import { toTitleSearch } from "../articles/titleWords.ts";
+import { compareKeys } from "../calls/mergedScan.ts";
+import type { Page, Pager } from "../calls/paging.ts";
+import { partitionOfId } from "../ids.ts";
+import type { IndexKey, IndexRow, IndexScan, Storage } from "../storage/port.ts";
+import { type TopicRecord, type TopicSort, topicCount, topicLists, topicRecord } from "./records.ts";
+import { withArticleType } from "./topicView.ts";
+
+export interface TopicFilter {
+  readonly workspaceId: string;
+  /** Absent: every status but archived. */
+  readonly status?: readonly TopicStatus[] | undefined;
+  /** With no `status` given: archived ones too. */
+  readonly includeArchived?: boolean | undefined;
+  readonly contentProjectId?: string | undefined;
+  readonly cluster?: string | undefined;
+  readonly articleType?: string | undefined;
+  readonly q?: string | undefined;
+  /** Dates, both included. Topics without a date are in no such list. */
+  readonly scheduledFrom?: string | undefined;
+  readonly scheduledTo?: string | undefined;
+  /** Default `createdAt`. */
+  readonly sort?: TopicSort | undefined;
+  /** Default `desc`. */
+  readonly order?: "asc" | "desc" | undefined;
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface TopicList {
+  page(filter: TopicFilter): Promise<Page<TopicRecord>>;
+  /** Of the workspace, or of a content project in it. */
+  counts(workspaceId: string, contentProjectId: string | undefined): Promise<TopicStatusCounts>;
+}
+
+export interface TopicListOptions {
+  readonly storage: Pick<Storage, "records" | "index" | "counts">;
+  readonly pager: Pager;
+  readonly limits: Pick<Limits, "list.scan">;
+}
+
+const activeStatuses = topicStatuses.filter((status) => status !== "archived");
+
+function toGroups({ workspaceId, contentProjectId = workspaceId, status, includeArchived, ...filter }: TopicFilter): IndexKey[][] {
+  const { sort = "createdAt", scheduledFrom, scheduledTo } = filter;
+  const statuses = [...new Set(status ?? (includeArchived === true ? topicStatuses : activeStatuses))];
+  const groups = [statuses.map((one) => topicLists.sorted(contentProjectId, one, sort))];
+  const isDated = scheduledFrom !== undefined || scheduledTo !== undefined;
+  if (sort === "scheduledDate" && !isDated) groups.push(statuses.map((one) => topicLists.unscheduled(contentProjectId, one)));
+  return groups;
+}
+
+export function createTopicList({ storage, pager, limits }: TopicListOptions): TopicList {
+  const most = limits["list.scan"];
+
+  async function load(keys: readonly string[]): Promise<(TopicRecord | undefined)[]> {
+    return (await storage.records.getMany(topicRecord, keys)).map((stored) => stored?.value);
+  }
+
+  /** The index rows of all topics whose titles may match; undefined when they are too many. */
+  async function search(workspaceId: string, wordPrefix: string, groups: readonly IndexKey[][]): Promise<readonly IndexRow[] | undefined> {
+    const prefix = topicLists.titled(workspaceId, wordPrefix);
+    const rows = await storage.index.scan({ partition: partitionOfId(workspaceId), prefix, limit: most + 1 });
+    if (rows.length > most) return undefined;
+    const topics = await load(rows.map((row) => row.target));
+    const lists = groups.flat();
+    const keys = topics.flatMap((topic) => {
+      const all = topic === undefined ? [] : (topicRecord.indexes?.(topic) ?? []);
+      return all.filter((key) => lists.some((list) => startsWith(key, list))).map((key) => ({ key, target: topic?.id ?? "" }));
+    });
+    return keys.sort((a, b) => compareKeys(a.key, b.key));
+  }
+
+  return {
+    async page(filter) {
+      const { workspaceId, contentProjectId, cluster, articleType, q, scheduledFrom, scheduledTo, sort, order, limit, nextToken } = filter;
+      const groups = toGroups(filter);
+      const words = q === undefined ? undefined : toTitleSearch(q);
+      const found = words?.prefix === undefined ? undefined : await search(workspaceId, words.prefix, groups);
+      const from = scheduledFrom ?? "";
+      const to = scheduledTo ?? "9999-12-31";
+      const isDated = scheduledFrom !== undefined || scheduledTo !== undefined;
+      const tests: ((topic: TopicRecord) => boolean)[] = [];
+      if (words !== undefined) tests.push(({ context }) => words.matches(context.fields.title));
+      if (cluster !== undefined) tests.push(({ context }) => context.fields.cluster === cluster);
+      if (articleType !== undefined) tests.push(({ context }) => withArticleType(context.fields).articleType === articleType);
+      if (isDated && sort !== "scheduledDate") {
+        tests.push(({ context: { fields } }) => {
+          const date = fields.scheduledDate;
+          return date !== undefined && date >= from && date <= to;
+        });
+      }
+      return pager.page<TopicRecord>({
+        scope: `topics?${JSON.stringify([contentProjectId, cluster, articleType, q, scheduledFrom, scheduledTo].map((value) => value ?? null))}`,
+        partition: partitionOfId(workspaceId),
+        prefix: { groups },
+        reverse: order !== "asc",
+        within: isDated && sort === "scheduledDate" ? { from, to } : undefined,
+        limit,
+        nextToken,
+        load,
+        keep: tests.length === 0 ? undefined : (topic) => tests.every((test) => test(topic)),
+        index: found === undefined ? undefined : { scan: async (scan) => scanRows(found, scan) },
+      });
+    },
+
+    async counts(workspaceId, contentProjectId = workspaceId) {
+      const keys = topicStatuses.map((status) => topicCount(contentProjectId, status));
+      const counts = await storage.counts.get(partitionOfId(workspaceId), keys);
+      return Object.fromEntries(topicStatuses.map((status, at) => [status, counts[at] ?? 0])) as TopicStatusCounts;
+    },
+  };
+}
+
+function startsWith(key: readonly unknown[], prefix: readonly unknown[]): boolean {
+  return prefix.every((part, at) => key[at] === part);
+}
+
+/** What `storage.index.scan` would answer if these rows, in key order, were all there is. */
+function scanRows(rows: readonly IndexRow[], { prefix, after, reverse = false, limit }: IndexScan): readonly IndexRow[] {
+  const list = rows.filter(({ key }) => {
+    if (!startsWith(key, prefix)) return false;
+    if (after === undefined) return true;
+    const order = compareKeys(key, after);
+    return reverse ? order < 0 : order > 0;
+  });
+  return (reverse ? list.reverse() : list).slice(0, limit);
+}
