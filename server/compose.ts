@@ -29,6 +29,7 @@ import { createRateLimits } from "./calls/rateLimits.ts";
 import { callRecordTypes } from "./calls/records.ts";
 import { createCollabSocket } from "./collab/collabSocket.ts";
 import type { Config } from "./config.ts";
+import { folderRecordTypes } from "./folders/records.ts";
 import { createArticleHandlers } from "./handlers/articles.ts";
 import { createCommitHandlers } from "./handlers/commits.ts";
 import { createContentHandlers } from "./handlers/content.ts";
@@ -54,6 +55,8 @@ import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
 import { isMarked } from "./storage/storeMark.ts";
+import { topicRecordTypes } from "./topics/records.ts";
+import { createTopicService } from "./topics/service.ts";
 import { createWebhookCleanup } from "./webhooks/cleanup.ts";
 import { createWebhookActorKinds } from "./webhooks/deliver.ts";
 import { createEnqueue } from "./webhooks/enqueue.ts";
@@ -70,6 +73,8 @@ const recordTypes = [
   ...articleRecordTypes,
   ...webhookRecordTypes,
   ...publishingRecordTypes,
+  ...folderRecordTypes,
+  ...topicRecordTypes,
 ] as readonly AnyRecordType[];
 
 export function openStorage(config: Pick<Config, "dataDir" | "diskReserveMiB">, onDiskError: (error: Error) => void): Promise<Storage> {
@@ -237,7 +242,9 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     wake: pump.wake,
     listeners: {
       articleUpdated: (event) => enqueue({ event: "article.updated", ...event }),
+      articleCommitted: (event) => topicService.articleCommitted(event),
       articleDeleted: (article) => publishing.articleDeleted(article),
+      articleRemoved: (article) => topicService.articleRemoved(article),
     },
   });
 
@@ -252,13 +259,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     wake: pump.wake,
     log,
   });
+  const topicService = createTopicService({ storage, actors, articles: articleService.writer, pager, limits });
   const publicPages = createPublicPageRoutes({
     pages: publishing.pages,
     rates: rateLimits,
     proxyHops: config.proxyHops,
   });
 
-  actors.register([...authActorKinds, deliveryKind, endpointKind, ...publishing.actorKinds]);
+  actors.register([...authActorKinds, deliveryKind, endpointKind, ...publishing.actorKinds, ...topicService.actorKinds]);
   const housekeeping = createHousekeeping(storage, createRecordTypes(recordTypes));
   const workers: Readonly<Record<string, DueWorker>> = {
     ...Object.fromEntries(housekeepingKinds.map((kind) => [kind, housekeeping])),
