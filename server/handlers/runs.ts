@@ -1,5 +1,5 @@
 /** Answers the operations of `api/contract/runs.ts`. */
-import type { AppContract } from "../../api/contract/contract.ts";
+import type { runs as contract } from "../../api/contract/runs.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Approval, Artifact, Run } from "../../api/schema/run.ts";
 import { type Handlers, RawReply } from "../calls/call.ts";
@@ -12,7 +12,7 @@ import type { RunService } from "../runs/service.ts";
 
 type RunServices = Pick<RunService, "runs" | "approvals">;
 
-export function createRunHandlers({ runs, approvals }: RunServices): Handlers<AppContract>["runs"] {
+export function createRunHandlers({ runs, approvals }: RunServices): Handlers<{ runs: typeof contract }>["runs"] {
   return {
     list: {
       serve: ({ params, query }) => runs.list(params.workspaceId, query),

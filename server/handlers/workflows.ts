@@ -1,10 +1,13 @@
 /** Answers the operations of `api/contract/workflows.ts`. */
-import type { AppContract } from "../../api/contract/contract.ts";
+import type { workflows as contract } from "../../api/contract/workflows.ts";
 import type { Run } from "../../api/schema/run.ts";
 import type { Handlers } from "../calls/call.ts";
 import type { RunService } from "../runs/service.ts";
 
-export function createWorkflowHandlers({ workflows, runs }: Pick<RunService, "workflows" | "runs">): Handlers<AppContract>["workflows"] {
+export function createWorkflowHandlers({
+  workflows,
+  runs,
+}: Pick<RunService, "workflows" | "runs">): Handlers<{ workflows: typeof contract }>["workflows"] {
   return {
     list: {
       serve: async ({ query }) => workflows.list(query),

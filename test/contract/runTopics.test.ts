@@ -1,0 +1,312 @@
+/** From a topic to its draft: what starts, what follows, and what each move leaves behind, over REST. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StepContext, StepResult } from "../../server/runs/executors/port.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+
+let rig: RunRig;
+beforeEach(async () => {
+  rig = await createRunRig({ storage: createMemoryStorage() });
+});
+afterEach(() => rig.close());
+
+async function startStaged(topicId: string, body: object = {}): Promise<{ runId: string; articleId: string }> {
+  return rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), body);
+}
+
+describe("the staged pipeline", () => {
+  test("[RU40] an outline that waits for approval, then a draft that follows by itself; each move is recorded once", async () => {
+    const topicId = await rig.makeTopic();
+    const started = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { instructions: "be brief" });
+    expect(started).toEqual({
+      runId: expect.any(String),
+      workflowId: "outline",
+      articleId: expect.any(String),
+      topicId,
+      status: "queued",
+    });
+    const { runId, articleId } = started;
+    const paused = await rig.runIn(runId, "paused_for_approval");
+    expect(paused).toMatchObject({
+      pipeline: "staged",
+      topicId,
+      articleId,
+      approvalMode: "required",
+      currentStep: "outline",
+      startedBy: "ana",
+      pendingApproval: { stepName: "outline", policy: "required", state: "pending", artifactKeys: ["outline-1"] },
+    });
+    expect(await rig.topic(topicId)).toMatchObject({
+      status: "outlined",
+      articleId,
+      outlineRunId: runId,
+      seoBriefRevision: 1,
+      outlineSeoBriefRevision: 1,
+    });
+    const article = await rig.node.articles.get(articleId);
+    expect(article.article).toMatchObject({ title: "Kites in high wind", topicId });
+
+    const approved = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), { note: "good" });
+    expect(approved).toMatchObject({ topicId, articleId, workflowId: "draft", draftRunId: expect.any(String) });
+    const outline = await rig.runIn(runId, "completed");
+    expect(outline.chainedRunId).toBe(approved.draftRunId);
+    const draft = await rig.runIn(approved.draftRunId, "completed");
+    expect(draft).toMatchObject({ workflowId: "draft", pipeline: "staged", parentRunId: runId, approvalMode: "none", topicId, articleId });
+
+    const topic = await rig.topic(topicId);
+    expect(topic).toMatchObject({ status: "drafted", draftRunId: approved.draftRunId, draftSeoBriefRevision: 1 });
+    expect(topic.approvals.outline).toMatchObject({ approvedBy: "ana", note: "good" });
+    expect(await rig.expect(200, "GET", rig.topicPath(topicId, "/outline"))).toEqual({ topicId, articleId, outline: "# outline 1\n" });
+    expect(await rig.expect(200, "GET", rig.topicPath(topicId, "/draft"))).toEqual({ topicId, articleId, draft: "# draft 1\n" });
+    const audit = await rig.auditOf(topicId);
+    for (const once of ["topic_created", "topic_shortlisted", "outline_generated", "outline_approved", "draft_generated"]) {
+      expect(
+        audit.filter((eventType) => eventType === once),
+        once,
+      ).toHaveLength(1);
+    }
+    expect(audit.filter((eventType) => eventType === "pipeline_stage_completed")).toHaveLength(3);
+    // The commits are the agent's, and say which run made them.
+    const commits = await rig.node.commits.list(articleId, {});
+    expect(commits.items.map(({ kind, runId: of }) => [kind, of])).toEqual([
+      ["agent", approved.draftRunId],
+      ["agent", runId],
+    ]);
+  });
+
+  test("[RU40] approved at the run, the topic's outline is approved with it, and the draft follows", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
+    const approval = await rig.expect(
+      200,
+      "POST",
+      `/runs/${runId}/approvals/${pendingApproval.approvalId}`,
+      { decision: "approve" },
+      { as: "ben" },
+    );
+    expect(approval).toMatchObject({ state: "approved", resolvedBy: "ben", runId });
+    const { chainedRunId } = await rig.run(runId);
+    await rig.runIn(chainedRunId, "completed");
+    expect((await rig.topic(topicId)).approvals.outline).toMatchObject({ approvedBy: "ben" });
+  });
+
+  test("[RU41] the draft works from what the outline run made", async () => {
+    await rig.close();
+    let read: string | undefined;
+    const draft = async (context: StepContext): Promise<StepResult> => {
+      read = await context.output("outline");
+      return {
+        kind: "completed",
+        text: "a draft",
+        artifacts: [{ kind: "draft", contentType: "text/markdown", text: "a draft" }],
+        usage: noUsage,
+      };
+    };
+    rig = await createRunRig({ storage: createMemoryStorage(), executors: { draft } });
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    const { draftRunId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    await rig.runIn(draftRunId, "completed");
+    expect(read).toBe("# outline 1\n");
+  });
+
+  test("[RU42] a decision taken before there is an outline holds for the run and for the topic", async () => {
+    await rig.close();
+    let go: (() => void) | undefined;
+    const thesis = () =>
+      new Promise<StepResult>((resolve) => {
+        go = () => resolve({ kind: "completed", artifacts: [], usage: noUsage });
+      });
+    rig = await createRunRig({ storage: createMemoryStorage(), executors: { thesis } });
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    await rig.runIn(runId, "running");
+    const { approvals } = await rig.expect(200, "GET", `/runs/${runId}/approvals`);
+    expect(approvals).toMatchObject([{ stepName: "outline", state: "pending" }]);
+    await rig.expect(
+      200,
+      "POST",
+      `/runs/${runId}/approvals/${approvals[0].approvalId}`,
+      { decision: "approve", note: "go" },
+      { as: "ben" },
+    );
+    await expect.poll(() => go).toBeTypeOf("function");
+    go?.();
+    const { chainedRunId } = await rig.runIn(runId, "completed");
+    await rig.runIn(chainedRunId, "completed");
+    expect((await rig.topic(topicId)).approvals.outline).toMatchObject({ approvedBy: "ben", note: "go" });
+    expect((await rig.auditOf(topicId)).filter((eventType) => eventType === "outline_approved")).toHaveLength(1);
+  });
+
+  test("[RU43] changes asked for at the topic run the outline again with the feedback; the run is the same", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId, articleId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    const asked = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/request-changes"), { feedback: "shorter" });
+    expect(asked).toMatchObject({ topicId, runId, articleId });
+    await expect.poll(async () => (await rig.run(runId)).pendingApproval?.artifactKeys).toEqual(["outline-1", "outline-2"]);
+    expect((await rig.expect(200, "GET", rig.topicPath(topicId, "/outline"))).outline).toBe("# outline 2, shorter\n");
+    expect(await rig.auditOf(topicId)).toContain("outline_changes_requested");
+  });
+
+  test("[RU43] after the run is over a request for changes starts one with the feedback, staged again if it never came to a draft", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    await rig.expect(202, "POST", `/runs/${runId}/cancel`, { reason: "later" });
+    const { runId: second } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/request-changes"), { feedback: "warmer" });
+    expect(second).not.toBe(runId);
+    const paused = await rig.runIn(second, "paused_for_approval");
+    expect(paused.pipeline).toBe("staged");
+    const { draftRunId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    await rig.runIn(draftRunId, "completed");
+    expect((await rig.expect(200, "GET", rig.topicPath(topicId, "/outline"))).outline).toContain("warmer");
+    const changed = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/request-changes"), { feedback: "more wind" });
+    await rig.runIn(changed.runId, "completed");
+    expect((await rig.expect(200, "GET", rig.topicPath(topicId, "/draft"))).draft).toContain("more wind");
+  });
+
+  test("[RU44] a rejected outline ends the run; approved later all the same, the draft starts from it", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
+    await rig.expect(200, "POST", `/runs/${runId}/approvals/${pendingApproval.approvalId}`, { decision: "reject", note: "no" });
+    expect(await rig.run(runId)).toMatchObject({
+      status: "cancelled",
+      failure: { code: "approval_rejected", message: "no", stepName: "outline" },
+    });
+    expect((await rig.topic(topicId)).status).toBe("outlined");
+    const { draftRunId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    expect(await rig.runIn(draftRunId, "completed")).toMatchObject({ parentRunId: runId });
+  });
+});
+
+describe("other ways to start", () => {
+  test("[RU45] full is one run through every step; what nobody can do yet is skipped with its reason", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId, workflowId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { pipeline: "full" });
+    expect(workflowId).toBe("full_editorial_article");
+    await rig.runIn(runId, "paused_for_approval");
+    // The run itself goes on to the draft: no other one starts.
+    const approved = await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    expect(approved.draftRunId).toBeUndefined();
+    const run = await rig.runIn(runId, "completed");
+    expect(run.steps.map(({ name, status }: { name: string; status: string }) => [name, status]).slice(0, 6)).toEqual([
+      ["serp_benchmark", "skipped"],
+      ["research", "completed"],
+      ["thesis", "completed"],
+      ["outline", "completed"],
+      ["draft", "completed"],
+      ["citation_enrichment", "skipped"],
+    ]);
+    expect(run.steps[0].error).toEqual({ code: "not_available", message: "There is no executor for step type serp_benchmark yet." });
+    expect((await rig.topic(topicId)).status).toBe("drafted");
+  });
+
+  test("[RU45] shortlisting starts research only where it is given something to go by", async () => {
+    const [quiet, loud] = [await rig.makeTopic("One"), await rig.makeTopic("Two")];
+    expect(await rig.expect(200, "POST", rig.topicPath(quiet, "/shortlist"))).toEqual({ message: expect.any(String), topicId: quiet });
+    const started = await rig.expect(202, "POST", rig.topicPath(loud, "/shortlist"), { instructions: "look at the coast" });
+    expect(started).toMatchObject({ workflowId: "research", runId: expect.any(String), articleId: expect.any(String) });
+    await rig.runIn(started.runId, "completed");
+    expect(await rig.topic(loud)).toMatchObject({ status: "shortlisted", agentRunId: started.runId, articleId: started.articleId });
+    const { texts } = await rig.node.documents.read(started.articleId);
+    expect(texts["research.md"]).toBe("# research 1\n");
+    expect(await rig.auditOf(loud)).toContain("pipeline_stage_completed");
+  });
+
+  test("[RU45] an outline or a draft alone; an approved outline of its own does not start a draft", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId, ...rest } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline"), { styleProfileId: "house" });
+    expect(rest).toEqual({ articleId: expect.any(String), status: "queued" });
+    await rig.runIn(runId, "paused_for_approval");
+    const approved = await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    expect(approved).toEqual({ message: expect.any(String), topicId, articleId: rest.articleId });
+    await rig.runIn(runId, "completed");
+    const acted = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/actions"), { action: "create" });
+    expect(acted).toMatchObject({ workflowId: "draft", action: "create", status: "queued" });
+    await rig.runIn(acted.runId, "completed");
+    const message = await rig.expect(200, "POST", rig.topicPath(topicId, "/draft/approve"), { note: "print it" });
+    expect(message).toEqual({ message: expect.any(String), topicId });
+    expect((await rig.topic(topicId)).approvals.draft).toMatchObject({ approvedBy: "ana", note: "print it" });
+  });
+
+  test("[RU46] one Idempotency-Key starts one run, and a second active run of a topic is refused with the first one's id", async () => {
+    const topicId = await rig.makeTopic();
+    const headers = { "idempotency-key": "once" };
+    const answers = await Promise.all([1, 2, 3].map(() => rig.request("POST", rig.topicPath(topicId, "/workflow-runs"), {}, { headers })));
+    const first = answers.find(({ status }) => status === 202)?.body;
+    for (const { status, body } of answers)
+      expect(status === 202 ? body.runId : body.code).toBe(status === 202 ? first.runId : "idempotency_in_progress");
+    const again = await rig.request("POST", rig.topicPath(topicId, "/workflow-runs"), {}, { headers });
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.body).toEqual(first);
+    for (const [path, body] of [
+      ["/workflow-runs", {}],
+      ["/outline", {}],
+      ["/draft/actions", { action: "create" }],
+    ] as const) {
+      const refused = await rig.request("POST", rig.topicPath(topicId, path), body);
+      expect(refused).toMatchObject({ status: 409, body: { code: "run_in_progress", activeRunId: first.runId } });
+    }
+    const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?topicId=${topicId}`);
+    expect(runs).toHaveLength(1);
+  });
+
+  test("[RU46] of many starts at once one run is born, and one article", async () => {
+    const topicId = await rig.makeTopic();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => rig.request("POST", rig.topicPath(topicId, "/workflow-runs"), {})));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, ...Array(7).fill(409)]);
+    expect((await rig.node.articles.list({ workspaceId })).items).toHaveLength(1);
+  });
+});
+
+describe("what ends a run", () => {
+  test("[RU47] archiving a topic cancels its active run in the same commit, and a run of it cannot be retried", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    await rig.expect(200, "POST", rig.topicPath(topicId, "/archive"), { note: "not now" });
+    expect(await rig.run(runId)).toMatchObject({ status: "cancelled" });
+    expect(await rig.topic(topicId)).toMatchObject({ status: "archived", archiveNote: "not now", archivedFromStatus: "outlined" });
+    for (const [path, body] of [
+      ["/workflow-runs", {}],
+      ["/outline/approve", {}],
+      ["/outline/request-changes", {}],
+      ["/draft/actions", { action: "create" }],
+      ["/archive", {}],
+    ] as const) {
+      const refused = await rig.request("POST", rig.topicPath(topicId, path), body);
+      expect(refused, path).toMatchObject({
+        status: 409,
+        body: { code: "invalid_transition", currentState: "archived", allowed: ["topic.restore"] },
+      });
+    }
+    expect(await rig.request("POST", `/runs/${runId}/retry`)).toMatchObject({
+      status: 409,
+      body: { code: "invalid_transition", currentState: "archived" },
+    });
+    await rig.expect(200, "POST", rig.topicPath(topicId, "/restore"));
+    await rig.expect(202, "POST", `/runs/${runId}/retry`);
+    expect((await rig.runIn(runId, "paused_for_approval")).steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 1, 1]);
+  });
+
+  test("[RU48] an article that goes to the trash takes the active run that writes it along; nothing starts while it is there", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId, articleId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    const { createCall } = await import("./articleFixture.ts");
+    const call = createCall(rig.storage, workspaceId, 5, { username: "ana", role: "owner" });
+    await rig.node.articles.delete(articleId, false, call);
+    expect(await rig.run(runId)).toMatchObject({ status: "cancelled" });
+    for (const path of ["/workflow-runs", "/outline"]) {
+      const refused = await rig.request("POST", rig.topicPath(topicId, path), {});
+      expect(refused).toMatchObject({ status: 409, body: { code: "invalid_transition", currentState: "article_deleted" } });
+    }
+    expect((await rig.request("POST", `/runs/${runId}/retry`)).status).toBe(409);
+    await rig.node.articles.undelete(articleId, call);
+    await rig.expect(202, "POST", `/runs/${runId}/retry`);
+  });
+});
