@@ -53,7 +53,7 @@ export function createStreamTickets({ storage, keys, credentials, access }: Stre
       const facts = { requiredScopes: [scope], missingScopes: [...missing] };
       throw new AppError("insufficient_scope", `A ticket for ${kind} streams needs the scope ${scope}.`, facts);
     }
-    if (kind !== "article" && kind !== "workspace") throw notFound();
+    if (kind !== "article" && kind !== "workspace" && kind !== "run") throw notFound();
     if ((await access.resolve(principal, kind, id, { deleted: false })) === undefined) throw notFound();
   }
 

@@ -11,10 +11,13 @@ import { type RunRecord, runRecord } from "./records.ts";
 import { announceRun } from "./roundWatch.ts";
 import type { RunKind } from "./startRun.ts";
 import { encodeTimelineEntry, runLog, type TimelineEntry, timelineLog } from "./timelineEntry.ts";
+import { armTrims } from "./timelineRows.ts";
 
 export interface RunKindOptions {
   readonly storage: Pick<Storage, "bus">;
   readonly execute: RunEffect<RunContext, RunEvent>;
+  /** `keep.events`. */
+  readonly keepEventsMs: number;
 }
 
 /** Steps that run at once in this process, and of one workspace; while others wait, fewer. */
@@ -41,7 +44,7 @@ function toEntries({ id, context }: RunRecord, facts: readonly TimelineFact[], n
   );
 }
 
-export function createRunKind({ storage, execute }: RunKindOptions): RunKind {
+export function createRunKind({ storage, execute, keepEventsMs }: RunKindOptions): RunKind {
   return {
     name: "run",
     machine: agentRunMachine,
@@ -56,7 +59,11 @@ export function createRunKind({ storage, execute }: RunKindOptions): RunKind {
     facts: {
       timeline: ({ next, params, nowMs }) => {
         const entries = toEntries(next, params as unknown as readonly TimelineFact[], nowMs);
-        return { logs: [{ op: "append", log: runLog(next.id), twin: timelineLog(next.context.workspaceId), entries }] };
+        const { workspaceId } = next.context;
+        return {
+          logs: [{ op: "append", log: runLog(next.id), twin: timelineLog(workspaceId), entries }],
+          due: armTrims(next.id, workspaceId, nowMs, keepEventsMs),
+        };
       },
     },
     committed: (next) => announceRun(storage.bus, next),

@@ -63,7 +63,7 @@ export function createRunService(options: RunServiceOptions): RunService {
   const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
   const readInput = createStepInput({ storage, topics, artifacts });
   const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
-  const runKind = createRunKind({ storage, execute });
+  const runKind = createRunKind({ storage, execute, keepEventsMs: limits["keep.events"] });
   const decisions = createDecisions({ actors, kind, stepEnd });
   const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
   return {

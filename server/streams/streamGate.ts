@@ -1,0 +1,185 @@
+/**
+ * Lets readers into live streams and out again: credential (a header or a ticket), rate, scope, visibility, in the
+ * order of every surface; then for as long as the stream is open, access as it changes. Facts that come while a
+ * reader is being admitted are held against it, so none falls between the look and the admission.
+ */
+import type { Limits } from "../../api/limits.ts";
+import type { StreamSpec } from "../../api/operation.ts";
+import { AppError, notFound } from "../../api/schema/error.ts";
+import { missingScopes } from "../../api/scopes.ts";
+import type { Clock } from "../../realtime/ports.ts";
+import type { AccessFact, AccessWatch } from "../auth/accessFacts.ts";
+import type { Access, Principal } from "../calls/call.ts";
+import type { AccessResolver, Authenticator } from "../calls/ports.ts";
+import type { RateLimits } from "../calls/rateLimits.ts";
+import type { RequestContext } from "../calls/requestContext.ts";
+import { toCredentialId } from "../calls/wrapper.ts";
+
+export interface StreamGateOptions {
+  readonly authenticator: Authenticator;
+  readonly tickets: { verify(ticket: string, resource: string): Promise<Principal> };
+  readonly access: AccessResolver;
+  readonly accessWatch: Pick<AccessWatch, "subscribe">;
+  readonly rateLimits: RateLimits;
+  readonly limits: Pick<Limits, "sse.credential">;
+  readonly clock: Clock;
+}
+
+/** A reader who was let in. `signal` aborts when it has to go; `leave` must be called when it goes. */
+export interface AdmittedReader {
+  readonly access: Access;
+  readonly signal: AbortSignal;
+  leave(): void;
+}
+
+export interface StreamGate {
+  admit(
+    spec: StreamSpec,
+    context: RequestContext,
+    asked: { readonly id: string; readonly ticket: string | undefined; readonly gone: AbortSignal },
+  ): Promise<AdmittedReader>;
+  readonly open: number;
+  /** Everybody goes; they may come again elsewhere. */
+  close(): void;
+}
+
+/** Timers of Node hold no more than 2^31 ms. */
+const longestTimerMs = 24 * 60 * 60 * 1000;
+
+interface Reader {
+  note(fact: AccessFact): void;
+  readonly end: AbortController;
+}
+
+export function createStreamGate(options: StreamGateOptions): StreamGate {
+  const { authenticator, tickets, access, accessWatch, rateLimits, limits, clock } = options;
+  const readers = new Set<Reader>();
+  const ofCredential = new Map<string, number>();
+  let isClosed = false;
+
+  const unsubscribe = accessWatch.subscribe(
+    (fact) => {
+      for (const reader of [...readers]) reader.note(fact);
+    },
+    // Whoever comes again shows its credential again.
+    () => {
+      for (const { end } of [...readers]) end.abort();
+    },
+  );
+
+  async function authenticate(spec: StreamSpec, context: RequestContext, id: string, ticket: string | undefined): Promise<Principal> {
+    if (ticket === undefined) return context.authenticate(authenticator);
+    if (context.header("authorization") !== undefined || context.header("x-api-key") !== undefined) {
+      throw new AppError("bad_request", "Send either a ticket or a credential in a header, not both.");
+    }
+    return tickets.verify(ticket, `${spec.resource.kind}:${id}`);
+  }
+
+  function requireScope({ scopes }: StreamSpec, principal: Principal): void {
+    const missing = missingScopes(principal.kind === "key" ? principal.scopes : undefined, scopes);
+    if (missing.length === 0) return;
+    const facts = { requiredScopes: [...scopes], missingScopes: [...missing] };
+    throw new AppError("insufficient_scope", `This API key lacks the scope ${missing.join(", ")}.`, facts);
+  }
+
+  function countIn(credentialId: string): () => void {
+    const open = ofCredential.get(credentialId) ?? 0;
+    if (open >= limits["sse.credential"])
+      throw new AppError("rate_limited", "This credential has too many open streams.", { retryAfter: 5 });
+    ofCredential.set(credentialId, open + 1);
+    return () => {
+      const left = (ofCredential.get(credentialId) ?? 1) - 1;
+      if (left > 0) ofCredential.set(credentialId, left);
+      else ofCredential.delete(credentialId);
+    };
+  }
+
+  /** Ends the stream of who has lost access; looks anew where it may have been lost. */
+  function toReader(spec: StreamSpec, id: string, end: AbortController) {
+    const early: AccessFact[] = [];
+    let admitted: { readonly principal: Principal; readonly workspaceId: string } | undefined;
+
+    function look(principal: Principal): void {
+      access.resolve(principal, spec.resource.kind, id, { deleted: false }).then(
+        (found) => {
+          if (found === undefined) end.abort();
+        },
+        // Who cannot be shown to have access has none.
+        () => end.abort(),
+      );
+    }
+
+    function hold(fact: AccessFact, principal: Principal, workspaceId: string): void {
+      if (fact.kind === "key.revoked" && principal.kind === "key" && principal.keyId === fact.keyId) end.abort();
+      if (fact.kind === "session.ended" && principal.kind === "session" && principal.sessionId === fact.sessionId) end.abort();
+      if (fact.kind === "account.disabled" && principal.accountId === fact.accountId) end.abort();
+      if (fact.kind === "membership.changed" && principal.accountId === fact.accountId && workspaceId === fact.workspaceId) look(principal);
+    }
+
+    function watchExpiry(principal: Principal): void {
+      if (principal.kind !== "key" || principal.expiresAtMs === undefined || end.signal.aborted) return;
+      const leftMs = principal.expiresAtMs - clock.now();
+      if (leftMs <= 0) {
+        end.abort();
+        return;
+      }
+      const cancel = clock.after(Math.min(leftMs, longestTimerMs), () => watchExpiry(principal));
+      end.signal.addEventListener("abort", cancel, { once: true });
+    }
+
+    return {
+      end,
+      note(fact: AccessFact): void {
+        if (admitted === undefined) early.push(fact);
+        else hold(fact, admitted.principal, admitted.workspaceId);
+      },
+      admit(principal: Principal, workspaceId: string): void {
+        admitted = { principal, workspaceId };
+        watchExpiry(principal);
+        for (const fact of early) hold(fact, principal, workspaceId);
+      },
+    };
+  }
+
+  return {
+    get open() {
+      return readers.size;
+    },
+    async admit(spec, context, { id, ticket, gone }) {
+      const end = new AbortController();
+      const reader = toReader(spec, id, end);
+      let uncount = () => {};
+      const leave = () => {
+        readers.delete(reader);
+        gone.removeEventListener("abort", leave);
+        uncount();
+        uncount = () => {};
+        end.abort();
+      };
+      if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
+      readers.add(reader);
+      try {
+        const principal = await authenticate(spec, context, id, ticket);
+        const credentialId = toCredentialId(principal);
+        const { refusal } = await rateLimits.draw(["rate.connects"], credentialId);
+        if (refusal !== undefined) throw refusal;
+        requireScope(spec, principal);
+        const found = await access.resolve(principal, spec.resource.kind, id, { deleted: false });
+        if (found === undefined) throw notFound();
+        uncount = countIn(credentialId);
+        reader.admit(principal, found.workspaceId);
+        if (gone.aborted) leave();
+        else gone.addEventListener("abort", leave, { once: true });
+        return { access: found, signal: end.signal, leave };
+      } catch (reason) {
+        leave();
+        throw reason;
+      }
+    },
+    close() {
+      isClosed = true;
+      unsubscribe();
+      for (const { end } of [...readers]) end.abort();
+    },
+  };
+}
