@@ -16,18 +16,20 @@ const assembly = "^server/(app|compose|config|identity|start|main|admin)\\.ts$|^
  */
 const open = {
   accounts: ["accountRegistry", "installation", "me", "records", "setup"],
-  actors: ["port"],
-  articles: ["commits", "port", "records", "service"],
+  actors: ["keyedQueue", "port", "together"],
+  articles: ["commits", "port", "records", "service", "slug", "titleWords"],
   auth: [
     ...["accessFacts", "authenticator", "credentials", "passwords", "records", "secretHash", "secrets", "sessionEndings"],
     ...["apiKeys", "keyCreation", "sessions", "streamTickets"],
   ],
   calls: [".*"],
+  folders: ["records"],
   host: ["port", "router"],
   outbound: ["fetch", "publicUrl"],
   pages: [],
   publishing: ["records"],
   storage: ["port", "recordType", "directory"],
+  topics: ["port", "records", "service"],
   webhooks: ["enqueue"],
   workspaces: ["access", "members", "newWorkspace", "records"],
 };

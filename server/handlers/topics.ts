@@ -5,8 +5,7 @@ import type { CallReply, Handlers } from "../calls/call.ts";
 import type { Page } from "../calls/paging.ts";
 import { recordEtag } from "../calls/precondition.ts";
 import type { MaybeStarted, TopicRuns } from "../runs/topicRuns.ts";
-import type { EnsuredArticle, StageText } from "../topics/topicArticle.ts";
-import type { CreatedTopic, FoundTopic, TopicPage, TopicRequests } from "../topics/topics.ts";
+import type { CreatedTopic, EnsuredArticle, FoundTopic, StageText, TopicPage, TopicRequests } from "../topics/topics.ts";
 
 export interface TopicHandlerServices {
   readonly topics: TopicRequests;

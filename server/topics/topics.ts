@@ -42,6 +42,8 @@ import type { TopicFilter, TopicList } from "./topicList.ts";
 import { toContentTopic, toShortId } from "./topicView.ts";
 import type { Transitions } from "./transitions.ts";
 
+export type { EnsuredArticle, StageText } from "./topicArticle.ts";
+
 /** A topic named by its id or short id. */
 export interface NamedTopic {
   readonly workspaceId: string;
