@@ -133,7 +133,7 @@ export function createStepEnd({ storage, topics, articles, starter, ids }: StepE
           committer: startedBy,
           ids,
           notBefore: written.revision,
-          run: { runId, stepName: step.name, ...present({ seoBriefRevision: briefRevision }) },
+          run: { runId, stepName: step.name, ...present({ file: step.persistToArticle?.file, seoBriefRevision: briefRevision }) },
         });
         if (prepared.kind === "deleted") return { kind: "deleted" };
         if (prepared.kind === "behind") throw new Error("the step's own text has not reached this node's document");
