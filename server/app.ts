@@ -4,6 +4,7 @@
  * handed, and knows no storage, no host and no settings.
  */
 import type { AppContract } from "../api/contract/contract.ts";
+import { streams } from "../api/contract/streams.ts";
 import { toOpenApi } from "../api/derive/openapi.ts";
 import { AppError, notFound } from "../api/schema/error.ts";
 import type { Handlers } from "./calls/call.ts";
@@ -26,6 +27,8 @@ export interface AppOptions extends CallsOptions {
   readonly proxyHops: number;
   /** Pages, probes and documents of the other parts. */
   readonly routes: readonly Route[];
+  /** Live streams, which refuse like operations. */
+  readonly streams?: (calls: Pick<Calls, "refuse">) => readonly ServedRoute[];
   readonly upgrade: HostApp["upgrade"];
 }
 
@@ -37,6 +40,7 @@ export function createApp(options: AppOptions): HostApp {
   const router = createRouter<ServedRoute>([
     ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits)),
     ...toTrpcRoutes({ operations, calls, limits }),
+    ...(options.streams?.(calls) ?? []),
     ...[...options.routes, ...problemRoutes(), openApiRoute(options)].map((route) => toServed(route, calls, options)),
   ]);
 
@@ -102,7 +106,7 @@ function toServed(route: Route, calls: Calls, { onAnswered }: Pick<AppOptions, "
 }
 
 function openApiRoute({ contract, baseUrl }: Pick<AppOptions, "contract" | "baseUrl">): Route {
-  const body = JSON.stringify(toOpenApi(contract, { baseUrl }));
+  const body = JSON.stringify(toOpenApi(contract, streams, { baseUrl }));
   const headers = { "content-type": "application/json" };
   return { method: "GET", path: "/openapi.json", publicCors: true, handle: () => ({ status: 200, headers, body }) };
 }

@@ -3,7 +3,7 @@
  * share (credentials, headers, problems) is written once, as components.
  */
 import { z } from "zod";
-import { bytes, type Contract, type OperationSpec, type ReplyBody } from "../operation.ts";
+import { bytes, type Contract, type OperationSpec, type ReplyBody, type StreamContract, type StreamSpec } from "../operation.ts";
 import { type ErrorCode, errorRow, errorTable, Problem } from "../schema/error.ts";
 import { createSchemaBook, type SchemaBook, type SchemaObject } from "./openApiSchemas.ts";
 
@@ -18,7 +18,7 @@ const commonStatuses = [400, 401, 403, 404, 413, 422, 429, 500, 503] as const;
 
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-export function toOpenApi(contract: Contract, { baseUrl }: OpenApiOptions): Json {
+export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl }: OpenApiOptions): Json {
   const book = createSchemaBook();
   const problem = book.add(Problem, "output");
   const paths: Record<string, Json> = {};
@@ -27,6 +27,11 @@ export function toOpenApi(contract: Contract, { baseUrl }: OpenApiOptions): Json
       const path = paths[spec.path] ?? {};
       path[spec.method.toLowerCase()] = toOperation(`${resource}.${name}`, resource, spec, book, problem);
       paths[spec.path] = path;
+    }
+  }
+  for (const [resource, specs] of Object.entries(streams)) {
+    for (const [name, spec] of Object.entries(specs)) {
+      paths[spec.path] = { get: toStreamOperation(`${resource}.${name}`, resource, spec, book) };
     }
   }
   return {
@@ -70,6 +75,47 @@ function toOperation(key: string, tag: string, spec: OperationSpec, book: Schema
     responses: {
       ...Object.fromEntries(Object.entries(spec.replies).map(([status, reply]) => [status, toResponse(spec, Number(status), reply, book)])),
       ...toRefusals(spec, problem),
+    },
+  };
+}
+
+/** OpenAPI knows no streams: the answer is text, and what its events carry is told beside it. */
+function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: SchemaBook): Json {
+  const resumeHeader = {
+    name: "last-event-id",
+    in: "header",
+    required: false,
+    description: "`id` of the last event the reader has",
+    schema: text,
+  };
+  const ticket = {
+    name: "ticket",
+    in: "query",
+    required: false,
+    description: "A stream ticket, where no header can be sent",
+    schema: text,
+  };
+  return {
+    operationId: key,
+    tags: [tag],
+    summary: spec.summary,
+    security: [{ apiKey: [] }, { accessToken: [] }, {}],
+    "x-svc-scopes": spec.scopes,
+    parameters: [
+      ...toParameters(spec.params, "path", book),
+      ...toParameters(spec.query, "query", book),
+      ticket,
+      resumeHeader,
+      reference("parameters", "requestId"),
+    ],
+    responses: {
+      200: {
+        description: "Server-sent events: `data` of each is one of these, as one line of JSON; `stream.reset` and `stream.end` besides",
+        content: { "text/event-stream": { schema: text } },
+        "x-svc-event": book.add(spec.event, "output"),
+      },
+      204: { description: "The reader has all of a run that is over" },
+      ...Object.fromEntries([400, 401, 403, 404, 422, 429, 500, 503].map((status) => [status, reference("responses", `Problem${status}`)])),
     },
   };
 }

@@ -2,10 +2,13 @@
  * The tRPC v11 router of the contract, as a type: what a stock `@trpc/client` infers from. Requests are served by
  * the server's one wrapper; no procedure object exists at run time.
  */
-import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure } from "@trpc/server";
+import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure, TRPCSubscriptionProcedure, TrackedEnvelope } from "@trpc/server";
+import type { z } from "zod";
 import type { AppContract } from "../contract/contract.ts";
-import type { Contract, InputOf, OperationSpec, OutputOf } from "../operation.ts";
+import type { AppStreams } from "../contract/streams.ts";
+import type { Contract, InputOf, OperationSpec, OutputOf, StreamContract, StreamInputOf, StreamSpec } from "../operation.ts";
 import type { Problem, TrpcErrorKey } from "../schema/error.ts";
+import type { StreamReset } from "../schema/timeline.ts";
 
 /** The `error` of a tRPC answer. `data.problem` is what REST would have answered. */
 export interface TrpcErrorShape {
@@ -31,9 +34,24 @@ type ProcedureOf<Spec extends OperationSpec> = Spec["method"] extends "GET"
   ? TRPCQueryProcedure<{ input: InputOf<Spec>; output: OutputOf<Spec>; meta: object }>
   : TRPCMutationProcedure<{ input: InputOf<Spec>; output: OutputOf<Spec>; meta: object }>;
 
-export type RouterOf<C extends Contract> = TRPCBuiltRouter<
-  RootTypes,
-  { [Resource in keyof C]: { [Name in keyof C[Resource]]: ProcedureOf<C[Resource][Name]> } }
->;
+/** What a subscription gives beside events: what was wanted is no longer kept, and this is how it stands now. */
+export interface ResetNotice {
+  readonly event: "stream.reset";
+  readonly data: z.infer<typeof StreamReset>;
+}
 
-export type AppRouter = RouterOf<AppContract>;
+type SubscriptionOf<Spec extends StreamSpec> = TRPCSubscriptionProcedure<{
+  input: StreamInputOf<Spec>;
+  output: AsyncIterable<TrackedEnvelope<z.output<Spec["event"]> | ResetNotice>, void, unknown>;
+  meta: object;
+}>;
+
+type Procedures<C extends Contract, S extends StreamContract> = {
+  [Resource in keyof C]: { [Name in keyof C[Resource]]: ProcedureOf<C[Resource][Name]> } & (Resource extends keyof S
+    ? { [Name in keyof S[Resource]]: SubscriptionOf<S[Resource][Name]> }
+    : unknown);
+};
+
+export type RouterOf<C extends Contract, S extends StreamContract> = TRPCBuiltRouter<RootTypes, Procedures<C, S>>;
+
+export type AppRouter = RouterOf<AppContract, AppStreams>;

@@ -3,12 +3,13 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
+import { streams } from "../../api/contract/streams.ts";
 import { toOpenApi } from "../../api/derive/openapi.ts";
 import type { OperationSpec } from "../../api/operation.ts";
 import { baseUrl, useSurface } from "./surfaceFixture.ts";
 
 const run = promisify(execFile);
-const document = toOpenApi(contract, { baseUrl: "http://127.0.0.1:8787" });
+const document = toOpenApi(contract, streams, { baseUrl: "http://127.0.0.1:8787" });
 type Operation = { operationId: string; responses: Record<string, unknown>; security: unknown[] };
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
