@@ -15,7 +15,7 @@ const spinTasks = {
   },
   nest: (): number => spinTasks.nest() + 1,
   refuse: (code: "anchor_not_found") => {
-    throw new AppError(code, "Not there.", { errors: [{ pointer: "/a", message: "Not there." }] });
+    throw new AppError(code, "Not there.", { errors: [{ pointer: "/a", code: "anchor_not_found", message: "Not there." }] });
   },
   fail: () => {
     throw new TypeError("a bug");
