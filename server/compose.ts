@@ -16,6 +16,7 @@ import { after } from "./actors/after.ts";
 import { createDuePump } from "./actors/due.ts";
 import type { DueWorker } from "./actors/port.ts";
 import { createActorRuntime } from "./actors/runtime.ts";
+import { joinParts } from "./actors/together.ts";
 import { createApp } from "./app.ts";
 import { articleRecordTypes } from "./articles/records.ts";
 import { createArticleService, createDocumentStore } from "./articles/service.ts";
@@ -24,6 +25,7 @@ import { authActorKinds } from "./auth/apiKeyKind.ts";
 import { authRecordTypes } from "./auth/records.ts";
 import type { Secrets } from "./auth/secrets.ts";
 import { isStreamTicket } from "./auth/streamTickets.ts";
+import { createPageTokens } from "./calls/pageToken.ts";
 import { createPager } from "./calls/paging.ts";
 import { createRateLimits } from "./calls/rateLimits.ts";
 import { callRecordTypes } from "./calls/records.ts";
@@ -34,13 +36,17 @@ import { createArticleHandlers } from "./handlers/articles.ts";
 import { createCommitHandlers } from "./handlers/commits.ts";
 import { createContentHandlers } from "./handlers/content.ts";
 import { createPublicLinkHandlers } from "./handlers/publicLinks.ts";
+import { createRunHandlers } from "./handlers/runs.ts";
+import { createTopicHandlers } from "./handlers/topics.ts";
 import { createWebhookHandlers } from "./handlers/webhooks.ts";
+import { createWorkflowHandlers } from "./handlers/workflows.ts";
 import { CannotListen, type Host, type HostApp } from "./host/port.ts";
 import { createIdentity } from "./identity.ts";
 import { createIds } from "./ids.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { createProbeRoutes } from "./observability/probes.ts";
 import { createOutboundFetch } from "./outbound/fetch.ts";
+import { createProviderFetch } from "./outbound/providerFetch.ts";
 import { createPublicAddresses } from "./outbound/publicAddress.ts";
 import { createCheckPublicUrl } from "./outbound/publicUrl.ts";
 import { createResolve } from "./outbound/resolver.ts";
@@ -48,6 +54,10 @@ import { createPublicPageRoutes } from "./pages/publicPage.ts";
 import { createWelcomeRoutes } from "./pages/welcome.ts";
 import { createPublishing } from "./publishing/publishing.ts";
 import { publishingRecordTypes } from "./publishing/records.ts";
+import { createExecutors } from "./runs/executors/executors.ts";
+import { createModel } from "./runs/executors/model.ts";
+import { runRecordTypes } from "./runs/records.ts";
+import { createRunService } from "./runs/service.ts";
 import { createDirectory, directoryRow } from "./storage/directory.ts";
 import { createHousekeeping, housekeepingKinds } from "./storage/housekeeping.ts";
 import { createLmdbStorage } from "./storage/lmdb.ts";
@@ -55,6 +65,7 @@ import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
 import { isMarked } from "./storage/storeMark.ts";
+import { createTimelineReader } from "./streams/timelineReader.ts";
 import { topicRecordTypes } from "./topics/records.ts";
 import { createTopicService } from "./topics/service.ts";
 import { createWebhookCleanup } from "./webhooks/cleanup.ts";
@@ -63,6 +74,9 @@ import { createEnqueue } from "./webhooks/enqueue.ts";
 import { webhookRecordTypes } from "./webhooks/records.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 import { workspaceRecordTypes } from "./workspaces/records.ts";
+
+/** A model that says nothing for so long has broken off. */
+const modelQuietMs = 120_000;
 
 const recordTypes = [
   directoryRow,
@@ -75,6 +89,7 @@ const recordTypes = [
   ...publishingRecordTypes,
   ...folderRecordTypes,
   ...topicRecordTypes,
+  ...runRecordTypes,
 ] as readonly AnyRecordType[];
 
 export function openStorage(config: Pick<Config, "dataDir" | "diskReserveMiB">, onDiskError: (error: Error) => void): Promise<Storage> {
@@ -170,12 +185,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     directory,
     access,
     locateArticle: (articleId, where) => articleService.articles.locate(articleId, where),
-    locateRun: async () => undefined,
+    locateRun: (runId) => runService.runs.locate(runId),
   });
 
+  const addresses = createPublicAddresses(config.outboundAllowCidrs);
+  const resolve = createResolve();
   const checkUrl = createCheckPublicUrl({
-    addresses: createPublicAddresses(config.outboundAllowCidrs),
-    resolve: createResolve(),
+    addresses,
+    resolve,
     maxLength: limits["webhook.url"],
     resolveTimeoutMs: limits["webhook.connectMs"],
   });
@@ -226,7 +243,11 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     corsOrigins: config.corsOrigins,
     log,
   });
-  metrics.watch({ sockets: () => rooms.stats().connections, rooms: () => rooms.stats().rooms });
+  metrics.watch({
+    sockets: () => rooms.stats().connections,
+    rooms: () => rooms.stats().rooms,
+    runs: () => runService.runs.count(),
+  });
   const articleService = createArticleService({
     storage,
     documents,
@@ -243,7 +264,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     listeners: {
       articleUpdated: (event) => enqueue({ event: "article.updated", ...event }),
       articleCommitted: (event) => topicService.articleCommitted(event),
-      articleDeleted: (article) => publishing.articleDeleted(article),
+      articleDeleted: async (article) =>
+        joinParts([await publishing.articleDeleted(article), await runService.runs.articleDeleted(article)]),
       articleRemoved: (article) => topicService.articleRemoved(article),
     },
   });
@@ -260,13 +282,51 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     log,
   });
   const topicService = createTopicService({ storage, actors, articles: articleService.writer, pager, limits });
+  const modelFetch =
+    config.model === undefined
+      ? undefined
+      : createProviderFetch({
+          baseUrl: config.model.baseUrl,
+          addresses,
+          resolve,
+          connectMs: limits["webhook.connectMs"],
+          quietMs: modelQuietMs,
+        });
+  const steps = createExecutors({
+    model: config.model === undefined || modelFetch === undefined ? undefined : createModel({ ...config.model, fetch: modelFetch.fetch }),
+  });
+  const runService = createRunService({
+    storage,
+    actors,
+    topics: topicService.port,
+    folders: topicService.folders,
+    articles: articleService.writer,
+    edits: articleService.edits,
+    rooms,
+    texts: documents.texts,
+    documents: articleService.documents,
+    executors: steps.executors,
+    timeline: createTimelineReader({ storage }),
+    pager,
+    pageTokens: createPageTokens(secrets.pageKey),
+    ids,
+    limits,
+    log,
+  });
   const publicPages = createPublicPageRoutes({
     pages: publishing.pages,
     rates: rateLimits,
     proxyHops: config.proxyHops,
   });
 
-  actors.register([...authActorKinds, deliveryKind, endpointKind, ...publishing.actorKinds, ...topicService.actorKinds]);
+  actors.register([
+    ...authActorKinds,
+    deliveryKind,
+    endpointKind,
+    ...publishing.actorKinds,
+    ...topicService.actorKinds,
+    ...runService.actorKinds,
+  ]);
   const housekeeping = createHousekeeping(storage, createRecordTypes(recordTypes));
   const workers: Readonly<Record<string, DueWorker>> = {
     ...Object.fromEntries(housekeepingKinds.map((kind) => [kind, housekeeping])),
@@ -286,6 +346,9 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       commits: createCommitHandlers(articleService),
       webhooks: createWebhookHandlers({ webhooks }),
       publicLinks: createPublicLinkHandlers({ links: publishing.links }),
+      topics: createTopicHandlers({ topics: topicService.topics, topicRuns: runService.topicRuns }),
+      workflows: createWorkflowHandlers(runService),
+      runs: createRunHandlers(runService),
     },
     authenticator: identity.authenticator,
     access: identity.accessResolver,
@@ -333,7 +396,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       collab.stop();
       access.stop();
       await identity.settled();
-      await Promise.all([articleService.close(), publicPages.close()]);
+      await Promise.all([articleService.close(), publicPages.close(), steps.close(), modelFetch?.close()]);
     },
   };
 }

@@ -8,7 +8,10 @@ import { content } from "./content.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import { publicLinks } from "./publicLinks.ts";
+import { runs } from "./runs.ts";
+import { topics } from "./topics.ts";
 import { webhooks } from "./webhooks.ts";
+import { workflows } from "./workflows.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** Spelled out, so that the compiler names the parts instead of inlining them. */
@@ -23,6 +26,9 @@ export type AppContract = {
   readonly commits: typeof commits;
   readonly publicLinks: typeof publicLinks;
   readonly webhooks: typeof webhooks;
+  readonly topics: typeof topics;
+  readonly workflows: typeof workflows;
+  readonly runs: typeof runs;
 };
 
 export const contract: AppContract = {
@@ -36,4 +42,7 @@ export const contract: AppContract = {
   commits,
   publicLinks,
   webhooks,
+  topics,
+  workflows,
+  runs,
 } satisfies Contract;

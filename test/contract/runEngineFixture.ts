@@ -42,6 +42,7 @@ export function createEngineNode(storage: Storage, time: ManualTime, executors: 
   const ids = createIds(storage);
   const kind: RunKind = createRunKind({
     storage,
+    keepEventsMs: limits["keep.events"],
     execute: createExecute({
       storage,
       actors,
