@@ -17,6 +17,7 @@ const entryPoints = {
   "svc-server": "server/main.ts",
   textThread: "server/articles/textThread.ts",
   pageThread: "server/pages/pageThread.ts",
+  articleProgram: "server/runs/executors/articleProgram.ts",
 };
 
 const sourceFolders = ["api", "machines", "realtime", "server"];
