@@ -65,6 +65,7 @@ import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
 import { isMarked } from "./storage/storeMark.ts";
+import { createStreamService } from "./streams/service.ts";
 import { createTimelineReader } from "./streams/timelineReader.ts";
 import { topicRecordTypes } from "./topics/records.ts";
 import { createTopicService } from "./topics/service.ts";
@@ -244,7 +245,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     log,
   });
   metrics.watch({
-    sockets: () => rooms.stats().connections,
+    sockets: () => ({ collab: rooms.stats().connections, stream: liveStreams.stats().open }),
     rooms: () => rooms.stats().rooms,
     runs: () => runService.runs.count(),
   });
@@ -313,6 +314,17 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     limits,
     log,
   });
+  const liveStreams = createStreamService({
+    storage,
+    topics: topicService.port,
+    authenticator: identity.authenticator,
+    tickets: identity.tickets,
+    access: identity.accessResolver,
+    accessWatch: access,
+    rateLimits,
+    limits,
+    clock,
+  });
   const publicPages = createPublicPageRoutes({
     pages: publishing.pages,
     rates: rateLimits,
@@ -334,6 +346,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...articleService.workers,
     ...createWebhookCleanup({ storage, actors, deliveryKind }),
     ...publishing.workers,
+    ...liveStreams.workers,
   };
   for (const [kind, worker] of Object.entries(workers)) pump.register(kind, worker);
 
@@ -373,6 +386,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
         version: options.version,
       }),
     ],
+    streams: liveStreams.routes,
     upgrade: collab.upgrade,
     onAnswered({ operation, status, ms, requestId, credentialId }) {
       metrics.callAnswered(operation, status, ms);
@@ -391,6 +405,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       return prepared;
     },
     async drain(signal) {
+      liveStreams.close();
       await rooms.drain();
       await pump.drain(signal);
       collab.stop();

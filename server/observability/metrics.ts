@@ -6,7 +6,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 
 /** Asked when the text is made, so that nobody has to keep a gauge up to date. */
 export interface Gauges {
-  sockets(): number;
+  /** Open ones, by kind. */
+  sockets(): Readonly<Record<string, number>>;
   rooms(): number;
   /** Runs of all workspaces by status. */
   runs(): Promise<ReadonlyMap<string, number>>;
@@ -35,7 +36,7 @@ export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
-  let gauges: Gauges = { sockets: () => 0, rooms: () => 0, runs: async () => new Map() };
+  let gauges: Gauges = { sockets: () => ({}), rooms: () => 0, runs: async () => new Map() };
 
   const http = new Histogram({
     name: "svc_http_seconds",
@@ -90,7 +91,7 @@ export function createMetrics(): Metrics {
     labelNames: ["kind"],
     registers,
     collect() {
-      this.set({ kind: "collab" }, gauges.sockets());
+      for (const [kind, open] of Object.entries(gauges.sockets())) this.set({ kind }, open);
     },
   });
   new Gauge({
