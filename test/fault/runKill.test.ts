@@ -1,0 +1,130 @@
+/**
+ * Runs of a real server that is killed again and again while people write into the same articles: from topic to draft,
+ * with an approval between. What decides is the end: every step finished once, the draft stands once, no note is gone.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { AgentEvent } from "../../api/schema/timeline.ts";
+import { type Rest, signIn } from "../support/clients.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+const kills = 6;
+const topics = 6;
+const retried = new Set(["idempotency_in_progress", "unavailable"]);
+
+let server: RunningServer;
+let rest: Rest;
+let workspaceId: string;
+
+beforeAll(async () => {
+  server = await startServer({ LIMITS: "off", LEASE_MS: "1000" });
+  rest = await signIn(server.url, server.operator);
+  workspaceId = (await rest.expect(200, "GET", "/workspaces")).workspaces[0].workspaceId;
+});
+afterAll(() => server.remove());
+
+/** Repeats a request until the server says how it went. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+async function insist(method: string, path: string, body?: unknown, key?: string): Promise<any> {
+  for (;;) {
+    try {
+      const answer = await rest.request(method, path, body, key === undefined ? {} : { "idempotency-key": key });
+      if (answer.status < 400) return answer.body;
+      if (!retried.has(answer.body.code)) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+    } catch (reason) {
+      // Cut off: the repeat finds out.
+      if (reason instanceof Error && reason.message.startsWith(method)) throw reason;
+    }
+    await pause(25);
+  }
+}
+
+async function until(
+  runId: string,
+  status: string,
+): Promise<{ chainedRunId: string; steps: { attempt: number; artifactKeys: string[] }[] }> {
+  for (;;) {
+    const run = await insist("GET", `/runs/${runId}`);
+    if (run.status === status) return run;
+    if (["failed", "cancelled"].includes(run.status)) throw new Error(`${runId}: ${JSON.stringify(run.failure)}`);
+    await pause(25);
+  }
+}
+
+interface Told {
+  readonly articleId: string;
+  readonly outlineRunId: string;
+  readonly draftRunId: string;
+  readonly notes: readonly string[];
+}
+
+async function tell(n: number): Promise<Told> {
+  const inTopics = `/workspaces/${workspaceId}/topics`;
+  const body = {
+    title: `Kites of kind ${n}`,
+    targetAudience: "builders",
+    primaryKeyword: "kites",
+    mustInclude: Array.from({ length: 12 }, (_, at) => `point ${at}`),
+    wordCountRange: { min: 800, max: 1500 },
+  };
+  const { topicId } = await insist("POST", inTopics, body, `topic ${n}`);
+  const path = `${inTopics}/${topicId}`;
+  const { runId: outlineRunId, articleId } = await insist("POST", `${path}/workflow-runs`, {}, `start ${n}`);
+  await until(outlineRunId, "paused_for_approval");
+  const { draftRunId } = await insist("POST", `${path}/outline/approve`, {}, `approve ${n}`);
+  const notes: string[] = [];
+  let isOver = false;
+  const ended = until(draftRunId, "completed").finally(() => {
+    isOver = true;
+  });
+  ended.catch(() => {});
+  while (!isOver) {
+    const note = `«${n}.${notes.length}»`;
+    await insist("PATCH", `/articles/${articleId}/content`, { mode: "append", content: note }, `note ${n} ${notes.length}`);
+    notes.push(note);
+    await pause(40);
+  }
+  await ended;
+  return { articleId, outlineRunId, draftRunId, notes };
+}
+
+it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0, the draft stands once, nothing that was typed is gone`, async () => {
+  let isOver = false;
+  const telling = Promise.all(Array.from({ length: topics }, (_, n) => tell(n))).finally(() => {
+    isOver = true;
+  });
+  let killed = 0;
+  while (!isOver && killed < kills) {
+    await Promise.race([telling, pause(150 + Math.random() * 700)]);
+    if (isOver) break;
+    await server.kill();
+    await server.start();
+    killed += 1;
+  }
+  const stories = await telling;
+  expect(killed).toBe(kills);
+  for (const { articleId, outlineRunId, draftRunId, notes } of stories) {
+    for (const runId of [outlineRunId, draftRunId]) {
+      const { events, lastSeq } = await rest.expect<{ events: AgentEvent[]; lastSeq: number }>(
+        200,
+        "GET",
+        `/runs/${runId}/events?limit=100`,
+      );
+      expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: lastSeq }, (_, at) => at + 1));
+      const finished = events.flatMap((event) => (event.event === "agent.step_completed" ? [event.data.stepName] : []));
+      expect(finished).toEqual(runId === outlineRunId ? ["research", "thesis", "outline"] : ["draft", "seo_review", "article_validation"]);
+      // Nothing begins again once it has finished.
+      const order = events.flatMap((event) => (event.event === "agent.step_started" ? [event.data.stepName] : []));
+      expect(order).toEqual([...order].sort((a, b) => finished.indexOf(a) - finished.indexOf(b)));
+    }
+    const { artifacts } = await rest.expect(200, "GET", `/runs/${draftRunId}/artifacts`);
+    const key = artifacts.find(({ kind }: { kind: string }) => kind === "draft").artifactKey;
+    const draft = await rest.expect<string>(200, "GET", `/runs/${draftRunId}/artifacts/${key}`, undefined, { accept: "text/markdown" });
+    const { content } = await rest.expect<{ content: string }>(200, "GET", `/articles/${articleId}/content`);
+    for (const note of notes) expect(content.split(note).length - 1, note).toBe(1);
+    const plain = (text: string) => text.replace(/«[\d.]+»/g, "");
+    expect(plain(content)).toBe(plain(draft));
+    const { commits } = await rest.expect(200, "GET", `/articles/${articleId}/commits?kind=agent`);
+    expect(commits.map(({ runId }: { runId: string }) => runId)).toEqual([draftRunId, outlineRunId]);
+  }
+}, 120_000);
