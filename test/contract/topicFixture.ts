@@ -1,0 +1,112 @@
+/** The topics as a server has them, beside the articles, on a store and a clock of the test's own. */
+import pino from "pino";
+import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { WorkspaceCreateTopicRequest } from "../../api/schema/topic.ts";
+import type { TopicEvent } from "../../machines/topic.ts";
+import type { Timeless } from "../../server/actors/port.ts";
+import { createActorRuntime } from "../../server/actors/runtime.ts";
+import { joinParts } from "../../server/actors/together.ts";
+import type { ArticleUpdated } from "../../server/articles/port.ts";
+import { createPager } from "../../server/calls/paging.ts";
+import { type FolderRecord, folderRecord } from "../../server/folders/records.ts";
+import { createIds } from "../../server/ids.ts";
+import type { Partition, Storage } from "../../server/storage/port.ts";
+import { createTopicService } from "../../server/topics/service.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
+
+export const partition: Partition = 5;
+
+export interface TopicNodeOptions {
+  readonly limits?: Partial<Limits>;
+}
+
+export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" | "after">, options: TopicNodeOptions = {}) {
+  const limits = { ...defaultLimits, ...options.limits };
+  const webhooks: ArticleUpdated["data"][] = [];
+  const node = createArticleNode(storage, time, {
+    limits,
+    listeners: {
+      articleUpdated: async ({ data }) => ({ started: () => webhooks.push(data) }),
+      articleCommitted: (event) => service.articleCommitted(event),
+      articleRemoved: (event) => service.articleRemoved(event),
+    },
+  });
+  const actors = createActorRuntime({ storage, pump: node.pump, log: pino({ level: "silent" }), leaseMs: 5000 });
+  const pager = createPager({ storage, pageKey: Buffer.alloc(32, 7), limits });
+  const service = createTopicService({ storage, actors, articles: node.writer, pager, limits });
+  actors.register(service.actorKinds);
+
+  const call = (workspaceId: string, more: CallOptions = {}) => createCall(storage, workspaceId, partition, { limits, ...more });
+  return {
+    ...service,
+    node,
+    actors,
+    webhooks,
+    call,
+    async create(workspaceId: string, more: Partial<WorkspaceCreateTopicRequest> = {}, options: CallOptions = {}): Promise<string> {
+      const request = { title: "Kites in high wind", targetAudience: "builders", ...more };
+      return (await service.topics.create(call(workspaceId, options), workspaceId, request)).response.topicId;
+    },
+    async get(workspaceId: string, topicId: string) {
+      return (await service.topics.get({ workspaceId, topicId })).topic;
+    },
+    /** Sends the topic's machine an event in a commit of its own. */
+    async send(workspaceId: string, topicId: string, event: Timeless<TopicEvent>): Promise<void> {
+      const found = await service.port.find(workspaceId, topicId);
+      if (found === undefined) throw new Error(`there is no topic ${topicId}`);
+      const { started, ...batch } = joinParts([service.port.move(found, event)]);
+      const result = await storage.commit({ partition, ...batch });
+      if (!result.ok) throw new Error(JSON.stringify(result.conflict));
+      started();
+    },
+    /** Event types of a topic, oldest first. */
+    async audit(workspaceId: string, topicId: string): Promise<readonly string[]> {
+      const { items } = await service.topics.audit({ workspaceId, topicId }, { limit: 100 });
+      return items.map(({ eventType }) => eventType).reverse();
+    },
+  };
+}
+
+export type TopicNode = ReturnType<typeof createTopicNode>;
+
+export async function addFolder(storage: Storage, workspaceId: string, more: Partial<FolderRecord> = {}): Promise<string> {
+  const folderId = createIds(storage).next("fld", partition);
+  const value: FolderRecord = {
+    folderId,
+    workspaceId,
+    parentFolderId: null,
+    name: "Project",
+    slug: "project",
+    createdAtMs: 1,
+    updatedAtMs: 1,
+    contentProject: { requireOutlineApproval: true, requireDraftApproval: false },
+    ...more,
+  };
+  const result = await storage.commit({ partition, records: [{ op: "put", type: folderRecord, value, replacing: null }] });
+  if (!result.ok) throw new Error("no folder");
+  return folderId;
+}
+
+/** The same store; index rows that scans answered with are counted. */
+export function countRows(storage: Storage): { readonly storage: Storage; take(): number } {
+  let rows = 0;
+  return {
+    storage: {
+      ...storage,
+      index: {
+        async scan(options) {
+          const found = await storage.index.scan(options);
+          rows += found.length;
+          return found;
+        },
+      },
+    },
+    /** How many since it was asked last. */
+    take() {
+      const counted = rows;
+      rows = 0;
+      return counted;
+    },
+  };
+}
