@@ -39,7 +39,8 @@ export function afterSteps(steps: number): readonly string[] {
 }
 
 export async function hammer(storage: Storage, firstSerial: number): Promise<never> {
-  const report = (line: Report) => process.stdout.write(`${JSON.stringify(line)}\n`);
+  // Each line has left the process before its writer goes on: a kill takes at most one with it.
+  const report = (line: Report) => new Promise<unknown>((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
   let next = firstSerial;
 
   async function commitOne(): Promise<void> {
@@ -61,7 +62,7 @@ export async function hammer(storage: Storage, firstSerial: number): Promise<nev
     });
     if (!result.ok) throw new Error(`serial ${serial} met a conflict`);
     const [a = 0, b = 0] = result.positions;
-    report({ commit: { serial, a, b, ...(trims ? { trimmedTo: through } : {}) } });
+    await report({ commit: { serial, a, b, ...(trims ? { trimmedTo: through } : {}) } });
   }
 
   async function chain(partition: number): Promise<never> {
@@ -71,7 +72,7 @@ export async function hammer(storage: Storage, firstSerial: number): Promise<nev
       const text = String((current?.revision ?? 0) + 1);
       const result = await storage.commit({ partition, records: [put({ id, text, groups: ["chain"] }, current ?? null)] });
       if (!result.ok) throw new Error("a chain met a conflict");
-      report({ chain: partition, revision: result.revisions[0] ?? 0 });
+      await report({ chain: partition, revision: result.revisions[0] ?? 0 });
     }
   }
 
@@ -84,7 +85,7 @@ export async function hammer(storage: Storage, firstSerial: number): Promise<nev
       steps += 1;
       const step = steps % 6 === 0 ? ({ op: "drop", log: "t" } as const) : append("t", `t${steps}`);
       await storage.commit({ partition: 20, logs: [step] });
-      report({ steps });
+      await report({ steps });
     }
   }
 
