@@ -7,6 +7,7 @@ import { ArticleId, WorkspaceId } from "../schema/id.ts";
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
 const inTrashToo = { ...resource, deleted: true } as const;
+const replyHeaders = { etag: '"r<revision>-<record revision>"' } as const;
 
 export const articles = {
   create: operation({
@@ -15,6 +16,7 @@ export const articles = {
     bodies: { "application/json": CreateArticleRequest },
     documentText: true,
     replies: { 201: Article },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource: { kind: "workspace", in: "body", name: "workspaceId" },
@@ -44,7 +46,7 @@ export const articles = {
     path: "/articles/{articleId}",
     params,
     replies: { 200: Article },
-    replyHeaders: { etag: '"r<revision>-<record revision>"' },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource: inTrashToo,
@@ -57,6 +59,7 @@ export const articles = {
     params,
     bodies: { "application/json": UpdateArticleRequest },
     replies: { 200: Article },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,
@@ -83,6 +86,7 @@ export const articles = {
     path: "/articles/{articleId}/undelete",
     params,
     replies: { 200: Article },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource: inTrashToo,

@@ -38,6 +38,7 @@ export const commits = {
     path: "/articles/{articleId}/commits/{commitId}",
     params: z.strictObject({ articleId: ArticleId, commitId: CommitId }),
     replies: { 200: Commit },
+    replyHeaders: { etag: "Entity tag of this revision of the record" },
     credential: "any",
     scopes: ["articles:read"],
     resource,

@@ -5,6 +5,7 @@ import { ArticleId } from "../schema/id.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
+const replyHeaders = { etag: '"r<revision>"', "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes" } as const;
 
 export const content = {
   get: operation({
@@ -13,7 +14,7 @@ export const content = {
     params,
     query: z.strictObject({ file: ArticleFile.optional(), format: ContentFormat.optional(), revision: z.int().min(0).optional() }),
     replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
-    replyHeaders: { etag: '"r<revision>"', "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes" },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource,
@@ -28,10 +29,12 @@ export const content = {
     bodies: { "application/json": EditRequest, "application/octet-stream": bytes },
     documentText: true,
     replies: { 200: EditResponse },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,
     role: "write",
+    ifMatch: true,
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "precondition_required"],
     summary: "Edit a file of the live document: replace, append, prepend or patch, merged against baseRevision; or apply a Yjs update",
   }),
@@ -42,10 +45,12 @@ export const content = {
     bodies: { "application/json": ReplaceContentRequest },
     documentText: true,
     replies: { 200: EditResponse },
+    replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,
     role: "write",
+    ifMatch: true,
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "precondition_required"],
     summary: "Replace a file of the live document, merged against baseRevision",
   }),

@@ -61,6 +61,7 @@ export const webhooks = {
     params: webhookParams,
     bodies: { "application/json": UpdateWorkspaceWebhookRequest },
     replies: { 200: UpdateWorkspaceWebhookResponse },
+    replyHeaders: { etag: "Entity tag of this revision of the record" },
     credential: "any",
     scopes: ["workspaces:write"],
     resource,

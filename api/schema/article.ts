@@ -99,15 +99,16 @@ export const EditRequest = z
         ? edit.edits !== undefined && edit.content === undefined
         : edit.content !== undefined && edit.edits === undefined,
     {
-      error: "mode patch takes 'edits'; replace, append and prepend take 'content'",
+      error: "must have 'edits' and no 'content' with mode patch, 'content' and no 'edits' with any other",
     },
   )
   .meta({ id: "EditRequest" });
 export type EditRequest = z.infer<typeof EditRequest>;
 
-/** The same as `EditRequest` with mode `replace`, for PUT. */
+/** The same as `EditRequest` with mode `replace`, which PUT need not say. */
 export const ReplaceContentRequest = z
   .strictObject({
+    mode: z.literal("replace").optional(),
     file: ArticleFile.optional(),
     content: z.string(),
     baseRevision: z.int().min(0).optional(),

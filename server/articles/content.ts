@@ -4,6 +4,7 @@ import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../a
 import { AppError } from "../../api/schema/error.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
+import { requireTextMatch } from "../calls/precondition.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { authorOf } from "./author.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
@@ -98,6 +99,8 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
 
     async applyUpdate(articleId, update, call) {
       const file = "content.md";
+      // Beforehand is enough: an update takes nothing away that its writer has not seen.
+      if (call.ifMatch !== undefined) requireTextMatch(call, (await readLive(articleId)).revision);
       await rooms.applyUpdate(articleId, authorOf(call), update);
       const { revision, texts } = await readLive(articleId);
       return { articleId, file, revision, contentHash: toContentHash(texts[file]), merged: false, applied: 1, rejected: [] };

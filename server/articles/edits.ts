@@ -14,6 +14,7 @@ import type { EditRequest, EditResponse } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
+import { requireTextMatch } from "../calls/precondition.ts";
 import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";
 import { authorOf } from "./author.ts";
 import type { Commits } from "./commits.ts";
@@ -144,6 +145,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
         return answerAgain(articleId, request, earlier, call);
       }
       const base = (baseRevision === undefined ? live.texts : await findBase(articleId, baseRevision, live))[file];
+      requireTextMatch(call, live.revision);
       const merged = judgeMerge(request, base, live.texts[file], live.revision);
       const task: EditTask = { request, base, live: live.texts[file], maxFileBytes: call.limits["article.file"] };
       // The same long text sent twice at once is written once: the second is worked out on what the first one left.
@@ -154,6 +156,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
       const edited = await rooms.edit(articleId, authorOf(call), clientId, (document, revision) => {
         const text = document.getText(file);
         const now = text.toString();
+        requireTextMatch(call, revision);
         const mergedNow = judgeMerge(request, base, now, revision);
         const plan = planNow(task, planned, now, tries);
         if (plan === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Entity tags and `If-Match`. A record's tag is `"r<record revision>"`; an article's is
+ * Entity tags and `If-Match`. A record's tag is `"r<record revision>"`, a text's `"r<revision>"`; an article's is
  * `"r<revision>-<record revision>"`, of which a condition compares the record part only, so that somebody
- * typing does not fail a rename.
+ * typing does not fail a rename. A condition that is given is always judged: what has no tag meets none.
  */
 import { AppError } from "../../api/schema/error.ts";
 import type { Call } from "./call.ts";
@@ -33,6 +33,8 @@ export function parseIfMatch(header: string): readonly string[] {
   return tags;
 }
 
+const changed = "The resource was changed: its entity tag is not the one in If-Match. Read it again and retry.";
+
 const ownTag = /^"r(?:\d+-)?(\d+)"$/;
 
 /**
@@ -45,8 +47,18 @@ export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number
   for (const tag of tags) {
     if (tag === "*" || Number(ownTag.exec(tag)?.[1]) === recordRevision) return;
   }
-  throw new AppError(
-    "precondition_failed",
-    "The resource was changed: its entity tag is not the one in If-Match. Read it again and retry.",
-  );
+  throw new AppError("precondition_failed", changed);
+}
+
+/** The same for the text of an article at `revision`, which everybody's typing moves on. */
+export function requireTextMatch(call: Pick<Call, "ifMatch">, revision: number): void {
+  const tags = call.ifMatch;
+  if (tags === undefined || tags.some((tag) => tag === "*" || tag === recordEtag(revision))) return;
+  throw new AppError("precondition_failed", changed, { currentRevision: revision });
+}
+
+/** Refuses a condition on something that has no entity tag: none can be the one that the caller names. */
+export function requireNoTag(header: string): void {
+  if (parseIfMatch(header)[0] === "*") return;
+  throw new AppError("precondition_failed", "There is no entity tag here that If-Match could name. Leave the header out.");
 }

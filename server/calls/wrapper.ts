@@ -7,7 +7,7 @@
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
-import type { RawBody } from "../../api/operation.ts";
+import type { OperationSpec, RawBody } from "../../api/operation.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { createIds, partitionOfId } from "../ids.ts";
 import type { Storage } from "../storage/port.ts";
@@ -17,7 +17,7 @@ import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from 
 import type { Access, Principal } from "./call.ts";
 import { AnsweredMeanwhile, createIdempotency } from "./idempotency.ts";
 import type { AccessResolver, Authenticator } from "./ports.ts";
-import { parseIfMatch } from "./precondition.ts";
+import { parseIfMatch, requireNoTag } from "./precondition.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 import { problemMediaType, toProblem, toProblemHeaders, toRefusal } from "./problem.ts";
 import { createRateLimits, type Draw } from "./rateLimits.ts";
@@ -161,9 +161,10 @@ export function createCalls(options: CallsOptions): Calls {
         }
         checkApiVersion(context);
         request.readRest();
-        const ifMatch = spec.ifMatch === true ? context.header("if-match") : undefined;
+        const ifMatch = isConditional(spec) ? context.header("if-match") : undefined;
         const key = operation.takesIdempotencyKey ? context.header("idempotency-key") : undefined;
-        const conditions = ifMatch === undefined ? undefined : parseIfMatch(ifMatch);
+        const conditions = ifMatch === undefined || spec.ifMatch !== true ? undefined : parseIfMatch(ifMatch);
+        if (ifMatch !== undefined && conditions === undefined) requireNoTag(ifMatch);
         const attempt: Attempt = { nowMs: storage.now(), ids, commit, isRepeatable: false };
         const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
@@ -186,6 +187,11 @@ export function createCalls(options: CallsOptions): Calls {
       return answer;
     },
   };
+}
+
+/** A change whose `If-Match` must be judged even where the contract has none: a condition passed over loses an update. */
+function isConditional({ method, ifMatch }: OperationSpec): boolean {
+  return ifMatch === true || method === "PUT" || method === "PATCH" || method === "DELETE";
 }
 
 /** The session or key that a request came with: what limits and logs go by. */

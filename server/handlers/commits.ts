@@ -6,6 +6,7 @@ import { type CommitRecord, toCommit } from "../articles/records.ts";
 import type { ArticleService } from "../articles/service.ts";
 import type { Handlers } from "../calls/call.ts";
 import type { Page } from "../calls/paging.ts";
+import { recordEtag } from "../calls/precondition.ts";
 
 export function createCommitHandlers({ commits, content }: Pick<ArticleService, "commits" | "content">): Handlers<AppContract>["commits"] {
   return {
@@ -26,7 +27,8 @@ export function createCommitHandlers({ commits, content }: Pick<ArticleService, 
     },
     get: {
       serve: ({ params }) => commits.get(params.articleId, params.commitId),
-      reply: (commit: CommitRecord) => ({ status: 200, body: toCommit(commit) }),
+      // A commit is never changed: its record has one revision.
+      reply: (commit: CommitRecord) => ({ status: 200, headers: { etag: recordEtag(1) }, body: toCommit(commit) }),
     },
     diff: {
       serve: ({ params, query }, call) => content.diff(params.articleId, query, call),

@@ -58,6 +58,30 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     await opened.close();
   });
 
+  test("[AR9] If-Match names the live revision, or nothing is written", async () => {
+    await start("one\n");
+    const append = (ifMatch: readonly string[], dryRun = false) => edit({ mode: "append", content: "two\n", dryRun }, { ifMatch });
+    for (const tags of [['"r0"'], ['"r1-1"'], ['W/"r1"'], ['"r1-1"', '"r2"']]) {
+      await expect(append(tags)).rejects.toMatchObject({ code: "precondition_failed", facts: { currentRevision: 1 } });
+      await expect(append(tags, true)).rejects.toMatchObject({ code: "precondition_failed" });
+    }
+    const update = () => Y.encodeStateAsUpdate(new Y.Doc());
+    await expect(node.content.applyUpdate(articleId, update(), call({ ifMatch: ['"r0"'] }))).rejects.toMatchObject({
+      code: "precondition_failed",
+    });
+    expect(await live()).toBe("one\n");
+    expect(await append(['"r0"', '"r1"'])).toMatchObject({ revision: 2 });
+    expect(await append(["*"])).toMatchObject({ revision: 3 });
+    expect(await node.content.applyUpdate(articleId, update(), call({ ifMatch: ['"r3"'] }))).toMatchObject({ revision: 3 });
+  });
+
+  test("[AR9] of two edits that name the same revision in If-Match one is written", async () => {
+    await start("one\n");
+    const ends = await Promise.allSettled(["two\n", "zwei\n"].map((content) => edit({ mode: "append", content }, { ifMatch: ['"r1"'] })));
+    expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect((await live()).split("\n")).toHaveLength(3);
+  });
+
   test("[AR8] append, prepend and replace write where they say, and the answer tells the new revision and hash", async () => {
     await start("middle\n");
     expect(await edit({ mode: "append", content: "end\n" })).toEqual({

@@ -111,8 +111,21 @@ describe("requests and answers", () => {
     for (const tag of ["r3", '"r3', "", ", ,"]) expect((await patch(tag)).status, tag).toBe(400);
   });
 
-  it("[API13] operations without If-Match ignore the header", async () => {
+  it("[API13] reading ignores If-Match", async () => {
     expect((await get({ "if-match": "nonsense" })).status).toBe(200);
+  });
+
+  it("[API13] a change of what has no tag is refused when If-Match names one", async () => {
+    const path = `/workspaces/${workspaceId}/members/bob`;
+    for (const [method, body] of [["PATCH", '{"role":"member"}'] as const, ["DELETE"] as const]) {
+      for (const [tag, status] of [["*", method === "PATCH" ? 200 : 204] as const, ['"r3"', 412] as const, ["r3", 400] as const]) {
+        surface.serve.mockClear();
+        const headers = { ...credentials.session, ...json, "if-match": tag };
+        const response = await surface.fetch(method, path, body === undefined ? { headers } : { headers, body });
+        expect(response.status, `${method} ${tag}`).toBe(status);
+        expect(surface.serve).toHaveBeenCalledTimes(status < 300 ? 1 : 0);
+      }
+    }
   });
 
   it("[API19] an unknown path is 404, a known one with another method 405 with Allow, both as problems", async () => {

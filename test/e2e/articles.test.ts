@@ -21,6 +21,23 @@ const create = (title: string, content?: string, headers?: Record<string, string
   rest.request("POST", "/articles", { workspaceId, title, ...(content === undefined ? {} : { content }) }, headers);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
+test("[API13] what a text's or a commit's ETag says, If-Match and If-None-Match hold; PUT takes the mode it has", async () => {
+  const { articleId } = (await create("Conditions", "one\n")).body;
+  const path = `/articles/${articleId}/content`;
+  const put = (content: string, tag: string, more: object = {}) =>
+    rest.request("PUT", path, { content, baseRevision: 1, ...more }, { "if-match": tag });
+  expect((await put("two\n", '"r1"', { mode: "replace" })).headers.get("etag")).toBe('"r2"');
+  const late = await put("three\n", '"r1"');
+  expect([late.status, late.body.code, late.body.currentRevision]).toEqual([412, "precondition_failed", 2]);
+  expect((await rest.expect(200, "GET", path)).content).toBe("two\n");
+  expect((await put("three\n", '"r2"', { mode: "append" })).status).toBe(422);
+
+  const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`);
+  const commit = await rest.request("GET", `/articles/${articleId}/commits/${commitId}`);
+  const again = { "if-none-match": commit.headers.get("etag") ?? "" };
+  expect((await rest.request("GET", `/articles/${articleId}/commits/${commitId}`, undefined, again)).status).toBe(304);
+});
+
 test("[AR1][AR7][AR8] an article is created, read in every form, edited and told from its unchanged self", async () => {
   const made = await create("Hello, world", "# Hello\n");
   expect(made.status).toBe(201);
