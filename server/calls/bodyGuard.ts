@@ -46,7 +46,7 @@ export function guardJson(value: unknown, rules: GuardRules): void {
       if (!Array.isArray(node)) {
         checkText(name, undefined);
         // Copying such a member would set a prototype instead.
-        if (name === "__proto__") throw refuse("validation_failed", path, "invalid_name", "'__proto__' cannot be used as a name");
+        if (name === "__proto__") throw refuse("validation_failed", path, "invalid_name", "has a name that cannot be used");
       }
       walk((node as Record<string, unknown>)[name], depth + 1, Array.isArray(node) ? field : name);
       path.pop();

@@ -3,12 +3,13 @@ import { z } from "zod";
 import { TokenRequest, UpdateMeRequest } from "../../api/schema/account.ts";
 import { CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
 import { EditRequest, RevisionOrLive } from "../../api/schema/article.ts";
+import { FreeForm } from "../../api/schema/common.ts";
 import type { AppError } from "../../api/schema/error.ts";
-import { parsePart, toPointer } from "./findings.ts";
+import { type Part, parsePart, toPointer } from "./findings.ts";
 
-function findings(schema: z.ZodType, value: unknown): unknown {
+function findings(schema: z.ZodType, value: unknown, part: Part = "body"): unknown {
   try {
-    parsePart(schema, value, "body");
+    parsePart(schema, value, part);
     return "valid";
   } catch (error) {
     return (error as AppError).facts.errors?.map(({ pointer, message }) => `${pointer} ${message}`);
@@ -31,6 +32,11 @@ describe("findings", () => {
     ]);
     expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 1.5 })).toEqual(["/n must be a whole number"]);
     expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 0 })).toEqual(["/n must be at least 1"]);
+    expect(findings(z.strictObject({ settings: FreeForm }), { settings: [] })).toEqual(["/settings must be an object"]);
+    expect(findings(z.strictObject({ q: z.string(), k: z.enum(["a"]) }), { q: ["x", "y"], k: ["a", "a"] }, "query")).toEqual([
+      "/q must be a string, given once",
+      "/k must be 'a', given once",
+    ]);
     expect(findings(z.strictObject({ e: z.email() }), { e: "x" })).toEqual(["/e must be a valid email"]);
   });
 
@@ -63,7 +69,7 @@ describe("findings", () => {
   it("[API7] rules between fields speak too", () => {
     expect(findings(UpdateMeRequest, { password: "a long enough one" })).toEqual(["/currentPassword is required to set a new password"]);
     expect(findings(EditRequest, { mode: "patch", content: "x" })).toEqual([
-      " mode patch takes 'edits'; replace, append and prepend take 'content'",
+      " must have 'edits' and no 'content' with mode patch, 'content' and no 'edits' with any other",
     ]);
   });
 

@@ -25,7 +25,7 @@ export function parsePart<Schema extends z.ZodType>(schema: Schema, value: unkno
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   // Said again in our words: on this path a second look costs nothing that matters.
-  const said = schema.safeParse(value, { error: (issue) => toMessage(issue) });
+  const said = schema.safeParse(value, { error: (issue) => toMessage(issue, part) });
   const findings = (said.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
   const unknown = findings.some((finding) => finding.code === "unknown_field");
   throw new AppError(unknown ? "unknown_field" : "validation_failed", toDetail(findings, part), { errors: findings.slice(0, maxFindings) });
@@ -71,11 +71,17 @@ function closest(alternatives: readonly (readonly z.core.$ZodIssue[])[]): readon
 const required = "is required";
 
 /** `undefined` leaves the message to zod. Messages that stand in a schema never come here. */
-function toMessage(issue: z.core.$ZodRawIssue): string | undefined {
+function toMessage(issue: z.core.$ZodRawIssue, part: Part): string | undefined {
+  const message = toPlainMessage(issue);
+  // A parameter that is given twice comes as a list of its values.
+  return part === "query" && message !== undefined && Array.isArray(issue.input) ? `${message}, given once` : message;
+}
+
+function toPlainMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return required;
-      return `must be ${article(issue.expected === "int" ? "whole number" : issue.expected)}`;
+      return `must be ${article(plain[issue.expected] ?? issue.expected)}`;
     case "invalid_value":
       if (issue.input === undefined) return required;
       return issue.values.length === 1 ? `must be ${say(issue.values[0])}` : `must be one of ${issue.values.map(say).join(", ")}`;
@@ -95,6 +101,8 @@ function toMessage(issue: z.core.$ZodRawIssue): string | undefined {
       return undefined;
   }
 }
+
+const plain: Readonly<Record<string, string>> = { int: "whole number", record: "object" };
 
 const say = (value: unknown): string => (typeof value === "string" ? `'${value}'` : String(value));
 
