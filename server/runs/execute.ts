@@ -146,6 +146,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       const result = await untilCalledOff(
         executor({
           ...input.context,
+          run: { ...input.context.run, ...toAction(input, texts) },
           texts,
           write: async (text) => session?.write(text),
           signal: off.signal,
@@ -247,6 +248,12 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       return { kind: "retry", atMs: storage.now() + troubleMs, reason: (reason as Error).message };
     }
   };
+}
+
+/** A draft of which nothing else was said is made where there is none, and otherwise goes on from what is there. */
+function toAction({ context: { run, step } }: StepInput, texts: ArticleSession["texts"]): Pick<StepInput["context"]["run"], "action"> {
+  if (step.type !== "draft" || run.action !== undefined) return {};
+  return { action: texts[step.file ?? "content.md"].trim() === "" ? "create" : "update" };
 }
 
 /** A Yjs client id; never used before, so all that stands under it is this attempt's. */

@@ -10,6 +10,8 @@ import { type RunningServer, startServer } from "../support/server.ts";
 
 const kills = 6;
 const topics = 6;
+/** Somewhere between the first request after a start and the end of a draft that was taken up again. */
+const killAfterMs = () => 300 + Math.random() * 1700;
 const retried = new Set(["idempotency_in_progress", "unavailable"]);
 
 let server: RunningServer;
@@ -64,8 +66,8 @@ async function tell(n: number): Promise<Told> {
     title: `Kites of kind ${n}`,
     targetAudience: "builders",
     primaryKeyword: "kites",
-    mustInclude: Array.from({ length: 12 }, (_, at) => `point ${at}`),
-    wordCountRange: { min: 800, max: 1500 },
+    mustInclude: Array.from({ length: 30 }, (_, at) => `point ${at}`),
+    wordCountRange: { min: 2000, max: 3000 },
   };
   const { topicId } = await insist("POST", inTopics, body, `topic ${n}`);
   const path = `${inTopics}/${topicId}`;
@@ -95,7 +97,7 @@ it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0,
   });
   let killed = 0;
   while (!isOver && killed < kills) {
-    await Promise.race([telling, pause(150 + Math.random() * 700)]);
+    await Promise.race([telling, pause(killAfterMs())]);
     if (isOver) break;
     await server.kill();
     await server.start();
@@ -103,6 +105,7 @@ it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0,
   }
   const stories = await telling;
   expect(killed).toBe(kills);
+  let repeats = 0;
   for (const { articleId, outlineRunId, draftRunId, notes } of stories) {
     for (const runId of [outlineRunId, draftRunId]) {
       const { events, lastSeq } = await rest.expect<{ events: AgentEvent[]; lastSeq: number }>(
@@ -113,6 +116,9 @@ it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0,
       expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: lastSeq }, (_, at) => at + 1));
       const finished = events.flatMap((event) => (event.event === "agent.step_completed" ? [event.data.stepName] : []));
       expect(finished).toEqual(runId === outlineRunId ? ["research", "thesis", "outline"] : ["draft", "seo_review", "article_validation"]);
+      repeats += events.filter(
+        (event) => event.event === "agent.step_started" && event.data.attempt > 1 && event.data.type === "draft",
+      ).length;
       // Nothing begins again once it has finished.
       const order = events.flatMap((event) => (event.event === "agent.step_started" ? [event.data.stepName] : []));
       expect(order).toEqual([...order].sort((a, b) => finished.indexOf(a) - finished.indexOf(b)));
@@ -127,4 +133,6 @@ it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0,
     const { commits } = await rest.expect(200, "GET", `/articles/${articleId}/commits?kind=agent`);
     expect(commits.map(({ runId }: { runId: string }) => runId)).toEqual([draftRunId, outlineRunId]);
   }
+  // Some kill fell into a draft.
+  expect(repeats).toBeGreaterThan(0);
 }, 120_000);
