@@ -1,9 +1,10 @@
 /**
- * The two kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime
- * runs after the commit and which may answer with an event, and a timer, which sends an event later.
+ * The three kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime
+ * runs after the commit and which may answer with an event, a fact, which is written down in the commit, and
+ * a timer, which sends an event later.
  *
- * Neither does anything here: `transition()` gives them out as data, with their params, and whoever persists
- * the actor turns that data into rows. A machine never sees a clock, a promise or a store.
+ * None of them does anything here: `transition()` gives them out as data, with their params, and whoever
+ * persists the actor turns that data into rows. A machine never sees a clock, a promise or a store.
  */
 
 /** Params of the action `timer`. The event must be JSON; the time is put on it when it fires. */

@@ -212,7 +212,9 @@ function toFacts<Context>(
   const told = moved.actions.filter(({ type }) => isFact(kind, type));
   return told.flatMap(({ type, params }, index) => {
     const write = kind.facts?.[type];
-    return write === undefined ? [] : [write({ id: `${next.id}:${moved.step}:${index}`, params: params as Json, nowMs, next })];
+    return write === undefined
+      ? []
+      : [write({ id: `${next.id}:${moved.step}:fact:${index}`, params: (params ?? null) as Json, nowMs, next })];
   });
 }
 

@@ -14,7 +14,7 @@
  * `facts` says that something happened, which is recorded in the same commit. See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Stored } from "../storage/port.ts";
+import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Requirement, Stored } from "../storage/port.ts";
 
 /** An effect that was asked for and has no result yet. */
 export interface PendingEffect {
@@ -68,8 +68,8 @@ export type RunEffect<Context, Event extends ActorEvent> = (effect: {
   readonly context: Context;
   /** Aborts when the lease is lost or the server drains. */
   readonly signal: AbortSignal;
-  /** The row it runs under: `require` it (kind `due`) in what it commits on the way, and a lost lease writes nothing more. */
-  readonly guard: { readonly id: string; readonly fence: number };
+  /** The row it runs under, as a condition: `require` it in what is committed on the way, and a lost lease writes nothing more. */
+  readonly guard: Requirement & { readonly kind: "due" };
 }) => Promise<EffectOutcome<Context, Event>>;
 
 export type EffectOutcome<Context, Event extends ActorEvent> =
@@ -91,7 +91,7 @@ export interface DecidedOutcome<Context, Event extends ActorEvent> {
 
 /** What a machine tells in the course of a move (`fact()` in `machines/effect.ts`). */
 export interface ToldFact<Context> {
-  /** `<actor id>:<step>:<index>`: the same however often the move is decided. */
+  /** `<actor id>:<step>:fact:<index>`: the same however often the move is decided. */
   readonly id: string;
   readonly params: Json;
   readonly nowMs: number;
@@ -119,7 +119,10 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   readonly record: RecordType<ActorRecord<Context>>;
   /** Effect name → who runs it. Effects of one actor run one at a time, in order. */
   readonly effects: Readonly<Record<string, RunEffect<Context, Event>>>;
-  /** Fact name → what is written of it in the commit of the move, in the order in which the facts were told. */
+  /**
+   * Fact name → what is written of it in the commit of the move, in the order in which the facts were told. Pure: it is asked
+   * anew each time the move is decided again. No two facts of a move may write one record.
+   */
   readonly facts?: Readonly<Record<string, (fact: ToldFact<Context>) => Omit<Batch, "partition">>>;
   /** Called once a commit that changed the actor stands, however it came about: for wake-ups and counts, never for the truth. */
   readonly committed?: (next: ActorRecord<Context>) => void;

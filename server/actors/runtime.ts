@@ -71,6 +71,11 @@ interface Acting extends Pick<Decided<never>, "timerTimesMs"> {
 type AnyOutcome = EffectOutcome<any, ActorEvent>;
 type SettlingOutcome = Exclude<AnyOutcome, { readonly kind: "retry" }>;
 
+/** The row was claimed anew or is gone: whatever came of it is somebody else's to bring. */
+function isLostRow(reason: unknown, row: ClaimedRow): boolean {
+  return reason instanceof CommitConflict && reason.conflict.kind === "due" && reason.conflict.id === row.id;
+}
+
 /** A decision's own writes, those of its facts among them. */
 function toBatch<Context>({ record, due, facts }: Decided<Context>): Required<Omit<Batch, "partition">> {
   return {
@@ -160,7 +165,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
         }),
       )
       .catch((reason: unknown) => {
-        if (reason instanceof CommitConflict && reason.conflict.kind === "due" && reason.conflict.id === row.id) return false;
+        if (isLostRow(reason, row)) return false;
         throw reason;
       });
   }
@@ -215,11 +220,15 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       if (run === undefined) throw new Error(`${kind.name} has no effect ${head.effect}`);
       const { context } = stored.value;
       const attempt = row.attempts + 1;
-      const guard = { id: row.id, fence: row.fence };
+      const guard = { kind: "due", id: row.id, fence: row.fence } as const;
       outcome = (await run({ id: row.id, actorId: payload.id, params: head.params, attempt, context, signal, guard })) as AnyOutcome;
     } catch (err) {
       // Called off, not failed: the attempt does not count.
       if (signal.aborted) return { kind: "settled" };
+      if (isLostRow(err, row)) {
+        observe?.attempt(kind.name, head.effect, "lost");
+        return { kind: "settled" };
+      }
       return failed(kind, row, head.effect, err, signal);
     }
     if (outcome.kind === "retry") {
@@ -247,7 +256,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
         }),
       )
       .catch((reason: unknown) => {
-        if (reason instanceof CommitConflict && reason.conflict.kind === "due") return { kind: "settled" };
+        if (isLostRow(reason, row)) return { kind: "settled" };
         throw reason;
       });
   }

@@ -1,8 +1,9 @@
-/** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, an end. */
+/** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
 import { assign, setup } from "xstate";
-import { effect, timer } from "../../machines/effect.ts";
-import type { ActorKind, ActorRecord, RunEffect } from "../../server/actors/port.ts";
+import { effect, fact, timer } from "../../machines/effect.ts";
+import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/actors/port.ts";
 import { partitionOfId } from "../../server/ids.ts";
+import type { LogWrite } from "../../server/storage/port.ts";
 import { defineRecord } from "../../server/storage/recordType.ts";
 
 export interface ParcelContext {
@@ -20,6 +21,7 @@ export type ParcelEvent =
   | { type: "parcel.send"; parts: readonly string[]; ringAtMs?: number; nowMs: number }
   | { type: "parcel.note"; nowMs: number }
   | { type: "parcel.wait"; untilMs: number; nowMs: number }
+  | { type: "parcel.recall"; nowMs: number }
   | { type: "parcel.discard"; nowMs: number }
   | { type: "part.sent"; part: string; nowMs: number }
   | { type: "carry.exhausted"; reason: string; attempts: number; nowMs: number }
@@ -33,7 +35,7 @@ const parcelMachine = setup({
     input: {} as { nowMs: number; lane?: string },
     tags: {} as "removed",
   },
-  actions: { carry: effect<{ part: string }>(), timer },
+  actions: { carry: effect<{ part: string }>(), journal: fact<{ what: string }>(), timer },
 }).createMachine({
   id: "parcel",
   context: ({ input }) => ({
@@ -46,9 +48,14 @@ const parcelMachine = setup({
     bornAtMs: input.nowMs,
   }),
   initial: "packed",
+  entry: { type: "journal", params: { what: "packed" } },
   on: {
-    "bell.rang": { actions: assign({ rang: ({ context }) => context.rang + 1 }) },
-    "parcel.note": { actions: assign({ notes: ({ context }) => context.notes + 1 }) },
+    "bell.rang": {
+      actions: [{ type: "journal", params: { what: "rang" } }, assign({ rang: ({ context }) => context.rang + 1 })],
+    },
+    "parcel.note": {
+      actions: [{ type: "journal", params: { what: "noted" } }, assign({ notes: ({ context }) => context.notes + 1 })],
+    },
   },
   states: {
     packed: {
@@ -56,7 +63,9 @@ const parcelMachine = setup({
         "parcel.send": {
           target: "sending",
           actions: [
+            { type: "journal", params: { what: "sending" } },
             { type: "carry", params: ({ event }) => ({ part: event.parts[0] ?? "whole" }) },
+            { type: "journal", params: ({ event }) => ({ what: `parts ${event.parts.join(" ")}` }) },
             { type: "carry", params: ({ event }) => ({ part: event.parts[1] ?? "rest" }) },
             {
               type: "timer",
@@ -82,25 +91,33 @@ const parcelMachine = setup({
           {
             guard: ({ context }) => context.order.length === 1,
             target: "sent",
-            actions: assign({
-              results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
-              order: ({ context, event }) => [...context.order, event.part],
-            }),
+            actions: [
+              { type: "journal", params: ({ event }) => ({ what: `sent ${event.part}` }) },
+              assign({
+                results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
+                order: ({ context, event }) => [...context.order, event.part],
+              }),
+            ],
           },
           {
-            actions: assign({
-              results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
-              order: ({ context, event }) => [...context.order, event.part],
-            }),
+            actions: [
+              { type: "journal", params: ({ event }) => ({ what: `sent ${event.part}` }) },
+              assign({
+                results: ({ context, event }) => ({ ...context.results, [event.part]: (context.results[event.part] ?? 0) + 1 }),
+                order: ({ context, event }) => [...context.order, event.part],
+              }),
+            ],
           },
         ],
         "carry.exhausted": { target: "lost", actions: assign({ reason: ({ event }) => event.reason }) },
+        "parcel.recall": "recalled",
         "parcel.discard": "discarded",
       },
     },
     sent: {},
     lost: {},
-    discarded: { tags: "removed" },
+    recalled: {},
+    discarded: { tags: "removed", entry: { type: "journal", params: { what: "discarded" } } },
   },
 });
 
@@ -112,11 +129,19 @@ export const parcelRecord = defineRecord<ActorRecord<ParcelContext>>({
   indexes: ({ id, state }) => [["parcel.state", String(state), id]],
 });
 
+export const journalOf = (id: string) => `journal/${id}`;
+
+/** What a fact of the machine writes: a line of the actor's journal, such as `noted 3`. */
+export function toJournal({ next, params }: ToldFact<ParcelContext>): LogWrite {
+  const line = `${(params as { what: string }).what} ${next.context.notes}`;
+  return { op: "append", log: journalOf(next.id), entries: [new TextEncoder().encode(line)] };
+}
+
 export type ParcelKind = ActorKind<ParcelContext, ParcelEvent>;
 
 export function createParcelKind(
   carry: RunEffect<ParcelContext, ParcelEvent>,
-  options: Pick<ParcelKind, "backoffMs" | "maxInFlight" | "lane"> = {},
+  options: Pick<ParcelKind, "backoffMs" | "maxInFlight" | "lane" | "facts" | "committed"> = {},
 ): ParcelKind {
   return {
     name: "parcel",
@@ -124,6 +149,7 @@ export function createParcelKind(
     machineVersion: 1,
     record: parcelRecord,
     effects: { carry },
+    facts: { journal: (fact) => ({ logs: [toJournal(fact)] }) },
     commands: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
     ...options,
   };

@@ -1,0 +1,259 @@
+/** Facts in the commit of their move, what an effect writes under its lease, and actors that move while their effect runs. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ActorRecord, EffectOutcome, RunEffect, ToldFact } from "../../server/actors/port.ts";
+import { CommitConflict } from "../../server/actors/port.ts";
+import { createIds } from "../../server/ids.ts";
+import type { Batch, Storage } from "../../server/storage/port.ts";
+import { createActorNode } from "../support/actorNode.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createParcelKind, journalOf, type ParcelContext, type ParcelEvent, parcelRecord, toJournal } from "../support/parcelMachine.ts";
+import { text } from "./storageTypes.ts";
+
+type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
+type Effect = Parameters<RunEffect<ParcelContext, ParcelEvent>>[0];
+
+const partSent = ({ params }: Pick<Effect, "params">): Outcome => ({
+  kind: "event",
+  event: { type: "part.sent", part: (params as { part: string }).part },
+});
+
+/** Effects that wait for a test to go on with them. */
+function createGate() {
+  const open: (Effect & { end(): void; fail(reason: unknown): void })[] = [];
+  const run: RunEffect<ParcelContext, ParcelEvent> = (effect) =>
+    new Promise((resolve, reject) => open.push({ ...effect, end: () => resolve(partSent(effect)), fail: reject }));
+  return { open, run };
+}
+
+const partition = 7;
+
+describe.each(actorStorages)("%s", (_name, openStorage) => {
+  let time: ManualTime;
+  let storage: Storage;
+  let close: () => Promise<void>;
+  const newId = () => createIds(time).next("art", partition);
+  const read = async (id: string) => (await storage.records.get(parcelRecord, id))?.value;
+  const toLines = (batch: Omit<Batch, "partition">) =>
+    (batch.logs ?? []).flatMap((write) => (write.op === "append" ? write.entries.map(text) : []));
+  async function journal(id: string): Promise<readonly string[]> {
+    const found = await storage.log.read({ partition, log: journalOf(id), after: 0, limit: 100 });
+    return found.gap ? [] : found.entries.map(({ bytes }) => text(bytes));
+  }
+  /** The same storage, and what was asked of `commit`. */
+  function withCommits() {
+    const batches: Batch[] = [];
+    const commit: Storage["commit"] = (batch) => {
+      batches.push(batch);
+      return storage.commit(batch);
+    };
+    return { batches, storage: { ...storage, commit } };
+  }
+  /** A node that neither sees that it lost a row nor takes another. */
+  const toDeaf = (beneath: Storage): Storage => ({
+    ...beneath,
+    due: { ...beneath.due, claim: async () => [], renew: async () => true },
+  });
+  /** The row of the guard falls due at once, without a new fence: whoever looks next claims it. */
+  async function hurry({ guard: { id, fence } }: Effect): Promise<void> {
+    const due = [{ op: "postpone", id, fence, dueAtMs: time.now(), attempts: 1 }] as const;
+    expect(await storage.commit({ partition, due })).toMatchObject({ ok: true });
+  }
+
+  beforeEach(async () => {
+    time = createManualTime();
+    ({ storage, close } = await openStorage(time));
+  });
+  afterEach(() => close());
+
+  test("[AC18] the facts of a move are in its commit, in order, whichever way its event came", async () => {
+    const seen = withCommits();
+    const told: string[] = [];
+    const stood: string[] = [];
+    const kind = createParcelKind(async (effect) => partSent(effect), {
+      facts: {
+        journal: (fact) => {
+          told.push(fact.id);
+          return { logs: [toJournal(fact)] };
+        },
+      },
+      committed: ({ id, state, step }) => stood.push(`${id} ${step} ${state}`),
+    });
+    const { actors } = createActorNode(seen.storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 2000 });
+    await time.until(async () => (await read(id))?.context.rang === 1);
+    const lines = ["packed 0", "sending 0", "parts a b 0", "sent a 0", "sent b 0", "rang 0"];
+    expect(await journal(id)).toEqual(lines);
+    expect(told).toEqual(["1:fact:0", "2:fact:0", "2:fact:1", "3:fact:0", "4:fact:0", "5:fact:0"].map((place) => `${id}:${place}`));
+    const moves = seen.batches.filter(({ records = [] }) => records.length > 0);
+    expect(moves.map(toLines)).toEqual([["packed 0"], ["sending 0", "parts a b 0"], ["sent a 0"], ["sent b 0"], ["rang 0"]]);
+    expect(stood).toEqual(["1 packed", "2 sending", "3 sending", "4 sent", "5 sent"].map((place) => `${id} ${place}`));
+
+    const other = newId();
+    const born = actors.birth(kind, other, {});
+    expect(toLines(born.batch)).toEqual(["packed 0"]);
+    expect(await storage.commit({ partition, ...born.batch })).toMatchObject({ ok: true });
+    const packed = await storage.records.get(parcelRecord, other);
+    if (packed === undefined) throw new Error("not born");
+    const moved = actors.move(kind, packed, { type: "parcel.note" });
+    expect(toLines(moved.batch)).toEqual(["noted 1"]);
+    expect(stood).toHaveLength(5);
+    expect(await storage.commit({ partition, ...moved.batch })).toMatchObject({ ok: true });
+    born.started();
+    moved.started();
+    expect(stood.slice(5)).toEqual([`${other} 1 packed`, `${other} 2 packed`]);
+    await actors.send(kind, other, { type: "parcel.discard" });
+    expect(await read(other)).toBeUndefined();
+    expect(await journal(other)).toEqual(["packed 0", "noted 1", "discarded 1"]);
+  });
+
+  test("[AC18] a move that is decided again tells its facts anew, as the same ones; a refused move tells none", async () => {
+    const told: string[] = [];
+    const kind = createParcelKind(async (effect) => partSent(effect), {
+      facts: {
+        journal: (fact) => {
+          told.push(`${fact.id} ${fact.next.context.notes}`);
+          return { logs: [toJournal(fact)] };
+        },
+      },
+    });
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    let isFirst = true;
+    async function meanwhile() {
+      const current = await storage.records.get(parcelRecord, id);
+      if (isFirst && current !== undefined) {
+        isFirst = false;
+        const value: ActorRecord<ParcelContext> = { ...current.value, context: { ...current.value.context, notes: 10 } };
+        await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value, replacing: current }] });
+      }
+      return {};
+    }
+    await actors.send(kind, id, { type: "parcel.note" }, { alongside: meanwhile, commit: (batch) => storage.commit(batch) });
+    expect(told.slice(1)).toEqual([`${id}:2:fact:0 1`, `${id}:2:fact:0 11`]);
+    expect(await journal(id)).toEqual(["packed 0", "noted 11"]);
+    const missing = { require: [{ kind: "due", id: "missing", fence: 1 }] } as const;
+    const refused = actors.send(kind, id, { type: "parcel.note" }, { alongside: () => missing });
+    await expect(refused).rejects.toBeInstanceOf(CommitConflict);
+    expect(await journal(id)).toEqual(["packed 0", "noted 11"]);
+    expect((await read(id))?.context.notes).toBe(11);
+  });
+
+  test("[AC18] a fact may write rows and set conditions; a move that breaks one does not happen, and a timer comes again", async () => {
+    const journal = ({ id, params, nowMs }: ToldFact<ParcelContext>): Omit<Batch, "partition"> =>
+      (params as { what: string }).what === "rang"
+        ? {
+            due: [{ op: "schedule", row: { id: `rang ${id}`, kind: "test", dueAtMs: nowMs + 1e9, payload: null, attempts: 0 } }],
+            require: [{ kind: "due", id: "allowed", fence: 1 }],
+          }
+        : {};
+    const kind = createParcelKind(async (effect) => partSent(effect), { facts: { journal } });
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 2000 });
+    await time.advance(10_000);
+    expect(await read(id)).toMatchObject({ state: "sent", context: { rang: 0 } });
+    const row = { id: "allowed", kind: "test", dueAtMs: time.now() + 1e9, payload: null, attempts: 0 };
+    await storage.commit({ partition, due: [{ op: "schedule", row }] });
+    await time.until(async () => (await read(id))?.context.rang === 1, { withinMs: 20_000 });
+    expect(await storage.due.get(partition, `rang ${id}:5:fact:0`)).toBeDefined();
+    // What is left: the condition, and what the fact wrote.
+    expect(await storage.due.stats()).toMatchObject({ rows: 2 });
+  });
+
+  test("[AC19] what an effect commits under its guard stands while it holds its row", async () => {
+    const gate = createGate();
+    const kind = createParcelKind(gate.run);
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    const [effect] = gate.open;
+    if (effect === undefined) throw new Error("no effect was run");
+    expect(effect.guard).toEqual({ kind: "due", id: `${id}:2:0`, fence: 1 });
+    const alongside = () => ({ require: [effect.guard] });
+    // Renewing the lease is not a claim.
+    await time.advance(20_000);
+    expect((await actors.send(kind, id, { type: "parcel.note" }, { alongside })).value.context.notes).toBe(1);
+    expect(await journal(id)).toContain("noted 1");
+    effect.end();
+    await time.until(() => gate.open.length === 2);
+    await expect(actors.send(kind, id, { type: "parcel.note" }, { alongside })).rejects.toMatchObject({
+      name: "CommitConflict",
+      conflict: { kind: "due", id: effect.id },
+    });
+    expect((await read(id))?.context).toMatchObject({ notes: 1, results: { a: 1 } });
+  });
+
+  test("[AC19] an effect whose row another claimed commits nothing more under its guard, and leaves the row to the other", async () => {
+    const seen = withCommits();
+    const [first, second] = [createGate(), createGate()];
+    const firstKind = createParcelKind(first.run);
+    const one = createActorNode(toDeaf(seen.storage), time, [firstKind]);
+    createActorNode(storage, time, [createParcelKind(second.run)]);
+    const id = newId();
+    await one.actors.create(firstKind, id, {});
+    await one.actors.send(firstKind, id, { type: "parcel.send", parts: ["a", "b"] });
+    const [effect] = first.open;
+    if (effect === undefined) throw new Error("no effect was run");
+    await hurry(effect);
+    await time.until(() => second.open.length === 1);
+    expect(effect.signal.aborted).toBe(false);
+    const before = seen.batches.length;
+    const alongside = () => ({ require: [effect.guard] });
+    const refused = await one.actors.send(firstKind, id, { type: "parcel.note" }, { alongside }).catch((reason: unknown) => reason);
+    expect(refused).toBeInstanceOf(CommitConflict);
+    expect(refused).toMatchObject({ conflict: { kind: "due", id: effect.id } });
+    effect.fail(refused);
+    await time.advance(0);
+    // One try, and no failed attempt of a row that is not its own.
+    expect(seen.batches.slice(before)).toEqual([expect.objectContaining({ require: [effect.guard] })]);
+    expect(second.open[0]?.guard.fence).toBe(2);
+    second.open[0]?.end();
+    await time.until(() => second.open.length === 2);
+    expect((await read(id))?.context).toMatchObject({ notes: 0, results: { a: 1 } });
+    expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", "sent a 0"]);
+  });
+
+  test("[AC20] an effect may move its own actor while it runs; its result is then taken all the same", async () => {
+    const kind = createParcelKind(async (effect) => {
+      for (let at = 0; at < 3; at += 1)
+        await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { alongside: () => ({ require: [effect.guard] }) });
+      return partSent(effect);
+    });
+    const node = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await node.actors.create(kind, id, {});
+    await node.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.until(async () => (await read(id))?.state === "sent");
+    expect(await read(id)).toMatchObject({ pending: [], context: { notes: 6, results: { a: 1, b: 1 }, order: ["a", "b"] } });
+    const noted = (from: number) => [1, 2, 3].map((at) => `noted ${from + at}`);
+    expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", ...noted(0), "sent a 3", ...noted(3), "sent b 6"]);
+  });
+
+  test("[AC20] the result of an effect that the actor takes no more is dropped with its facts, and the next effect runs", async () => {
+    const gate = createGate();
+    const kind = createParcelKind(gate.run);
+    const { actors } = createActorNode(storage, time, [kind]);
+    const id = newId();
+    await actors.create(kind, id, {});
+    await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 1e9 });
+    await actors.send(kind, id, { type: "parcel.recall" });
+    expect(gate.open.map(({ params }) => params)).toEqual([{ part: "a" }]);
+    expect(gate.open[0]?.signal.aborted).toBe(false);
+    gate.open[0]?.end();
+    await time.until(() => gate.open.length === 2);
+    expect(gate.open[1]?.params).toEqual({ part: "b" });
+    gate.open[1]?.end();
+    await time.until(async () => (await read(id))?.pending.length === 0);
+    expect(await read(id)).toMatchObject({ state: "recalled", step: 3, lastEffectId: `${id}:2:1`, context: { results: {}, order: [] } });
+    expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0"]);
+    // Only the bell is left.
+    expect(await storage.due.stats()).toMatchObject({ rows: 1 });
+    expect(gate.open).toHaveLength(2);
+  });
+});
