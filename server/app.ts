@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): HostApp {
   const router = createRouter<ServedRoute>([
     ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits)),
     ...toTrpcRoutes({ operations, calls, limits }),
-    ...(options.streams?.(calls) ?? []),
+    ...(options.streams?.(calls) ?? []).map((route) => toCounted(route, options)),
     ...[...options.routes, ...problemRoutes(), openApiRoute(options)].map((route) => toServed(route, calls, options)),
   ]);
 
@@ -81,6 +81,22 @@ function toRefusal(match: Mismatch, request: HttpRequest): AppError {
   if (match.kind === "none") return notFound();
   const allow = match.allow.join(", ");
   return new AppError("method_not_allowed", `${request.method} is not possible here; ${allow} are.`, {}, { allow });
+}
+
+/** An opened stream counts as answered; what it tells afterwards is its own. */
+function toCounted(route: ServedRoute, { onAnswered }: Pick<AppOptions, "onAnswered">): ServedRoute {
+  const operation = `${route.method} ${route.path}`;
+  return {
+    ...route,
+    async serve(request, params, context) {
+      const startedAt = performance.now();
+      const reply = await route.serve(request, params, context);
+      // Refusals were counted where they were made.
+      const { requestId } = context;
+      if (reply.status < 400) onAnswered?.({ operation, status: reply.status, ms: performance.now() - startedAt, requestId });
+      return reply;
+    },
+  };
 }
 
 /** A route of another part: what it throws becomes a problem, and its answers are counted like those of operations. */

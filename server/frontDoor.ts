@@ -8,6 +8,7 @@ import { problemMediaType, toProblem, toProblemHeaders } from "./calls/problem.t
 import { createRequestContext } from "./calls/requestContext.ts";
 import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
 import { notReadyYet } from "./observability/probes.ts";
+import { comeAgain, eventStreamHeaders, wantsEventStream } from "./streams/eventStream.ts";
 
 export interface FrontDoor extends HostApp {
   /** From now on requests go to the app. */
@@ -58,6 +59,10 @@ function notStarted(request: HttpRequest, baseUrl: string): HttpReply {
   if (request.path === "/healthz") return { status: 200, headers: { "content-type": "application/json" }, body: `{"status":"ok"}` };
   if (request.path === "/readyz") return notReadyYet();
   const { requestId } = createRequestContext(request, 0);
+  // Any other answer ends an EventSource for good.
+  if (wantsEventStream(request.header("accept"))) {
+    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: comeAgain(1000), close: true };
+  }
   const refusal = new AppError("unavailable", "The server is starting or stopping; try again in a moment.", { retryAfter: 1 });
   const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });
   return {

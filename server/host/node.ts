@@ -220,6 +220,9 @@ async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpR
   } else await pump(outgoing, pieces, onError);
 }
 
+/** As uWebSockets.js has it. */
+const stalledMs = 12_000;
+
 async function pump(
   outgoing: ServerResponse,
   iterator: AsyncIterator<string | Uint8Array>,
@@ -233,7 +236,12 @@ async function pump(
   });
   try {
     for (let next = await iterator.next(); !next.done && !outgoing.destroyed; next = await iterator.next()) {
-      if (next.value.length > 0 && !outgoing.write(next.value)) await new Promise<void>((resolve) => (roomAgain = resolve));
+      if (next.value.length > 0 && !outgoing.write(next.value)) {
+        // Who takes nothing for so long is gone, whatever its connection says.
+        const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
+        await new Promise<void>((resolve) => (roomAgain = resolve));
+        clearTimeout(stalled);
+      }
       roomAgain = undefined;
     }
     outgoing.end();

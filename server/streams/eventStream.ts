@@ -7,7 +7,7 @@ import type { Clock } from "../../realtime/ports.ts";
 export interface ServerSentEvent {
   readonly event?: string;
   readonly id?: string;
-  /** One line. */
+  /** One line; empty: the reader keeps the id and hears nothing. */
   readonly data: string;
 }
 
@@ -22,24 +22,54 @@ export function writeEvent({ event, id, data }: ServerSentEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
+/** An event stream that is over at once: whoever reads event streams comes again after `retryMs`. */
+export function comeAgain(retryMs: number): string {
+  return `retry: ${retryMs}\n\n`;
+}
+
+/** Asked by an EventSource, which takes any status but 200 for the end of all attempts. */
+export function wantsEventStream(accept: string | undefined): boolean {
+  return accept?.toLowerCase().includes("text/event-stream") === true;
+}
+
 /** The items as they come; `sign` each time that long passed without one. Ends the source when its reader goes. */
 export async function* withLifeSigns(source: AsyncIterable<string>, sign: string, everyMs: number, clock: Clock): AsyncGenerator<string> {
   const items = source[Symbol.asyncIterator]();
+  // One reaction for each item, however long it is in coming.
+  let settled: { readonly result: IteratorResult<string> } | { readonly reason: unknown } | undefined;
+  let wake = () => {};
+  const ask = () => {
+    settled = undefined;
+    items.next().then(
+      (result) => {
+        settled = { result };
+        wake();
+      },
+      (reason: unknown) => {
+        settled = { reason };
+        wake();
+      },
+    );
+  };
   try {
-    let next = items.next();
+    ask();
     for (;;) {
-      let cancel = () => {};
-      const silence = new Promise<"silence">((resolve) => {
-        cancel = clock.after(everyMs, () => resolve("silence"));
-      });
-      const found = await Promise.race([next, silence]).finally(() => cancel());
-      if (found === "silence") {
+      if (settled === undefined) {
+        let cancel = () => {};
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          cancel = clock.after(everyMs, resolve);
+        });
+        cancel();
+      }
+      if (settled === undefined) {
         yield sign;
         continue;
       }
-      if (found.done === true) return;
-      yield found.value;
-      next = items.next();
+      if ("reason" in settled) throw settled.reason;
+      if (settled.result.done === true) return;
+      yield settled.result.value;
+      ask();
     }
   } finally {
     await items.return?.();

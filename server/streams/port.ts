@@ -5,6 +5,8 @@ export type StreamItem =
   | { readonly kind: "event"; readonly token: string; readonly event: AgentEvent }
   /** What is wanted is not kept any more: what the stream is about, as it is now. Goes on from `token`. */
   | { readonly kind: "reset"; readonly token: string; readonly snapshot: Readonly<Record<string, unknown>> }
+  /** Nothing to tell, but where a reader would go on from. */
+  | { readonly kind: "position"; readonly token: string }
   /** The run is over and will say nothing more. */
   | { readonly kind: "end" };
 

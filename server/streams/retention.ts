@@ -45,8 +45,8 @@ export function createTimelineRetention({ storage, limits }: RetentionOptions): 
       }
     }
     if (through > 0) await storage.commit({ partition, logs: [{ op: "trim", log, through }] });
-    // Nothing is left: the next entry arms a row of its own.
-    if (nextMs === undefined) return { kind: "done" };
+    // The row stays while there may be entries: one that comes now finds it, and arms none of its own.
+    if (nextMs === undefined) return { kind: "retry", atMs: nowMs + limits["keep.events"] };
     return { kind: "retry", atMs: log.startsWith("run/") ? nextMs : Math.min(nextMs, nowMs + trimEveryMs) };
   };
   return { [trimKind]: trim };

@@ -39,7 +39,7 @@ interface StartInput {
 export function createStreamService(options: StreamServiceOptions): StreamService {
   const { storage, topics, limits, clock } = options;
   const gate = createStreamGate(options);
-  const timelines = createTimelines({ storage, clock });
+  const timelines = createTimelines({ storage, clock, readAheadBytes: limits["sse.buffer"] });
   const open = {
     runs: {
       timeline: (input: Readonly<Record<string, unknown>>) => timelines.openRun(idOf(input, "runId"), input as StartInput),

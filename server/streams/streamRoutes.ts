@@ -14,12 +14,13 @@ import { AppError, errorRow, notFound } from "../../api/schema/error.ts";
 import type { Clock } from "../../realtime/ports.ts";
 import { parsePart } from "../calls/findings.ts";
 import { parseJson } from "../calls/jsonBody.ts";
-import { checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
+import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
 import { type ServedRoute, toHttpReply } from "../calls/restHttp.ts";
 import type { Calls } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
-import { eventStreamHeaders, type ServerSentEvent, withLifeSigns, writeEvent } from "./eventStream.ts";
+import { StorageUnavailableError } from "../storage/port.ts";
+import { comeAgain, eventStreamHeaders, type ServerSentEvent, wantsEventStream, withLifeSigns, writeEvent } from "./eventStream.ts";
 import type { OpenedStream, StreamItem } from "./port.ts";
 import type { AdmittedReader, StreamGate } from "./streamGate.ts";
 
@@ -71,12 +72,12 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       query(): Readonly<Record<string, unknown>>;
     },
   ): Promise<Admission> {
-    checkApiVersion(context);
     const params = spec.params.safeParse(given.params);
     const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
     // An id that cannot exist is one that does not: but who asks is asked first.
     const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket: given.ticket, gone: given.gone });
     try {
+      checkApiVersion(context);
       const query = parsePart(spec.query as z.ZodType, given.query(), "query");
       return { reader, opened: await opener({ ...(params.data as object), ...(query as object) }) };
     } catch (reason) {
@@ -89,14 +90,17 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     { reader, opened }: Admission,
     head: string,
     sign: string,
-    toEvents: (item: StreamItem) => readonly ServerSentEvent[],
+    toEvent: (item: StreamItem) => ServerSentEvent,
   ): AsyncGenerator<string> {
     async function* events(): AsyncGenerator<string> {
       yield head;
-      for await (const item of opened.items(reader.signal)) for (const event of toEvents(item)) yield writeEvent(event);
+      for await (const item of opened.items(reader.signal)) yield writeEvent(toEvent(item));
     }
     try {
       yield* withLifeSigns(events(), sign, lifeSignMs, clock);
+    } catch (reason) {
+      // The store does not answer: the reader comes again, and goes on from what it has.
+      if (!(reason instanceof StorageUnavailableError)) throw reason;
     } finally {
       reader.leave();
     }
@@ -122,14 +126,16 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
               return withResume(readFields(own), request);
             },
           });
-          const headers = { "x-request-id": context.requestId };
+          const headers = toHeaders(context);
           if (admission.opened.isOver) {
             admission.reader.leave();
             return { status: 204, headers };
           }
-          const body = toText(admission, `retry: ${retryMs}\n\n`, ": still here\n\n", toServerSent);
+          if (request.method === "HEAD") return headOnly(admission, headers);
+          const body = toText(admission, comeAgain(retryMs), ": still here\n\n", toServerSent);
           return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
         } catch (reason) {
+          if (isToComeAgain(reason, request)) return comeAgainReply(context);
           return toHttpReply(await calls.refuse(reason, context, stream.key));
         }
       },
@@ -142,7 +148,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       path: `/trpc/${stream.key}`,
       publicCors: false,
       async serve(request: HttpRequest, _params: PathParams, context: RequestContext): Promise<HttpReply> {
-        const headers = { "x-request-id": context.requestId, ...eventStreamHeaders };
+        const headers = { ...toHeaders(context), ...eventStreamHeaders };
         try {
           const fields = readQuery(request.query);
           const { ticket } = takeTicket(fields);
@@ -153,10 +159,12 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             gone: request.signal,
             query: () => withResume(split.query, request),
           });
+          if (request.method === "HEAD") return headOnly(admission, headers);
           const head = writeEvent({ event: "connected", data: "{}" });
-          const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvents);
+          const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvent);
           return { status: 200, headers, body };
         } catch (reason) {
+          if (isToComeAgain(reason, request)) return comeAgainReply(context);
           // An EventSource tells its page nothing of a status; the stock client reads this event.
           const { problem } = await calls.refuse(reason, context, stream.key);
           if (problem === undefined) throw reason;
@@ -208,18 +216,50 @@ function splitInput(spec: StreamSpec, fields: TextFields | undefined) {
   };
 }
 
-function toServerSent(item: StreamItem): readonly ServerSentEvent[] {
-  if (item.kind === "event") return [{ event: item.event.event, id: item.token, data: JSON.stringify(item.event) }];
-  if (item.kind === "reset") return [{ event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) }];
-  return [{ event: "stream.end", data: "{}" }];
+function toHeaders({ requestId }: RequestContext): Record<string, string> {
+  return { "x-request-id": requestId, "x-svc-api-version": apiVersion };
 }
 
-function toTrpcEvents(item: StreamItem): readonly ServerSentEvent[] {
-  if (item.kind === "event") return [{ id: item.token, data: JSON.stringify(item.event) }];
-  if (item.kind === "reset") {
-    return [{ id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) }];
+/** HEAD: nobody reads a body, and so nobody would leave. */
+function headOnly({ reader }: Admission, headers: Readonly<Record<string, string>>): HttpReply {
+  reader.leave();
+  return { status: 200, headers: { ...headers, ...eventStreamHeaders } };
+}
+
+/** A server that stops, or a store that does not answer, must not end a reader that would come again. */
+function isToComeAgain(reason: unknown, request: HttpRequest): boolean {
+  const isPassing = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
+  return isPassing && wantsEventStream(request.header("accept"));
+}
+
+function comeAgainReply(context: RequestContext): HttpReply {
+  return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: comeAgain(retryMs), close: true };
+}
+
+function toServerSent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { event: item.event.event, id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) };
+    case "position":
+      return { event: "stream.position", id: item.token, data: "" };
+    case "end":
+      return { event: "stream.end", data: "{}" };
   }
-  return [{ event: "return", data: "" }];
+}
+
+function toTrpcEvent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) };
+    case "position":
+      return { event: "restore-id", id: item.token, data: "" };
+    case "end":
+      return { event: "return", data: "" };
+  }
 }
 
 /** For openers: an id that the contract has checked. */

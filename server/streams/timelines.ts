@@ -19,6 +19,8 @@ import { toRunEvent, toWorkspaceEvent } from "./timelineReader.ts";
 export interface TimelinesOptions {
   readonly storage: Pick<Storage, "records" | "index" | "log" | "bus">;
   readonly clock: Clock;
+  /** `sse.buffer`: read for one reader at once. */
+  readonly readAheadBytes: number;
 }
 
 export interface Timelines {
@@ -28,11 +30,11 @@ export interface Timelines {
 }
 
 const readLimit = 100;
-const readBytes = 512 * 1024;
+
 /** Active runs in the snapshot of a workspace. */
 const maxSnapshotRuns = 100;
 
-export function createTimelines({ storage, clock }: TimelinesOptions): Timelines {
+export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOptions): Timelines {
   const watches = createLogWatch({
     clock,
     subscribe: (log, listener) => storage.bus.subscribe(log, listener),
@@ -40,7 +42,7 @@ export function createTimelines({ storage, clock }: TimelinesOptions): Timelines
   });
 
   function read(log: string, after: number): Promise<LogRead> {
-    return storage.log.read({ partition: partitionOfId(ownerOf(log)), log, after, limit: readLimit, maxBytes: readBytes });
+    return storage.log.read({ partition: partitionOfId(ownerOf(log)), log, after, limit: readLimit, maxBytes: readAheadBytes });
   }
 
   const tailOf = (log: string) => storage.log.tail(partitionOfId(ownerOf(log)), log);
@@ -91,12 +93,15 @@ export function createTimelines({ storage, clock }: TimelinesOptions): Timelines
     const { log, toEvent, toToken, keeps } = source;
     const watched = watches.watch(log);
     let position = begin;
+    /** Of the last item; a reader that has none yet would come again to another "now". */
+    let told = -1;
     try {
       while (!signal.aborted) {
         const found = await read(log, position);
         if (found.gap || position > found.tail) {
           const { snapshot, tail } = await source.snapshot();
           position = tail;
+          told = tail;
           yield { kind: "reset", token: toToken(tail), snapshot };
           continue;
         }
@@ -104,9 +109,15 @@ export function createTimelines({ storage, clock }: TimelinesOptions): Timelines
           if (signal.aborted) return;
           position = entry.position;
           const event = toEvent(entry);
-          if (keeps(event)) yield { kind: "event", token: toToken(position), event };
+          if (!keeps(event)) continue;
+          told = position;
+          yield { kind: "event", token: toToken(position), event };
         }
         if (position < found.tail) continue;
+        if (told !== position) {
+          told = position;
+          yield { kind: "position", token: toToken(position) };
+        }
         if (await source.isOver()) {
           // What was told between the read and the look is read first.
           if ((await tailOf(log)) > position) continue;
