@@ -44,7 +44,8 @@ export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceR
   const role = roleIn(workspace, principal.accountId);
   if (role === undefined || !reaches(principal, workspace.workspaceId)) throw notFound();
   if (ranks[role] < ranks[wanted]) {
-    throw new AppError("insufficient_role", `This needs the role ${wanted} in the workspace; the caller has ${role}.`);
+    // Members are the lowest there are, so what is missing is always one of these two.
+    throw new AppError("insufficient_role", `This needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`);
   }
 }
 

@@ -33,6 +33,15 @@ test("[OP19] the README tells every setting with its default", () => {
   }
 });
 
+test("[OP19] the receivers' page tells every field of article.updated", () => {
+  const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/articles/port.ts"))?.[1] ?? "";
+  const fields = [...type.matchAll(/^ {2}readonly (\w+)/gm)].map((match) => match[1]);
+  const table = read("docs/webhooks.md").split("## article.updated")[1] ?? "";
+  const told = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1]));
+  expect(fields.length).toBeGreaterThan(8);
+  expect(told.toSorted()).toEqual(fields.toSorted());
+});
+
 test("[OP19] the rulebook's index leads to every page of rules", () => {
   const pagesOfRules = readdirSync(join(root, "docs/rules"));
   expect(pagesOfRules.filter((file) => !read("docs/rules.md").includes(`(rules/${file})`))).toEqual([]);
