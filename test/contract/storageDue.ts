@@ -64,6 +64,30 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
+    test("[ST27] a required row is judged before the batch, and holds through renewal and postponement but not through a new schedule", () => {
+      const clock = createClock();
+      return withStorage(async (storage) => {
+        const under = (fence: number, due: Batch["due"] = [], where = partition) =>
+          storage.commit(batch(where, { due, require: [{ kind: "due", id: "work", fence }] }));
+        const refused = { ok: false, conflict: { kind: "due", id: "work" } };
+        const again = { op: "schedule", row: row("work", startMs) } as const;
+        expect(await under(1, [again])).toEqual(refused);
+        await schedule(storage, [row("work", startMs)]);
+        expect(await under(1, [], 41)).toEqual(refused);
+        expect(await under(0)).toEqual(refused);
+        const [held] = await claimAll(storage);
+        if (held === undefined) throw new Error("the row was due");
+        const { fence } = held;
+        expect(await storage.due.renew(held, 5000)).toBe(true);
+        expect((await under(fence, [{ op: "postpone", id: "work", fence, dueAtMs: startMs + 10, attempts: 1 }])).ok).toBe(true);
+        // The batch itself replaces the row: it stood when the batch came.
+        expect((await under(fence, [again])).ok).toBe(true);
+        expect(await under(fence)).toEqual(refused);
+        expect((await under(fence + 1, [{ op: "cancel", id: "work" }])).ok).toBe(true);
+        expect(await under(fence + 1)).toEqual(refused);
+      }, clock);
+    });
+
     test("[ST9] what is due is claimed oldest first, over partitions, and what is not stays", () => {
       const clock = createClock();
       return withStorage(async (storage) => {

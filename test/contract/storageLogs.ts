@@ -113,6 +113,63 @@ export function logTests(withStorage: WithStorage): void {
         await expect(own).rejects.toThrow("cannot be its own twin");
       }));
 
+    test("[ST26] the entries of one append follow each other in both logs, beside all else that the commit appends", () =>
+      withStorage(async (storage) => {
+        const twin = (log: string, other: string, ...entries: string[]) =>
+          ({ op: "append", log, twin: other, entries: entries.map(bytes) }) as const;
+        const twins = async (log: string) => {
+          const read = await readLog(storage, log);
+          return read.gap
+            ? read
+            : read.entries.map((entry) => `${Buffer.from(entry.bytes).readBigUInt64BE(0)}:${text(entry.bytes.subarray(8))}`);
+        };
+        await storage.commit(batch(partition, { logs: [twin("r", "all", "a"), twin("all", "s", "b")] }));
+        const many = [
+          twin("r", "all", "c", "d"),
+          append("other", "-"),
+          twin("s", "all", "e", "f", "g"),
+          twin("r", "all"),
+          twin("r", "s", "h"),
+        ];
+        expect(await storage.commit(batch(partition, { logs: many }))).toMatchObject({ ok: true, positions: [3, 1, 4, 3, 4] });
+        expect(await twins("all")).toEqual(["1:a", "1:b", "2:c", "3:d", "2:e", "3:f", "4:g"]);
+        expect(await twins("r")).toEqual(["1:a", "3:c", "4:d", "5:h"]);
+        expect(await twins("s")).toEqual(["2:b", "5:e", "6:f", "7:g", "4:h"]);
+      }));
+
+    test("[ST26] trimming or dropping one of two twins leaves the other as it is, and places go on as they stand", () =>
+      withStorage(async (storage) => {
+        const say = (word: string) =>
+          storage.commit(batch(partition, { logs: [{ op: "append", log: "r", twin: "all", entries: [bytes(word)] }] }));
+        const last = async (log: string) => {
+          const read = await readLog(storage, log, (await storage.log.tail(partition, log)) - 1);
+          return read.gap
+            ? []
+            : read.entries.map(({ position, bytes: entry }) => [position, Number(Buffer.from(entry).readBigUInt64BE(0))]);
+        };
+        for (const word of ["a", "b", "c"]) await say(word);
+        await storage.commit(batch(partition, { logs: [{ op: "trim", log: "all", through: 3 }] }));
+        expect(await readLog(storage, "all", 2)).toEqual({ gap: true, firstKept: 4, tail: 3 });
+        expect(await readLog(storage, "r")).toMatchObject({ gap: false, entries: [{ position: 1 }, { position: 2 }, { position: 3 }] });
+        await say("d");
+        expect([await last("all"), await last("r")]).toEqual([[[4, 4]], [[4, 4]]]);
+        await storage.commit(batch(partition, { logs: [{ op: "drop", log: "r" }] }));
+        expect(await readLog(storage, "all", 3)).toMatchObject({ gap: false, entries: [{ position: 4 }], tail: 4 });
+        expect(await say("e")).toMatchObject({ ok: true, positions: [1] });
+        expect([await last("all"), await last("r")]).toEqual([[[5, 1]], [[1, 5]]]);
+      }));
+
+    test("[ST26] an append that is refused, or names a twin that cannot be, leaves nothing in either log", () =>
+      withStorage(async (storage) => {
+        const logs = [{ op: "append", log: "r", twin: "all", entries: [bytes("x")] }] as const;
+        const require = [{ kind: "due", id: "missing", fence: 1 }] as const;
+        expect(await storage.commit(batch(partition, { logs, require }))).toMatchObject({ ok: false });
+        const own = batch(partition, { logs: [...logs, { op: "append", log: "all", twin: "all", entries: [bytes("x")] }] });
+        await expect(storage.commit(own)).rejects.toThrow("cannot be its own twin");
+        for (const log of ["r", "all"]) expect(await storage.log.tail(partition, log)).toBe(0);
+        expect(await storage.commit(batch(partition, { logs }))).toMatchObject({ ok: true, positions: [1] });
+      }));
+
     test("[ST14] a reader behind what was trimmed is told of the gap, and positions go on", () =>
       withStorage(async (storage) => {
         const trim = (through: number) => storage.commit(batch(partition, { logs: [{ op: "trim", log: "l", through }] }));

@@ -15,11 +15,13 @@ import {
   blobOf,
   dueId,
   hasBlob,
+  ownLog,
   partitionOf,
   partitions,
   type Report,
   recordId,
   toSha256,
+  twinWords,
 } from "./storageHammer.ts";
 
 const rounds = 8;
@@ -64,6 +66,7 @@ async function readLog(
   storage: Storage,
   partition: number,
   log: string,
+  toEntry: (bytes: Uint8Array) => string = text,
 ): Promise<{ readonly trimmedTo: number; readonly entries: readonly string[] }> {
   const first = await storage.log.read({ partition, log, after: 0, limit: 1 });
   const trimmedTo = first.gap ? first.firstKept - 1 : 0;
@@ -73,7 +76,7 @@ async function readLog(
     if (page.gap) throw new Error("a gap after the first kept position");
     for (const { position, bytes } of page.entries) {
       expect(position).toBe(trimmedTo + entries.length + 1);
-      entries.push(text(bytes));
+      entries.push(toEntry(bytes));
     }
     if (page.entries.length === 0) {
       expect(page.tail).toBe(trimmedTo + entries.length);
@@ -82,8 +85,34 @@ async function readLog(
   }
 }
 
-/** Every commit that shows anywhere shows everywhere. */
-async function checkWhole(storage: Storage, partition: number): Promise<ReadonlyMap<number, number>> {
+/** `<position in the twin> <word>` */
+const toTwinEntry = (bytes: Uint8Array) => `${Buffer.from(bytes).readBigUInt64BE(0)} ${text(bytes.subarray(8))}`;
+
+/** The twins name each other's places, and hold the words of just these serials. Answers the last place of each in its own log. */
+async function checkTwins(storage: Storage, partition: number, serials: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const places = new Map<number, number>();
+  const owns = new Map<string, readonly string[]>();
+  for (const log of new Set(serials.map(ownLog))) owns.set(log, (await readLog(storage, partition, log, toTwinEntry)).entries);
+  const { entries: all } = await readLog(storage, partition, "all", toTwinEntry);
+  const words: string[] = [];
+  for (const [at, entry] of all.entries()) {
+    const [place = "", word = ""] = entry.split(" ");
+    const serial = Number.parseInt(word, 10);
+    expect(owns.get(ownLog(serial))?.[Number(place) - 1]).toBe(`${at + 1} ${word}`);
+    words.push(word);
+    places.set(serial, Number(place));
+  }
+  // In the order of the commits, each with all its words.
+  expect(words).toEqual(serials.flatMap(twinWords));
+  expect([...owns.values()].reduce((sum, { length }) => sum + length, 0)).toBe(all.length);
+  return places;
+}
+
+/** Every commit that shows anywhere shows everywhere; answers where each stands in `b`, and in its own log. */
+async function checkWhole(
+  storage: Storage,
+  partition: number,
+): Promise<{ readonly positions: ReadonlyMap<number, number>; readonly owns: ReadonlyMap<number, number> }> {
   const { entries: serials, trimmedTo: none } = await readLog(storage, partition, "b");
   expect(none).toBe(0);
   const positions = new Map(serials.map((serial, at) => [Number(serial), at + 1]));
@@ -107,15 +136,16 @@ async function checkWhole(storage: Storage, partition: number): Promise<Readonly
   expect(rows.map((row) => row.key[2])).toEqual([...positions.keys()].sort((one, other) => one - other));
   for (const serial of positions.keys())
     expect(await storage.due.get(partition, dueId(serial))).toMatchObject({ payload: serial, fence: 1 });
-  return positions;
+  return { positions, owns: await checkTwins(storage, partition, [...positions.keys()]) };
 }
 
 async function checkStore(storage: Storage, firstSerial: number): Promise<void> {
-  const found = new Map<number, ReadonlyMap<number, number>>();
+  const found = new Map<number, Awaited<ReturnType<typeof checkWhole>>>();
   for (const partition of partitions) found.set(partition, await checkWhole(storage, partition));
-  for (const { serial, a, b, trimmedTo } of acknowledged.commits) {
+  for (const { serial, a, b, own, trimmedTo } of acknowledged.commits) {
     const partition = partitionOf(serial);
-    expect([serial, found.get(partition)?.get(serial), 2 * b]).toEqual([serial, b, a]);
+    const { positions, owns } = found.get(partition) ?? {};
+    expect([serial, positions?.get(serial), 2 * b, owns?.get(serial)]).toEqual([serial, b, a, own]);
     if (trimmedTo !== undefined)
       expect(await storage.log.read({ partition, log: "a", after: trimmedTo - 1, limit: 1 })).toMatchObject({ gap: true });
     if (hasBlob(serial)) {
@@ -141,7 +171,7 @@ async function checkStore(storage: Storage, firstSerial: number): Promise<void> 
 }
 
 describe("the embedded store, killed", () => {
-  test("[ST18] kill -9 at random moments loses nothing acknowledged and leaves nothing torn", { timeout: 120_000 }, async () => {
+  test("[ST18][ST26] kill -9 at random moments loses nothing acknowledged and leaves nothing torn", { timeout: 120_000 }, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const before = acknowledged.commits.length;
       const firstSerial = 1 + round * 1_000_000;

@@ -1,10 +1,10 @@
 /**
  * Writes to a store without pause, and says what was acknowledged. Each commit leaves its serial number in
- * a record, two logs, an index, a count and the due queue, so that a torn one shows.
+ * a record, two logs, a pair of twin logs, an index, a count and the due queue, so that a torn one shows.
  */
 import { createHash } from "node:crypto";
 import type { Storage, Stored } from "../../server/storage/port.ts";
-import { append, type Item, itemType, put } from "../contract/storageTypes.ts";
+import { append, bytes, type Item, itemType, put } from "../contract/storageTypes.ts";
 
 export const partitions = [20, 21, 22];
 const inFlight = 24;
@@ -15,6 +15,8 @@ export interface Acknowledged {
   /** Positions of the last entries in the logs `a` and `b`. */
   readonly a: number;
   readonly b: number;
+  /** Position of the last entry in the log of its own that is a twin of `all`. */
+  readonly own: number;
   readonly trimmedTo?: number;
 }
 
@@ -27,6 +29,9 @@ export type Report =
   | { readonly steps: number };
 
 export const partitionOf = (serial: number) => 20 + (serial % 3);
+/** Every serial stands, once or twice, in one of these and in their twin `all`. */
+export const ownLog = (serial: number) => `own ${serial % 4}`;
+export const twinWords = (serial: number) => (serial % 5 === 0 ? [`${serial}`, `${serial}+`] : [`${serial}`]);
 export const recordId = (serial: number) => `${partitionOf(serial)}/r${serial}`;
 export const dueId = (serial: number) => `due ${serial}`;
 export const blobOf = (serial: number) => Buffer.from(`blob ${serial} `.repeat(50));
@@ -56,13 +61,14 @@ export async function hammer(storage: Storage, firstSerial: number): Promise<nev
       logs: [
         append("a", `${serial}`, `${serial}+`),
         append("b", `${serial}`),
+        { op: "append", log: ownLog(serial), twin: "all", entries: twinWords(serial).map(bytes) },
         ...(trims ? [{ op: "trim", log: "a", through } as const] : []),
       ],
       due: [{ op: "schedule", row: { id: dueId(serial), kind: "k", dueAtMs: 9e12 + serial, payload: serial, attempts: 0 } }],
     });
     if (!result.ok) throw new Error(`serial ${serial} met a conflict`);
-    const [a = 0, b = 0] = result.positions;
-    await report({ commit: { serial, a, b, ...(trims ? { trimmedTo: through } : {}) } });
+    const [a = 0, b = 0, own = 0] = result.positions;
+    await report({ commit: { serial, a, b, own, ...(trims ? { trimmedTo: through } : {}) } });
   }
 
   async function chain(partition: number): Promise<never> {
