@@ -37,7 +37,9 @@ test("[OP19] the receivers' page tells every field of article.updated", () => {
   const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/articles/port.ts"))?.[1] ?? "";
   const fields = [...type.matchAll(/^ {2}readonly (\w+)/gm)].map((match) => match[1]);
   const table = read("docs/webhooks.md").split("## article.updated")[1] ?? "";
-  const told = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1]));
+  const told = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap((row) =>
+    [...(row[1] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1]),
+  );
   expect(fields.length).toBeGreaterThan(8);
   expect(told.toSorted()).toEqual(fields.toSorted());
 });
