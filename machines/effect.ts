@@ -28,7 +28,9 @@ export function effect<Params>(): (_: unknown, params: Params) => void {
  * Declares a fact: something that happened, recorded in the same commit as the move (an audit event, a timeline
  * entry). Nothing answers it.
  */
-export const fact = effect;
+export function fact<Params>(): (_: unknown, params: Params) => void {
+  return () => {};
+}
 
 /** The action `timer` of `setup({ actions })`. */
 export const timer = effect<TimerParams>();
