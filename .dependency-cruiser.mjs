@@ -16,7 +16,7 @@ const assembly = "^server/(app|compose|config|identity|start|main|admin)\\.ts$|^
  */
 const open = {
   accounts: ["accountRegistry", "installation", "me", "records", "setup"],
-  actors: ["keyedQueue", "port", "together"],
+  actors: ["after", "keyedQueue", "port", "together"],
   articles: ["commits", "port", "records", "service", "slug", "titleWords"],
   auth: [
     ...["accessFacts", "authenticator", "credentials", "passwords", "records", "secretHash", "secrets", "sessionEndings"],
@@ -28,6 +28,7 @@ const open = {
   outbound: ["fetch", "publicUrl"],
   pages: [],
   publishing: ["records"],
+  runs: ["records", "runView", "runs", "service", "timelineEntry", "timelineRows", "topicRuns"],
   storage: ["port", "recordType", "directory"],
   topics: ["port", "records", "service"],
   webhooks: ["enqueue"],

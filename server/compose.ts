@@ -304,7 +304,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     articles: articleService.writer,
     edits: articleService.edits,
     rooms,
-    texts: documents.texts,
+    writing: articleService.writing,
     documents: articleService.documents,
     executors: steps.executors,
     timeline: createTimelineReader({ storage }),

@@ -4,6 +4,7 @@
  * A listener answers with changes, never makes them: they join the commit of what happened, so that a webhook
  * or an unpublished page is exactly as durable as the cause.
  */
+import type * as Y from "yjs";
 import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../api/schema/article.ts";
 import type { Alongside } from "../actors/port.ts";
 import type { IdSource } from "../ids.ts";
@@ -56,6 +57,22 @@ export type PreparedCommit =
   | { readonly kind: "deleted" }
   /** This node's document has not caught up with `notBefore` or with the last commit. */
   | { readonly kind: "behind" };
+
+/** For whoever writes into a live document as a participant of its room. */
+export interface DocumentWriting {
+  /** A document holds neither NUL nor halves of surrogate pairs: they become U+FFFD. */
+  toAcceptable(text: string): string;
+  /** Refuses with `content_too_large` what is more than a file holds. */
+  requireFits(text: string): void;
+  /**
+   * What was written against `base` carried onto the live text: a change for one transaction, which meets what came since
+   * `live` was read; undefined when there is nothing to do. `owner` is a workspace. Refuses what does not fit.
+   */
+  carry(
+    owner: string,
+    task: { readonly base: string; readonly content: string; readonly live: string },
+  ): Promise<((text: Y.Text) => void) | undefined>;
+}
 
 /** Changes of articles as parts of somebody else's commit. */
 export interface ArticleWriter {

@@ -19,10 +19,11 @@ import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
 import { type ArticleContents, createContents } from "./content.ts";
 import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
+import { createDocumentWriting } from "./documentWriting.ts";
 import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
-import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents } from "./port.ts";
+import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -73,6 +74,8 @@ export interface ArticleService {
   readonly documents: Documents;
   /** For topics and runs. */
   readonly writer: ArticleWriter;
+  /** For runs. */
+  readonly writing: DocumentWriting;
   /** Kind of due row → its worker, for the due pump. */
   readonly workers: Readonly<Record<string, DueWorker>>;
   close(): Promise<void>;
@@ -93,6 +96,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
       read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
       readAt: (articleId, revision) => history.textsAt(articleId, revision),
     },
+    writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
     workers: {
       ...createCheckpointWorkers({ storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake }),

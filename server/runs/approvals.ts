@@ -9,8 +9,8 @@ import { AppError, notFound } from "../../api/schema/error.ts";
 import type { Approval, ApprovalDecision } from "../../api/schema/run.ts";
 import { currentStep } from "../../machines/agentRun.ts";
 import { commitTogether, type Part } from "../actors/together.ts";
-import type { Edits } from "../articles/edits.ts";
 import type { ArticleWriter } from "../articles/port.ts";
+import type { ArticleService } from "../articles/service.ts";
 import type { Call } from "../calls/call.ts";
 import type { PageTokens } from "../calls/pageToken.ts";
 import type { Page } from "../calls/paging.ts";
@@ -47,7 +47,7 @@ export interface ApprovalsOptions {
   readonly pageTokens: PageTokens;
   readonly decisions: Decisions;
   readonly topics: Pick<Topics, "find">;
-  readonly edits: Edits;
+  readonly edits: ArticleService["edits"];
   readonly articles: Pick<ArticleWriter, "prepareCommit">;
   readonly starter: Pick<RunStarter, "withTopic" | "topicLeftBy">;
 }

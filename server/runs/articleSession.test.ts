@@ -4,7 +4,9 @@ import { defaultLimits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
 import { settle } from "../../test/support/socketPair.ts";
+import { createDocumentWriting } from "../articles/documentWriting.ts";
 import { planEdit } from "../articles/editPlan.ts";
+import { textsOfDocument } from "../articles/fileTexts.ts";
 import { type ArticleSession, openArticleSession } from "./articleSession.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
@@ -19,10 +21,10 @@ interface Attempt {
 function open(writer = 500, { earlierWriters = [], before, limits = defaultLimits }: Attempt = {}): Promise<ArticleSession> {
   return openArticleSession({
     rooms: rig.rooms,
-    texts: { planEdit: async (_owner, task) => planEdit(task) },
+    documents: { read: (id) => rig.rooms.read(id, (document, revision) => ({ revision, texts: textsOfDocument(document) })) },
+    writing: createDocumentWriting({ texts: { planEdit: async (_owner, task) => planEdit(task) }, limits }),
     after: rig.time.after,
     now: rig.time.now,
-    limits,
     articleId,
     workspaceId: "ws_test",
     file: "content.md",

@@ -7,17 +7,11 @@
  * began with. So what people wrote since, in whichever attempt, stays. It refuses to know what the text says.
  */
 import * as Y from "yjs";
-import type { Limits } from "../../api/limits.ts";
 import type { ArticleFile, Author } from "../../api/schema/article.ts";
 import type { WriteGuard } from "../../realtime/ports.ts";
 import type { Participant, Rooms } from "../../realtime/rooms.ts";
 import type { After } from "../actors/after.ts";
-import { requireFits } from "../articles/acceptedText.ts";
-import type { ArticleTexts } from "../articles/articleTexts.ts";
-import { textsOfDocument } from "../articles/fileTexts.ts";
-import { carryOperations } from "../articles/merge.ts";
-import type { FileTexts } from "../articles/port.ts";
-import { applyToText } from "../articles/textUpdate.ts";
+import type { Documents, DocumentWriting, FileTexts } from "../articles/port.ts";
 
 export interface ArticleSession {
   /** Live texts when the step began to write; the file it writes as it was when its first attempt began. */
@@ -31,11 +25,11 @@ export interface ArticleSession {
 }
 
 export interface ArticleSessionOptions {
-  readonly rooms: Pick<Rooms, "participate" | "read">;
-  readonly texts: Pick<ArticleTexts, "planEdit">;
+  readonly rooms: Pick<Rooms, "participate">;
+  readonly documents: Pick<Documents, "read">;
+  readonly writing: DocumentWriting;
   readonly after: After;
   readonly now: () => number;
-  readonly limits: Pick<Limits, "article.file">;
   readonly articleId: string;
   readonly workspaceId: string;
   readonly file: ArticleFile;
@@ -52,20 +46,14 @@ export interface ArticleSessionOptions {
 
 /** What is written within this time goes into one update. */
 const batchMs = 75;
-const unacceptable = /[\0\p{Surrogate}]/gu;
 const highSurrogateAtEnd = /[\ud800-\udbff]$/;
 
-/** Text that a document can hold: a model's output is any string. */
-function toAcceptable(text: string): string {
-  return text.replace(unacceptable, "\ufffd");
-}
-
 export async function openArticleSession(options: ArticleSessionOptions): Promise<ArticleSession> {
-  const { rooms, articleId, author, displayName, writer, earlierWriters, guard } = options;
+  const { rooms, documents, articleId, author, displayName, writer, earlierWriters, guard } = options;
   const participant = await rooms.participate(articleId, { author, displayName, clientId: writer, guard });
   try {
     if (earlierWriters.length > 0) await participant.takeBack(earlierWriters);
-    const texts = await rooms.read(articleId, (document) => textsOfDocument(document));
+    const { texts } = await documents.read(articleId);
     return new StepWriting(options, participant, texts);
   } catch (error) {
     participant.leave();
@@ -111,7 +99,7 @@ class StepWriting implements ArticleSession {
     this.#requireOpen();
     await this.#flushing;
     await this.#flush(true);
-    const wanted = toAcceptable(text);
+    const wanted = this.#options.writing.toAcceptable(text);
     const base = this.#before + this.#streamed;
     if (wanted !== base || this.#revision === undefined) await this.#merge(base, wanted);
     return { revision: this.#revision ?? (await this.#read()).revision };
@@ -127,9 +115,10 @@ class StepWriting implements ArticleSession {
     if (this.#closed) throw new Error("a step writes after its end");
   }
 
-  #read(): Promise<{ readonly revision: number; readonly live: string }> {
-    const { rooms, articleId, file } = this.#options;
-    return rooms.read(articleId, (document, revision) => ({ revision, live: document.getText(file).toString() }));
+  async #read(): Promise<{ readonly revision: number; readonly live: string }> {
+    const { documents, articleId, file } = this.#options;
+    const { revision, texts } = await documents.read(articleId);
+    return { revision, live: texts[file] };
   }
 
   async #flushLater(): Promise<void> {
@@ -146,12 +135,12 @@ class StepWriting implements ArticleSession {
   async #flush(whole: boolean): Promise<void> {
     // Half a pair waits for its other half.
     const held = whole ? "" : (highSurrogateAtEnd.exec(this.#waiting)?.[0] ?? "");
-    const text = toAcceptable(this.#waiting.slice(0, this.#waiting.length - held.length));
+    const { file, writing, now } = this.#options;
+    const text = writing.toAcceptable(this.#waiting.slice(0, this.#waiting.length - held.length));
     this.#waiting = held;
     if (text === "") return;
     this.#requireOpen();
-    const { file, limits, now } = this.#options;
-    requireFits(this.#streamed + text, limits["article.file"]);
+    writing.requireFits(this.#streamed + text);
     const edited = await this.#participant.edit((document) => {
       const live = document.getText(file);
       const found = this.#place === undefined ? undefined : Y.createAbsolutePositionFromRelativePosition(this.#place, document);
@@ -166,19 +155,14 @@ class StepWriting implements ArticleSession {
   }
 
   async #merge(base: string, content: string): Promise<void> {
-    const { texts, workspaceId, file, limits } = this.#options;
+    const { writing, workspaceId, file } = this.#options;
     const { live, revision } = await this.#read();
     this.#revision = revision;
     if (content === base) return;
-    const maxFileBytes = limits["article.file"];
-    const { operations } = await texts.planEdit(workspaceId, { request: { mode: "replace", content }, base, live, maxFileBytes });
+    const change = await writing.carry(workspaceId, { base, content, live });
     this.#requireOpen();
-    if (operations.length === 0) return;
-    const edited = await this.#participant.edit((document) => {
-      const text = document.getText(file);
-      const current = text.toString();
-      applyToText(text, current === live ? operations : carryOperations(operations, live, current));
-    });
+    if (change === undefined) return;
+    const edited = await this.#participant.edit((document) => change(document.getText(file)));
     this.#revision = edited.revision;
   }
 }

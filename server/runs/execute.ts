@@ -28,7 +28,7 @@ export interface ExecuteOptions {
   readonly actors: Pick<ActorRuntime, "send">;
   readonly kind: () => RunKind;
   readonly rooms: ArticleSessionOptions["rooms"];
-  readonly texts: ArticleSessionOptions["texts"];
+  readonly writing: ArticleSessionOptions["writing"];
   readonly documents: Documents;
   readonly executors: Executors;
   readonly readInput: ReadStepInput;
@@ -60,7 +60,7 @@ const noTexts: ArticleSession["texts"] = { "content.md": "", "outline.md": "", "
 const endings: readonly ErrorCode[] = ["content_too_large", "content_not_accepted", "not_found"];
 
 export function createExecute(options: ExecuteOptions): RunEffect<RunContext, RunEvent> {
-  const { storage, actors, kind, rooms, texts, documents, executors, readInput, artifacts, stepEnd, ids, limits, log, after } = options;
+  const { storage, actors, kind, rooms, writing, documents, executors, readInput, artifacts, stepEnd, ids, limits, log, after } = options;
 
   /** Tells the run that its step begins; undefined when it does not want it any more. */
   async function begin({ runId, round, guard }: Execution, run: RunContext): Promise<RunContext | undefined> {
@@ -92,10 +92,10 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     const before = base.isBlank ? "" : (await documents.readAt(input.article.articleId, base.revision))?.[file];
     return openArticleSession({
       rooms,
-      texts,
+      documents,
+      writing,
       after,
       now: storage.now,
-      limits,
       articleId: input.article.articleId,
       workspaceId: run.workspaceId,
       file,

@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
 import { type After, after as realAfter } from "../actors/after.ts";
 import type { ActorRuntime } from "../actors/port.ts";
-import type { Edits } from "../articles/edits.ts";
 import type { ArticleWriter } from "../articles/port.ts";
+import type { ArticleService } from "../articles/service.ts";
 import type { PageTokens } from "../calls/pageToken.ts";
 import type { Pager } from "../calls/paging.ts";
 import type { IdSource } from "../ids.ts";
@@ -27,13 +27,13 @@ import { createStepInput } from "./stepInput.ts";
 import { createTopicRuns, type TopicRuns } from "./topicRuns.ts";
 import { createWorkflows, type Workflows } from "./workflows.ts";
 
-export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "texts" | "documents"> {
+export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "writing" | "documents"> {
   readonly storage: Storage;
   readonly actors: ActorRuntime;
   readonly topics: Topics;
   readonly folders: RunsOptions["folders"];
   readonly articles: ArticleWriter;
-  readonly edits: Edits;
+  readonly edits: ArticleService["edits"];
   readonly executors: Executors;
   readonly timeline: RunsOptions["timeline"];
   readonly pager: Pager;

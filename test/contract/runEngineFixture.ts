@@ -48,7 +48,7 @@ export function createEngineNode(storage: Storage, time: ManualTime, executors: 
       actors,
       kind: () => kind,
       rooms: nobody,
-      texts: nobody,
+      writing: nobody,
       documents: nobody,
       executors,
       readInput: createStepInput({ storage, topics: nobody, artifacts }),

@@ -117,7 +117,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     articles: node.writer,
     edits: node.edits,
     rooms,
-    texts: node.documentStore.texts,
+    writing: node.writing,
     documents: node.documents,
     executors: toExecutors(executors),
     timeline: createTimelineReader({ storage }),
