@@ -157,8 +157,8 @@ function toMedia(schema: z.ZodType | typeof bytes, io: "input" | "output", book:
 
 function toResponse(spec: OperationSpec, status: number, reply: ReplyBody, book: SchemaBook): Json {
   const own = Object.entries(spec.replyHeaders ?? {}).map(([name, description]) => [name, { description, schema: { type: "string" } }]);
-  const shared = Object.keys(replyHeaders).filter((name) => name !== "idempotency-replayed" || takesIdempotencyKey(spec));
-  const headers = Object.fromEntries([...shared.map((name) => [name, reference("headers", name)]), ...own]);
+  const more = [...(takesIdempotencyKey(spec) ? ["idempotency-replayed"] : []), ...(status === 201 ? ["location"] : [])];
+  const headers = { ...toSharedHeaders(more), ...Object.fromEntries(own) };
   const description = errorlessStatus[status] ?? "Done";
   if (reply === null) return { description, headers };
   const media = reply instanceof z.ZodType ? { "application/json": reply } : reply.media;
@@ -189,7 +189,11 @@ function toRefusals(spec: OperationSpec, problem: SchemaObject): Json {
   for (const [status, codes] of own) {
     const common = (commonStatuses as readonly number[]).includes(status);
     const description = `${codes.join(", ")}${common ? ", or as any operation may answer" : ""}`;
-    refusals[status] = { description, content: { "application/problem+json": { schema: problem } } };
+    refusals[status] = {
+      description,
+      headers: toSharedHeaders(refusalHeaders[status]),
+      content: { "application/problem+json": { schema: problem } },
+    };
   }
   return refusals;
 }
@@ -198,11 +202,24 @@ function toProblemResponses(problem: SchemaObject): Json {
   return Object.fromEntries(
     commonStatuses.map((status) => {
       const codes = [...errorTable.values()].filter((row) => row.status === status).map((row) => row.code);
-      const headers = Object.fromEntries(Object.keys(replyHeaders).map((name) => [name, reference("headers", name)]));
+      const headers = toSharedHeaders(refusalHeaders[status]);
       return [`Problem${status}`, { description: codes.join(", "), headers, content: { "application/problem+json": { schema: problem } } }];
     }),
   );
 }
+
+/** Headers of every answer, and those that it has besides. */
+function toSharedHeaders(more: readonly string[] = []): Json {
+  return Object.fromEntries([...everyReply, ...more].map((name) => [name, reference("headers", name)]));
+}
+
+const everyReply = ["x-request-id", "x-svc-api-version", "ratelimit-policy", "ratelimit"];
+
+const refusalHeaders: Readonly<Record<number, readonly string[]>> = {
+  401: ["www-authenticate"],
+  429: ["retry-after"],
+  503: ["retry-after"],
+};
 
 const text = { type: "string" };
 
@@ -244,6 +261,9 @@ const replyHeaders = {
   "x-svc-api-version": { description: "Version of the API that was used", schema: text },
   "ratelimit-policy": { description: 'The caller\'s quota: `"default";q=<count>;w=<seconds>`', schema: text },
   ratelimit: { description: 'What is left of it: `"default";r=<requests>;t=<seconds until full>`', schema: text },
+  location: { description: "Address of what was made, where it has one", schema: text },
+  "retry-after": { description: "Seconds until a repeat makes sense", schema: text },
+  "www-authenticate": { description: "How to send a credential", schema: text },
   "idempotency-replayed": { description: "`true` when this answer was given before, to the same Idempotency-Key", schema: text },
 };
 

@@ -11,6 +11,7 @@ import { baseUrl, useSurface } from "./surfaceFixture.ts";
 const run = promisify(execFile);
 const document = toOpenApi(contract, streams, { baseUrl: "http://127.0.0.1:8787" });
 type Operation = { operationId: string; responses: Record<string, unknown>; security: unknown[] };
+type Shared = { responses: Record<string, { headers?: object }> };
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
 describe("OpenAPI", () => {
@@ -37,6 +38,21 @@ describe("OpenAPI", () => {
         expect(operation?.security.length === 0).toBe(spec.credential === "none");
       }
     }
+  });
+
+  it("[API22] what comes in headers is told where it comes", () => {
+    const headersOf = (path: string, method: string, status: number) => {
+      const response = paths[path]?.[method]?.responses[status] as { headers?: object; $ref?: string };
+      const named =
+        response.$ref === undefined ? response : (document.components as never as Shared).responses[response.$ref.split("/").at(-1) ?? ""];
+      return Object.keys(named?.headers ?? {});
+    };
+    expect(headersOf("/articles", "post", 201)).toEqual(expect.arrayContaining(["location", "etag", "idempotency-replayed", "ratelimit"]));
+    expect(headersOf("/articles", "get", 200)).not.toContain("location");
+    expect(headersOf("/articles", "post", 401)).toContain("www-authenticate");
+    expect(headersOf("/articles", "post", 507)).toEqual(expect.arrayContaining(["x-request-id", "ratelimit"]));
+    for (const status of [429, 503]) expect(headersOf("/articles", "get", status)).toContain("retry-after");
+    expect(headersOf("/articles", "post", 422)).not.toContain("idempotency-replayed");
   });
 
   it("[API22] closed objects are closed, names are components, and nothing points nowhere", () => {
