@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../operation.ts";
 import { Article, CreateArticleRequest, UpdateArticleRequest } from "../schema/article.ts";
 import { pageQuery, UnixSeconds } from "../schema/common.ts";
-import { ArticleId, WorkspaceId } from "../schema/id.ts";
+import { ArticleId, TopicId, WorkspaceId } from "../schema/id.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -30,6 +30,7 @@ export const articles = {
     query: z.strictObject({
       ...pageQuery,
       workspaceId: WorkspaceId,
+      topicId: TopicId.optional(),
       q: z.string().max(200).optional(),
       updatedSince: UnixSeconds.optional(),
       deleted: z.boolean().optional(),

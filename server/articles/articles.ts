@@ -9,7 +9,7 @@ import type { Call } from "../calls/call.ts";
 import type { Page, Pager } from "../calls/paging.ts";
 import { requireMatch } from "../calls/precondition.ts";
 import { partitionOfId } from "../ids.ts";
-import type { Batch, LogWrite, Storage, Stored } from "../storage/port.ts";
+import type { Batch, IndexKey, LogWrite, Storage, Stored } from "../storage/port.ts";
 import { withNextCounter, workspaceRecord } from "../workspaces/records.ts";
 import { requireAccepted, requireFits } from "./acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
@@ -38,6 +38,7 @@ export interface CreateArticle {
 
 export interface ArticleFilter {
   readonly workspaceId: string;
+  readonly topicId?: string | undefined;
   readonly q?: string | undefined;
   /** Unix seconds. */
   readonly updatedSince?: number | undefined;
@@ -66,6 +67,13 @@ export interface ArticlesOptions {
   readonly texts: Pick<ArticleTexts, "countWords">;
   readonly nodeId: string;
   readonly checkpointQuietMs: number;
+}
+
+/** The shortest list that holds all that is asked for. */
+function toList(workspaceId: string, deleted: boolean, topicId: string | undefined, wordPrefix: string | undefined): IndexKey {
+  if (deleted) return articleLists.trash(workspaceId);
+  if (topicId !== undefined) return articleLists.ofTopic(topicId);
+  return wordPrefix === undefined ? articleLists.all(workspaceId) : articleLists.titled(workspaceId, wordPrefix);
 }
 
 export function createArticles(options: ArticlesOptions): Articles {
@@ -140,14 +148,12 @@ export function createArticles(options: ArticlesOptions): Articles {
       }
     },
 
-    list({ workspaceId, q, updatedSince, deleted = false, limit, nextToken }) {
+    list({ workspaceId, topicId, q, updatedSince, deleted = false, limit, nextToken }) {
       const search = q === undefined ? undefined : toTitleSearch(q);
-      const list = deleted ? articleLists.trash(workspaceId) : articleLists.all(workspaceId);
-      const prefix = deleted || search?.prefix === undefined ? list : articleLists.titled(workspaceId, search.prefix);
       return pager.page<ArticleReply>({
-        scope: `articles?${JSON.stringify([q ?? null, updatedSince ?? null, deleted])}`,
+        scope: `articles?${JSON.stringify([topicId ?? null, q ?? null, updatedSince ?? null, deleted])}`,
         partition: partitionOfId(workspaceId),
-        prefix,
+        prefix: toList(workspaceId, deleted, topicId, search?.prefix),
         reverse: true,
         limit,
         nextToken,
@@ -156,7 +162,9 @@ export function createArticles(options: ArticlesOptions): Articles {
           return Promise.all(found.map((stored) => (stored === undefined ? undefined : withRevision(stored.value))));
         },
         keep: ({ article }) =>
+          article.workspaceId === workspaceId &&
           (article.deletedAtMs !== undefined) === deleted &&
+          (topicId === undefined || article.topicId === topicId) &&
           (updatedSince === undefined || article.updatedAtMs >= updatedSince * 1000) &&
           (search === undefined || search.matches(article.title)),
       });

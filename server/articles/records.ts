@@ -64,6 +64,8 @@ const titleIndex = "article.title";
 export const articleLists = {
   all: (workspaceId: string): IndexKey => [createdIndex, workspaceId],
   trash: (workspaceId: string): IndexKey => [trashIndex, workspaceId],
+  /** The topic's own, if it has one. */
+  ofTopic: (topicId: string): IndexKey => ["article.topic", topicId],
   /** `prefix` must be one that `toTitlePrefixes` makes. */
   titled: (workspaceId: string, prefix: string): IndexKey => [titleIndex, workspaceId, prefix],
 };
@@ -78,6 +80,7 @@ export const articleRecord = defineRecord<ArticleRecord>({
     if (article.deletedAtMs !== undefined) return [[...articleLists.trash(article.workspaceId), ...place]];
     return [
       [...articleLists.all(article.workspaceId), ...place],
+      ...(article.topicId === undefined ? [] : [[...articleLists.ofTopic(article.topicId), ...place] as const]),
       ...toTitlePrefixes(article.title).map((prefix): IndexKey => [...articleLists.titled(article.workspaceId, prefix), ...place]),
     ];
   },

@@ -262,6 +262,14 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect((await storage.records.get(articleRecord, articleId))?.value).toMatchObject({ topicId, updatedBy: "cal" });
     const lone = await makeArticle();
     await commit(lone);
+    const listed = async (filter: object) =>
+      (await node.node.articles.list({ workspaceId, ...filter })).items.map(({ article }) => article.articleId);
+    expect([await listed({ topicId }), await listed({})]).toEqual([[articleId], [lone, articleId]]);
+    expect(await listed({ topicId, q: "Written" })).toEqual([]);
+    const otherId = await addWorkspace(storage, partition);
+    expect((await node.node.articles.list({ workspaceId: otherId, topicId })).items).toEqual([]);
+    await node.node.articles.delete(articleId, false, call());
+    expect([await listed({ topicId }), await listed({ topicId, deleted: true })]).toEqual([[], [articleId]]);
     expect(Object.keys(node.webhooks[1] ?? {})).not.toContain("topicId");
     expect(Object.keys(node.webhooks[1] ?? {})).not.toContain("runId");
   });

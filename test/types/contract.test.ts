@@ -17,6 +17,7 @@ describe("types of the contract", () => {
   it("[API23] the stock client infers inputs as what a caller writes, all parts in one object", () => {
     expectTypeOf<Inputs["articles"]["list"]>().toEqualTypeOf<{
       workspaceId: string;
+      topicId?: string | undefined;
       limit?: number | undefined;
       nextToken?: string | undefined;
       q?: string | undefined;
