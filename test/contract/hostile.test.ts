@@ -47,7 +47,9 @@ function goodBody(spec: OperationSpec): Record<string, unknown> {
 }
 
 describe("hostile input on every operation", () => {
-  const surface = useSurface({ limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off" } });
+  const surface = useSurface({
+    limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off", "rate.runs": "off" },
+  });
 
   async function expectProblem(
     { key, spec, target }: Walked,

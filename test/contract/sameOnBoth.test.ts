@@ -11,7 +11,9 @@ import { articleId, credentials, useSurface, workspaceId } from "./surfaceFixtur
 const json = { "content-type": "application/json" };
 
 describe("REST = tRPC", () => {
-  const surface = useSurface({ limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off" } });
+  const surface = useSurface({
+    limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off", "rate.runs": "off" },
+  });
   const known: Record<string, unknown> = { workspaceId, articleId };
   const filled = (schema: z.ZodType | undefined) => {
     const sample = (schema === undefined ? {} : sampleOf(schema, true)) as Record<string, unknown>;

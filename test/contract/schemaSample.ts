@@ -23,6 +23,11 @@ const texts = [
   "whk_01KAHX0000050123456789ABCD",
   "article:art_01KAHX0000050123456789ABCD",
   "2026-11-21T00:00:00.000Z",
+  "2026-11-21",
+  "T-1",
+  "top_01KAHX0000050123456789ABCD",
+  "run_01KAHX0000050123456789ABCD",
+  "apr_01KAHX0000050123456789ABCD",
   "ana@example.com",
   "https://hooks.example/in",
   "a".repeat(64),
@@ -34,11 +39,19 @@ export function sampleOf(schema: z.ZodType, optional = false): unknown {
   const definition = schema._zod.def as unknown as Definition;
   const value = toSample(definition, optional);
   if (schema.safeParse(value).success) return value;
-  const candidates =
-    definition.type === "object" ? variants(definition, value as object) : definition.type === "number" ? [0, 1, 10] : texts;
+  const candidates = toCandidates(definition, value, optional);
   const fitting = candidates.find((candidate) => schema.safeParse(candidate).success);
   if (fitting === undefined) throw new Error(`no sample for a schema of type ${definition.type}`);
   return fitting;
+}
+
+function toCandidates(definition: Definition, value: unknown, optional: boolean): readonly unknown[] {
+  if (definition.type === "object") return variants(definition, value as object);
+  if (definition.type === "number") return [0, 1, 10];
+  const { element } = definition;
+  // A list of as many as there are months.
+  if (definition.type === "array" && element !== undefined) return [Array.from({ length: 12 }, () => sampleOf(element, optional))];
+  return texts;
 }
 
 /** With one optional member more or less, for objects whose members depend on each other. */
