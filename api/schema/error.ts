@@ -115,7 +115,7 @@ export interface ErrorRow {
 }
 
 function toTitle(code: string): string {
-  const words = code.replaceAll("_", " ");
+  const words = code.replaceAll("_", " ").replaceAll(/\b(?:api|https|json|url)\b/g, (word) => word.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -48,6 +48,19 @@ describe("findings", () => {
     ]);
   });
 
+  it("[API1] the code of a refusal and its words tell the same fault", () => {
+    const refused = (value: unknown) => expect(() => parsePart(CreateApiKeyRequest, value, "body"));
+    refused({ name: "", zz: 1 }).toThrow(
+      expect.objectContaining({ code: "unknown_field", message: "In the body, /zz is not a known field (and 1 more, see errors)." }),
+    );
+    refused({ name: "", scopes: [] }).toThrow(
+      expect.objectContaining({
+        code: "validation_failed",
+        message: "In the body, /name must have at least 1 character (and 1 more, see errors).",
+      }),
+    );
+  });
+
   it("[API7] of a union name what is wrong inside the alternative that was meant, or all alternatives", () => {
     expect(findings(TokenRequest, { grantType: "password", username: "ana" })).toEqual(["/password is required"]);
     expect(findings(TokenRequest, { grantType: "magic" })).toEqual(["/grantType must be one of 'password', 'refresh_token'"]);

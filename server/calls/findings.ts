@@ -27,14 +27,15 @@ export function parsePart<Schema extends z.ZodType>(schema: Schema, value: unkno
   // Said again in our words: on this path a second look costs nothing that matters.
   const said = schema.safeParse(value, { error: (issue) => toMessage(issue, part) });
   const findings = (said.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
-  const unknown = findings.some((finding) => finding.code === "unknown_field");
-  throw new AppError(unknown ? "unknown_field" : "validation_failed", toDetail(findings, part), { errors: findings.slice(0, maxFindings) });
+  // The code and the words of a refusal tell the same fault.
+  const unknown = findings.find((finding) => finding.code === "unknown_field");
+  const code = unknown === undefined ? "validation_failed" : "unknown_field";
+  throw new AppError(code, toDetail(unknown ?? findings[0], findings.length - 1, part), { errors: findings.slice(0, maxFindings) });
 }
 
-function toDetail(findings: readonly ProblemFinding[], part: Part): string {
-  const [first] = findings;
+function toDetail(first: ProblemFinding | undefined, more: number, part: Part): string {
   if (first === undefined) return `The ${part} is not valid.`;
-  const others = findings.length > 1 ? ` (and ${findings.length - 1} more, see errors)` : "";
+  const others = more > 0 ? ` (and ${more} more, see errors)` : "";
   return first.pointer === "" ? `The ${part} ${first.message}${others}.` : `In the ${part}, ${first.pointer} ${first.message}${others}.`;
 }
 

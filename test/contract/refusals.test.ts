@@ -37,6 +37,13 @@ describe("refusals over REST", () => {
     for (const code of errorTable.keys()) expect(list).toContain(`problems/${code}"`);
   });
 
+  it("[API1] titles are written as people write them", () => {
+    const titles = (["malformed_json", "unknown_api_version", "url_not_https", "key_revoked"] as const).map(
+      (code) => errorTable.get(code)?.title,
+    );
+    expect(titles).toEqual(["Malformed JSON", "Unknown API version", "URL not HTTPS", "Key revoked"]);
+  });
+
   it("[API1] every code of the table goes out with its status and its facts", async () => {
     for (const row of errorTable.values()) {
       surface.on("articles.get", () => {
