@@ -57,6 +57,13 @@ describe("bounds of a body", () => {
     expect(refusal({ title: long }, { documentText: true })).toEqual(["validation_failed", "/title", "too_big"]);
   });
 
+  it("[AR15] half a surrogate pair in document text is content that is not accepted", () => {
+    for (const value of [{ content: "\ud800" }, { edits: [{ find: "a", replace: "\udc00" }] }]) {
+      expect(refusal(value, { documentText: true })).toEqual(["content_not_accepted", expect.any(String), "invalid_text"]);
+      expect(refusal(value)).toEqual(["validation_failed", expect.any(String), "invalid_text"]);
+    }
+  });
+
   it("[API9] half a surrogate pair and __proto__ are refused wherever they stand", () => {
     expect(refusal({ a: ["\ud800"] })).toEqual(["validation_failed", "/a/0", "invalid_text"]);
     expect(refusal({ "\udc00": 1 })).toEqual(["validation_failed", "/\udc00", "invalid_text"]);

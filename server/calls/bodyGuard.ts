@@ -23,8 +23,11 @@ export function guardJson(value: unknown, rules: GuardRules): void {
   let members = 0;
 
   function checkText(text: string, field: string | undefined): void {
-    if (loneSurrogate.test(text)) throw refuse("validation_failed", path, "invalid_text", "must not contain half of a surrogate pair");
     const isDocument = rules.documentText && field !== undefined && documentFields.has(field);
+    if (loneSurrogate.test(text)) {
+      const code = isDocument ? "content_not_accepted" : "validation_failed";
+      throw refuse(code, path, "invalid_text", "must not contain half of a surrogate pair");
+    }
     const maxBytes = isDocument ? limits["article.file"] : limits["body.string"];
     if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return;
     throw refuse(isDocument ? "content_too_large" : "validation_failed", path, "too_big", `must be at most ${maxBytes} bytes of UTF-8`);
