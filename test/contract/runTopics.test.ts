@@ -1,5 +1,7 @@
 /** From a topic to its draft: what starts, what follows, and what each move leaves behind, over REST. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { folderRecord } from "../../server/folders/records.ts";
+import { partitionOfId } from "../../server/ids.ts";
 import type { StepContext, StepResult } from "../../server/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
@@ -181,6 +183,75 @@ describe("the staged pipeline", () => {
     const { draftRunId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), {});
     expect(await rig.runIn(draftRunId, "completed")).toMatchObject({ parentRunId: runId });
   });
+});
+
+describe("a content project's word", () => {
+  async function inProject(contentProject: { requireOutlineApproval: boolean; requireDraftApproval: boolean }): Promise<string> {
+    const folderId = rig.node.ids.next("fld", partitionOfId(workspaceId));
+    const value = {
+      folderId,
+      workspaceId,
+      parentFolderId: null,
+      name: "Project",
+      slug: "project",
+      createdAtMs: 1,
+      updatedAtMs: 1,
+      contentProject,
+    };
+    const put = { op: "put", type: folderRecord, value, replacing: null } as const;
+    await rig.storage.commit({ partition: partitionOfId(workspaceId), records: [put] });
+    return rig.makeTopic("In a project", { contentProjectId: folderId });
+  }
+
+  test("[RU49] without approval of outlines a staged run waits for nobody, and the draft follows at once", async () => {
+    const topicId = await inProject({ requireOutlineApproval: false, requireDraftApproval: true });
+    const { runId } = await startStaged(topicId);
+    const outline = await rig.runIn(runId, "completed");
+    expect(outline.approvalMode).toBe("none");
+    await rig.runIn(outline.chainedRunId, "completed");
+    expect(await rig.topic(topicId)).toMatchObject({ status: "drafted", draftRunId: outline.chainedRunId });
+    // The draft is there already: approving the outline afterwards starts no other.
+    expect((await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {})).draftRunId).toBeUndefined();
+  });
+
+  test("[RU49] without approval of drafts any approved outline starts one, and standard_article does not wait for its draft", async () => {
+    const topicId = await inProject({ requireOutlineApproval: true, requireDraftApproval: false });
+    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline"), {});
+    await rig.runIn(runId, "paused_for_approval");
+    const { draftRunId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline/approve"), {});
+    expect(await rig.runIn(draftRunId, "completed")).toMatchObject({ parentRunId: runId });
+    const standard = await rig.expect(202, "POST", "/workflows/standard_article/runs", { workspaceId, topicId });
+    expect(standard.steps.map(({ approval }: { approval: string }) => approval)).toEqual(["none", "none", "required", "none", "none"]);
+  });
+});
+
+test("[RU68] a review of the article is kept with the topic's brief, whose revision it names", async () => {
+  await rig.close();
+  const review = (runId: string) =>
+    ({
+      runId,
+      seoBriefRevision: 1,
+      reviewedAt: 1,
+      checks: {
+        keywordRepetition: "pass",
+        headingStructure: "pass",
+        supportingCoverage: "warning",
+        primaryTargetPlacement: "pass",
+        intentAlignment: "not_checked",
+      },
+      findings: [],
+    }) as const;
+  const seo_review = async ({ run, brief }: StepContext): Promise<StepResult> => {
+    expect(brief?.revision).toBe(1);
+    return { kind: "completed", artifacts: [], usage: noUsage, review: { ...review(run.runId), findings: [] } };
+  };
+  rig = await createRunRig({ storage: createMemoryStorage(), executors: { seo_review } });
+  const topicId = await rig.makeTopic();
+  const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/actions"), { action: "create" });
+  await rig.runIn(runId, "completed");
+  expect(await rig.topic(topicId)).toMatchObject({ seoBriefRevision: 1, draftSeoBriefRevision: 1, seoReviewSeoBriefRevision: 1 });
+  const brief = await rig.topicService.port.brief(topicId);
+  expect(brief?.value).toMatchObject({ revision: 1, source: "legacy_projection", sourceRunId: runId, latestReview: review(runId) });
 });
 
 describe("other ways to start", () => {
