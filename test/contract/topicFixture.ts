@@ -1,7 +1,7 @@
 /** The topics as a server has them, beside the articles, on a store and a clock of the test's own. */
 import pino from "pino";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import type { WorkspaceCreateTopicRequest } from "../../api/schema/topic.ts";
+import { type ContentTopic, type TopicStatus, topicStatuses, type WorkspaceCreateTopicRequest } from "../../api/schema/topic.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
 import type { Timeless } from "../../server/actors/port.ts";
 import { createActorRuntime } from "../../server/actors/runtime.ts";
@@ -11,6 +11,7 @@ import { createPager } from "../../server/calls/paging.ts";
 import { type FolderRecord, folderRecord } from "../../server/folders/records.ts";
 import { createIds } from "../../server/ids.ts";
 import type { Partition, Storage } from "../../server/storage/port.ts";
+import { type TopicRecord, topicRecord } from "../../server/topics/records.ts";
 import { createTopicService } from "../../server/topics/service.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 import { type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
@@ -86,6 +87,50 @@ export async function addFolder(storage: Storage, workspaceId: string, more: Par
   const result = await storage.commit({ partition, records: [{ op: "put", type: folderRecord, value, replacing: null }] });
   if (!result.ok) throw new Error("no folder");
   return folderId;
+}
+
+export interface ManyTopics {
+  readonly count: number;
+  /** Every other topic is in it. */
+  readonly contentProjectId: string;
+  readonly toTitle?: (at: number) => string;
+}
+
+/** Topics as records, many at a time: of every status, two thirds with a date. */
+export async function addTopics(node: TopicNode, storage: Storage, workspaceId: string, many: ManyTopics): Promise<ContentTopic[]> {
+  const { count, contentProjectId, toTitle = (at) => `Topic ${at}` } = many;
+  const seed = (await node.port.find(workspaceId, await node.create(workspaceId, { contentProjectId })))?.value;
+  if (seed === undefined) throw new Error("no topic");
+  const { contentProjectId: _project, ...context } = seed.context;
+  const startMs = storage.now();
+  const records = Array.from({ length: count - 1 }, (_, at): TopicRecord => {
+    const status = topicStatuses[at % 5] as TopicStatus;
+    const [month, day] = [1 + (at % 12), 1 + (at % 28)].map((part) => String(part).padStart(2, "0"));
+    return {
+      ...seed,
+      id: `${seed.id.slice(0, -6)}${String(at).padStart(6, "0")}`,
+      state: status,
+      context: {
+        ...context,
+        ...(at % 2 === 0 ? { contentProjectId } : {}),
+        number: at + 2,
+        createdAtMs: startMs + Math.floor(at / 3),
+        updatedAtMs: startMs + ((at * 7919) % 1009),
+        fields: {
+          ...context.fields,
+          title: toTitle(at),
+          priorityScore: (at * 31) % 101,
+          ...(at % 3 === 0 ? {} : { scheduledDate: `2026-${month}-${day}` }),
+        },
+        ...(status === "archived" ? { archive: { atMs: startMs, by: "ada", fromStatus: "idea", reason: "manual" } } : {}),
+      },
+    };
+  });
+  for (let at = 0; at < records.length; at += 500) {
+    const writes = records.slice(at, at + 500).map((value) => ({ op: "put", type: topicRecord, value, replacing: null }) as const);
+    if (!(await storage.commit({ partition, records: writes })).ok) throw new Error("a topic was not stored");
+  }
+  return [seed, ...records].map(node.port.view);
 }
 
 /** The same store; index rows that scans answered with are counted. */

@@ -3,15 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { ContentTopic, TopicStatus } from "../../api/schema/topic.ts";
+import type { ContentTopic } from "../../api/schema/topic.ts";
 import { topicStatuses } from "../../api/schema/topic.ts";
 import { createLmdbStorage } from "../../server/storage/lmdb.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import type { Storage } from "../../server/storage/port.ts";
-import { type TopicRecord, type TopicSort, topicRecord } from "../../server/topics/records.ts";
+import type { TopicSort } from "../../server/topics/records.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace } from "./articleFixture.ts";
-import { addFolder, countRows, createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
+import { addFolder, addTopics, countRows, createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
 const sorts = ["priorityScore", "updatedAt", "createdAt", "scheduledDate"] as const;
 const orders = ["asc", "desc"] as const;
@@ -46,42 +46,8 @@ async function walk(filter: Filter = {}, each: (page: readonly ContentTopic[]) =
 
 const titles = (topics: readonly ContentTopic[]) => topics.map(({ title }) => title);
 
-/** Topics as records, as many as wanted, at once: every status, some in a project, some with a date. */
-async function fill(count: number, contentProjectId: string, toTitle = (at: number) => `Topic ${at}`): Promise<ContentTopic[]> {
-  const seed = (await node.port.find(workspaceId, await node.create(workspaceId, { contentProjectId })))?.value;
-  if (seed === undefined) throw new Error("no topic");
-  const startMs = time.now();
-  const records = Array.from({ length: count - 1 }, (_, at): TopicRecord => {
-    const { contentProjectId: _project, ...context } = seed.context;
-    const day = String(1 + (at % 28)).padStart(2, "0");
-    const status = topicStatuses[at % 5] as TopicStatus;
-    return {
-      ...seed,
-      id: `${seed.id.slice(0, -6)}${String(at).padStart(6, "0")}`,
-      state: status,
-      context: {
-        ...context,
-        ...(at % 2 === 0 ? { contentProjectId } : {}),
-        number: at + 2,
-        createdAtMs: startMs + Math.floor(at / 3),
-        updatedAtMs: startMs + ((at * 7919) % 1009),
-        fields: {
-          ...context.fields,
-          title: toTitle(at),
-          priorityScore: (at * 31) % 101,
-          ...(at % 3 === 0 ? {} : { scheduledDate: `2026-${String(1 + (at % 12)).padStart(2, "0")}-${day}` }),
-        },
-        ...(status === "archived" ? { archive: { atMs: startMs, by: "ada", fromStatus: "idea", reason: "manual" } } : {}),
-      },
-    };
-  });
-  for (let at = 0; at < records.length; at += 500) {
-    const writes = records.slice(at, at + 500).map((value) => ({ op: "put", type: topicRecord, value, replacing: null }) as const);
-    const result = await storage.commit({ partition, records: writes });
-    if (!result.ok) throw new Error("a topic was not stored");
-  }
-  return [seed, ...records].map(node.port.view);
-}
+const fill = (count: number, contentProjectId: string, toTitle?: (at: number) => string) =>
+  addTopics(node, storage, workspaceId, { count, contentProjectId, ...(toTitle === undefined ? {} : { toTitle }) });
 
 function inOrder(topics: readonly ContentTopic[], sort: TopicSort, order: "asc" | "desc"): string[] {
   const direction = order === "asc" ? 1 : -1;
