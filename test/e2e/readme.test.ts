@@ -3,12 +3,22 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { transform } from "esbuild";
+import { expect, test, vi } from "vitest";
+import { signIn } from "../support/clients.ts";
 import { startServer } from "../support/server.ts";
 
+const root = join(import.meta.dirname, "../..");
+
+/** The block of the README that stands behind this mark. */
+function block(mark: string): string {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const after = readme.split(`<!-- ${mark} -->`)[1] ?? "";
+  return /^\n```\w+\n([\s\S]*?)```/.exec(after)?.[1] ?? "";
+}
+
 test("[OP23] the commands of the README's first minute do what it says", async () => {
-  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-  const script = /<!-- first-minute -->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const script = block("first-minute");
   expect(script).toContain("http://127.0.0.1:8787");
   const server = await startServer({ SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" });
   try {
@@ -26,6 +36,40 @@ test("[OP23] the commands of the README's first minute do what it says", async (
     expect(Number(revision)).toBe(2);
     expect(commitId).toMatch(/^cmt_/);
     expect(page.join("\n")).toBe("# Hello\n\nWritten over REST.\n");
+  } finally {
+    await server.remove();
+  }
+});
+
+test("[OP23] the README's clients type and read as it is written, on this Node", async () => {
+  const server = await startServer();
+  try {
+    const rest = await signIn(server.url, server.operator);
+    const { workspaces } = await rest.expect(200, "GET", "/workspaces");
+    const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId: workspaces[0].workspaceId, title: "Hello" });
+    const token = rest.headers.authorization?.replace("Bearer ", "");
+    const live = block("live").replace("ws://127.0.0.1:8787", server.url.replace("http", "ws"));
+    const code = [
+      `const [url, token, article] = ${JSON.stringify([server.url, token, articleId])};`,
+      live,
+      block("typed"),
+      "console.log(title);",
+    ].join("\n");
+    const node = spawn(process.execPath, ["--input-type=module"], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+    const printed = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      node[stream].setEncoding("utf8").on("data", (text: string) => {
+        printed[stream] += text;
+      });
+    }
+    try {
+      node.stdin.end((await transform(code, { loader: "ts", target: "es2023" })).code);
+      await vi.waitFor(() => expect(printed).toEqual({ stdout: "Hello\n", stderr: "" }), 20_000);
+      const read = () => rest.expect(200, "GET", `/articles/${articleId}/content`);
+      await vi.waitFor(async () => expect((await read()).content).toBe("Typed live. "), 20_000);
+    } finally {
+      node.kill();
+    }
   } finally {
     await server.remove();
   }
