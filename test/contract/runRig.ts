@@ -12,25 +12,22 @@ import type { Scope } from "../../api/scopes.ts";
 import { after } from "../../server/actors/after.ts";
 import { createActorRuntime } from "../../server/actors/runtime.ts";
 import { createApp } from "../../server/app.ts";
-import { articleRecordTypes } from "../../server/articles/records.ts";
 import type { Principal } from "../../server/calls/call.ts";
 import { createPageTokens } from "../../server/calls/pageToken.ts";
 import { createPager } from "../../server/calls/paging.ts";
-import { callRecordTypes } from "../../server/calls/records.ts";
 import { createRunHandlers } from "../../server/handlers/runs.ts";
 import { createTopicHandlers } from "../../server/handlers/topics.ts";
 import { createWorkflowHandlers } from "../../server/handlers/workflows.ts";
 import { startNodeHost } from "../../server/host/node.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
-import { runRecord, runRecordTypes } from "../../server/runs/records.ts";
+import { runRecord } from "../../server/runs/records.ts";
 import { createRunService } from "../../server/runs/service.ts";
 import type { Storage } from "../../server/storage/port.ts";
 import { createTimelineReader } from "../../server/streams/timelineReader.ts";
-import { topicRecordTypes } from "../../server/topics/records.ts";
 import { createTopicService } from "../../server/topics/service.ts";
 import { createAccessResolver } from "../../server/workspaces/access.ts";
-import { type WorkspaceRecord, workspaceRecord, workspaceRecordTypes } from "../../server/workspaces/records.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
 import { baseUrl, createArticleNode } from "./articleFixture.ts";
 
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
@@ -38,14 +35,6 @@ export const otherWorkspaceId = "ws_01KAHX0000070123456789ABCD";
 const accounts = { ana: "owner", ben: "member", dan: undefined } as const;
 export type Username = keyof typeof accounts;
 const accountIdOf = (username: string) => `usr_01KAHX0000030123456789AB${username.slice(0, 2).toUpperCase()}`;
-
-export const runRigRecordTypes = [
-  ...workspaceRecordTypes,
-  ...callRecordTypes,
-  ...articleRecordTypes,
-  ...topicRecordTypes,
-  ...runRecordTypes,
-];
 
 export const noUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
 

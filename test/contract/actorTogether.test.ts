@@ -1,0 +1,104 @@
+/** Several actors in one commit, and results that are worked out when they are taken, under writes that come between. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { CommitConflict } from "../../server/actors/port.ts";
+import { commitTogether, foldMoves, leftBy } from "../../server/actors/together.ts";
+import { createIds } from "../../server/ids.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { type ActorNode, createActorNode } from "../support/actorNode.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createParcelKind, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
+
+const partition = 7;
+let time: ManualTime;
+let storage: Storage;
+let node: ActorNode;
+let kind: ParcelKind;
+let ids: string[];
+
+async function setUp(run: Parameters<typeof createParcelKind>[0]): Promise<void> {
+  time = createManualTime();
+  storage = time.watch(createMemoryStorage({ now: time.now }));
+  kind = createParcelKind(run);
+  node = createActorNode(storage, time, [kind]);
+  const source = createIds(time);
+  ids = [source.next("art", partition), source.next("art", partition)];
+  for (const id of ids) await node.actors.create(kind, id, {});
+}
+beforeEach(() => setUp(async () => ({ kind: "done" })));
+
+async function read(id: string) {
+  const stored = await storage.records.get(parcelRecord, id);
+  if (stored === undefined) throw new Error("no such parcel");
+  return stored;
+}
+
+/** What another node does: the record has another revision from now on. */
+async function touch(id: string): Promise<void> {
+  const stored = await read(id);
+  await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value: stored.value, replacing: stored }] });
+}
+
+describe("one commit of several moves", () => {
+  test("[AC21] all of it or nothing, decided anew on what is there whenever something came between", async () => {
+    const [first = "", second = ""] = ids;
+    let decisions = 0;
+    const notes = await commitTogether(
+      partition,
+      (batch) => storage.commit(batch),
+      async () => {
+        decisions += 1;
+        const moves = [await read(first), await read(second)].map((stored) => node.actors.move(kind, stored, { type: "parcel.note" }));
+        if (decisions < 3) await touch(second);
+        return { parts: moves, value: decisions };
+      },
+    );
+    expect(notes).toBe(3);
+    expect((await read(first)).value.context.notes).toBe(1);
+    expect((await read(second)).value.context.notes).toBe(1);
+  });
+
+  test("[AC21] further moves of one actor are folded into its one write, each on what the one before left", async () => {
+    const [first = ""] = ids;
+    const stored = await read(first);
+    const note = (from: typeof stored) => node.actors.move(kind, from, { type: "parcel.note" });
+    const parts = foldMoves([note(stored)], parcelRecord, stored, [note, note]);
+    expect(leftBy(parts, parcelRecord, stored.value).context.notes).toBe(3);
+    await commitTogether(
+      partition,
+      (batch) => storage.commit(batch),
+      async () => ({ parts, value: undefined }),
+    );
+    const after = await read(first);
+    expect([after.value.context.notes, after.value.step, after.revision]).toEqual([3, stored.value.step + 3, stored.revision + 1]);
+  });
+
+  test("[AC21] a conflict that deciding again cannot mend is the caller's", async () => {
+    const decide = async () => ({ parts: [{ due: [{ op: "acknowledge", id: "none", fence: 1 }] as const }], value: 0 });
+    await expect(commitTogether(partition, (batch) => storage.commit(batch), decide)).rejects.toThrow(CommitConflict);
+  });
+});
+
+test("[AC22] a result that is worked out when it is taken sees the actor as it is, anew after each write that came between", async () => {
+  const seen: number[] = [];
+  await setUp(async ({ actorId, params }) => ({
+    kind: "decide",
+    async decide(previous) {
+      const { part } = params as { part: string };
+      if (part === "first") {
+        seen.push(previous.value.context.notes);
+        if (seen.length < 3) {
+          const value = { ...previous.value, context: { ...previous.value.context, notes: previous.value.context.notes + 1 } };
+          await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value, replacing: previous }] });
+        }
+      }
+      expect(previous.value.id).toBe(actorId);
+      return { event: { type: "part.sent", part } };
+    },
+  }));
+  const [first = ""] = ids;
+  await node.actors.send(kind, first, { type: "parcel.send", parts: ["first", "second"] });
+  await time.until(async () => (await read(first)).value.state === "sent");
+  expect(seen).toEqual([0, 1, 2]);
+  expect((await read(first)).value.context).toMatchObject({ results: { first: 1, second: 1 }, order: ["first", "second"], notes: 2 });
+});
