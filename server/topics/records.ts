@@ -19,11 +19,24 @@ export type TopicRecord = ActorRecord<TopicContext>;
 
 export type TopicSort = "priorityScore" | "updatedAt" | "createdAt" | "scheduledDate";
 
-/** Scopes are ids of workspaces and of content projects, which never meet. Each list ends in (sort key, topic id). */
+/** A whole workspace, or one content project in it: what a request names stays inside the workspace it is allowed for. */
+export interface TopicScope {
+  readonly workspaceId: string;
+  readonly contentProjectId?: string | undefined;
+}
+
+/** No content project has this id. */
+const wholeWorkspace = "";
+
+function toScopeKey({ workspaceId, contentProjectId = wholeWorkspace }: TopicScope): readonly [string, string] {
+  return [workspaceId, contentProjectId];
+}
+
+/** Each list ends in (sort key, topic id). */
 export const topicLists = {
-  sorted: (scope: string, status: TopicStatus, sort: TopicSort): IndexKey => [`topic.${sort}`, scope, status],
+  sorted: (scope: TopicScope, status: TopicStatus, sort: TopicSort): IndexKey => [`topic.${sort}`, ...toScopeKey(scope), status],
   /** Topics without a scheduled date are in no list sorted by it; these are they, by time of creation. */
-  unscheduled: (scope: string, status: TopicStatus): IndexKey => ["topic.unscheduled", scope, status],
+  unscheduled: (scope: TopicScope, status: TopicStatus): IndexKey => ["topic.unscheduled", ...toScopeKey(scope), status],
   /** `prefix` must be one that `toTitlePrefixes` makes. Any status, by time of creation. */
   titled: (workspaceId: string, prefix: string): IndexKey => ["topic.title", workspaceId, prefix],
   /** The one topic with that number. */
@@ -31,19 +44,19 @@ export const topicLists = {
 };
 
 /** Key of the count of topics in a scope by status. */
-export function topicCount(scope: string, status: TopicStatus): IndexKey {
-  return ["topic.status", scope, status];
+export function topicCount(scope: TopicScope, status: TopicStatus): IndexKey {
+  return ["topic.status", ...toScopeKey(scope), status];
 }
 
 export function statusOf(record: Pick<TopicRecord, "state">): TopicStatus {
   return record.state as TopicStatus;
 }
 
-function scopesOf({ workspaceId, contentProjectId }: TopicContext): readonly string[] {
-  return contentProjectId === undefined ? [workspaceId] : [workspaceId, contentProjectId];
+function scopesOf({ workspaceId, contentProjectId }: TopicContext): readonly TopicScope[] {
+  return contentProjectId === undefined ? [{ workspaceId }] : [{ workspaceId }, { workspaceId, contentProjectId }];
 }
 
-function toListRows(record: TopicRecord, scope: string): readonly IndexKey[] {
+function toListRows(record: TopicRecord, scope: TopicScope): readonly IndexKey[] {
   const status = statusOf(record);
   const { id, context } = record;
   const { priorityScore, scheduledDate } = context.fields;

@@ -13,7 +13,7 @@ import { compareKeys } from "../calls/mergedScan.ts";
 import type { Page, Pager } from "../calls/paging.ts";
 import { partitionOfId } from "../ids.ts";
 import type { IndexKey, IndexRow, IndexScan, Storage } from "../storage/port.ts";
-import { type TopicRecord, type TopicSort, topicCount, topicLists, topicRecord } from "./records.ts";
+import { type TopicRecord, type TopicScope, type TopicSort, topicCount, topicLists, topicRecord } from "./records.ts";
 import { withArticleType } from "./topicView.ts";
 
 export interface TopicFilter {
@@ -39,8 +39,7 @@ export interface TopicFilter {
 
 export interface TopicList {
   page(filter: TopicFilter): Promise<Page<TopicRecord>>;
-  /** Of the workspace, or of a content project in it. */
-  counts(workspaceId: string, contentProjectId: string | undefined): Promise<TopicStatusCounts>;
+  counts(scope: TopicScope): Promise<TopicStatusCounts>;
 }
 
 export interface TopicListOptions {
@@ -51,12 +50,12 @@ export interface TopicListOptions {
 
 const activeStatuses = topicStatuses.filter((status) => status !== "archived");
 
-function toGroups({ workspaceId, contentProjectId = workspaceId, status, includeArchived, ...filter }: TopicFilter): IndexKey[][] {
-  const { sort = "createdAt", scheduledFrom, scheduledTo } = filter;
+function toGroups(filter: TopicFilter): IndexKey[][] {
+  const { status, includeArchived, sort = "createdAt", scheduledFrom, scheduledTo } = filter;
   const statuses = [...new Set(status ?? (includeArchived === true ? topicStatuses : activeStatuses))];
-  const groups = [statuses.map((one) => topicLists.sorted(contentProjectId, one, sort))];
+  const groups = [statuses.map((one) => topicLists.sorted(filter, one, sort))];
   const isDated = scheduledFrom !== undefined || scheduledTo !== undefined;
-  if (sort === "scheduledDate" && !isDated) groups.push(statuses.map((one) => topicLists.unscheduled(contentProjectId, one)));
+  if (sort === "scheduledDate" && !isDated) groups.push(statuses.map((one) => topicLists.unscheduled(filter, one)));
   return groups;
 }
 
@@ -114,9 +113,9 @@ export function createTopicList({ storage, pager, limits }: TopicListOptions): T
       });
     },
 
-    async counts(workspaceId, contentProjectId = workspaceId) {
-      const keys = topicStatuses.map((status) => topicCount(contentProjectId, status));
-      const counts = await storage.counts.get(partitionOfId(workspaceId), keys);
+    async counts(scope) {
+      const keys = topicStatuses.map((status) => topicCount(scope, status));
+      const counts = await storage.counts.get(partitionOfId(scope.workspaceId), keys);
       return Object.fromEntries(topicStatuses.map((status, at) => [status, counts[at] ?? 0])) as TopicStatusCounts;
     },
   };

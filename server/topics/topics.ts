@@ -119,10 +119,7 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
 
   return {
     async list(filter) {
-      const [{ items, ...rest }, statusCounts] = await Promise.all([
-        list.page(filter),
-        list.counts(filter.workspaceId, filter.contentProjectId),
-      ]);
+      const [{ items, ...rest }, statusCounts] = await Promise.all([list.page(filter), list.counts(filter)]);
       return { items: items.map(toContentTopic), ...rest, statusCounts };
     },
 

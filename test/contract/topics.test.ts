@@ -258,6 +258,14 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(events.map((event) => event.topicId)).toEqual([topicId]);
     expect((await node.topics.workspaceAudit(workspaceId, { topicId: foreignId })).items).toEqual([]);
     expect((await node.get(otherId, foreignId)).title).toBe("Kites in high wind");
+    // Neither another workspace nor its content project passes for a content project of this one.
+    const foreignProject = await addFolder(storage, otherId);
+    await node.create(otherId, { contentProjectId: foreignProject });
+    for (const contentProjectId of [otherId, foreignProject]) {
+      const list = await node.topics.list({ workspaceId, contentProjectId });
+      expect([list.items, list.statusCounts.idea]).toEqual([[], 0]);
+      expect((await node.topics.list({ workspaceId, contentProjectId, q: "kites" })).items).toEqual([]);
+    }
   });
 
   test("[TO25] topics made at once, on two nodes, are numbered without a gap or a double", async () => {
