@@ -137,14 +137,14 @@ describe("topics over the wire", () => {
   });
 
   test("[TO35] a list takes repeated statuses, and refuses parameters and values it does not know", async () => {
-    await rig.makeTopic("First");
-    const archived = await rig.makeTopic("Second");
+    await rig.makeTopic("First", { priorityScore: 1 });
+    const archived = await rig.makeTopic("Second", { priorityScore: 2 });
     await rig.expect(200, "POST", rig.topicPath(archived, "/archive"));
     const titles = async (query: string) =>
       (await rig.expect(200, "GET", `${inWorkspace}/topics${query}`)).topics.map(({ title }: { title: string }) => title);
     expect(await titles("")).toEqual(["First"]);
-    expect(await titles("?includeArchived=true")).toEqual(["Second", "First"]);
-    expect(await titles("?status=archived&status=idea&order=asc&sort=createdAt")).toEqual(["First", "Second"]);
+    expect(await titles("?includeArchived=true&sort=priorityScore")).toEqual(["Second", "First"]);
+    expect(await titles("?status=archived&status=idea&order=asc&sort=priorityScore")).toEqual(["First", "Second"]);
     const { statusCounts } = await rig.expect(200, "GET", `${inWorkspace}/topics?status=drafted`);
     expect(statusCounts).toEqual({ idea: 1, shortlisted: 0, outlined: 0, drafted: 0, archived: 1 });
     for (const query of ["?status=published", "?sort=title", "?order=up", "?scheduledFrom=tomorrow", "?limit=0", "?state=idea"]) {

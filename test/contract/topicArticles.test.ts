@@ -260,6 +260,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect(toCommit(newest)).toMatchObject({ kind: "agent", runId: "run_9" });
     expect(node.webhooks).toEqual([expect.objectContaining({ articleId, topicId, runId: "run_9", kind: "agent" })]);
     expect((await storage.records.get(articleRecord, articleId))?.value).toMatchObject({ topicId, updatedBy: "cal" });
+    await time.advance(1);
     const lone = await makeArticle();
     await commit(lone);
     const listed = async (filter: object) =>
