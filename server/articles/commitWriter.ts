@@ -156,7 +156,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
   }
 
   async function prepare(order: CommitOrder): Promise<CommitPreparation> {
-    const { articleId, commitId, kind, message, name, ids, notBefore = 0, run } = order;
+    const { articleId, commitId, kind, message, name, ids, notBefore = 0, run, traceparent } = order;
     const article = await storage.records.get(articleRecord, articleId);
     if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
     const { lastCommit, topicId, workspaceId } = article.value;
@@ -205,7 +205,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
         { op: "put", type: articleRecord, value: next, replacing: article },
       ],
     };
-    const parts = [own, await listeners.articleUpdated({ workspaceId, createdAtMs, ids, data: toEventData(next, commit) })];
+    const parts = [own, await listeners.articleUpdated({ workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) })];
     if (topicId !== undefined) {
       const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
       const { revision } = commit;

@@ -57,6 +57,7 @@ export function createCommits({ storage, commitWriter, pager }: CommitsOptions):
         name,
         committer: authorOf(call).username,
         ids: call.ids,
+        traceparent: call.traceparent,
         commit: (batch, commit) => call.commit(batch, answer({ commit, created: true })),
       });
       switch (outcome.kind) {

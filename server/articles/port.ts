@@ -47,6 +47,8 @@ export interface CommitOrder {
   /** The text must hold all batches up to here. */
   readonly notBefore?: number;
   readonly run?: CommittingRun | undefined;
+  /** Trace context (W3C) of what asked for the commit, for those who are told of it. */
+  readonly traceparent?: string | undefined;
 }
 
 export type PreparedCommit =
@@ -120,6 +122,7 @@ export interface ArticleUpdated {
   readonly createdAtMs: number;
   /** Source of the event's id. */
   readonly ids: IdSource;
+  readonly traceparent?: string | undefined;
   readonly data: ArticleUpdatedData;
 }
 

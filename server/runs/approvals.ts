@@ -81,6 +81,7 @@ export function createApprovals({ storage, pageTokens, decisions, topics, edits,
       message,
       committer: principalOf(call).username,
       ids: call.ids,
+      traceparent: call.traceparent,
     });
     if (prepared.kind === "deleted") throw notFound();
     if (prepared.kind === "behind") {

@@ -133,6 +133,7 @@ export function createStepEnd({ storage, topics, articles, starter, ids }: StepE
           committer: startedBy,
           ids,
           notBefore: written.revision,
+          traceparent: context.traceparent,
           run: { runId, stepName: step.name, ...present({ file: step.persistToArticle?.file, seoBriefRevision: briefRevision }) },
         });
         if (prepared.kind === "deleted") return { kind: "deleted" };

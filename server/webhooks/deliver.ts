@@ -113,7 +113,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     }
     const kept = await storage.records.get(webhookEventRecord, eventId);
     if (kept === undefined) throw new Error(`the body of ${eventId} is gone before its delivery`);
-    const { body } = kept.value;
+    const { body, traceparent } = kept.value;
 
     const n = (attempts.at(-1)?.n ?? 0) + attempt;
     const atMs = storage.now();
@@ -124,6 +124,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
       "x-svc-event": event,
       "x-svc-delivery": deliveryId,
       "x-svc-attempt": String(n),
+      ...(traceparent === undefined ? {} : { traceparent }),
       ...signatures,
     };
     const startedAt = performance.now();

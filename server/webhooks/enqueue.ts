@@ -24,6 +24,8 @@ export interface WorkspaceEvent {
   /** Source of the event's id: the same on a repeat of the same call. */
   readonly ids: IdSource;
   readonly data: object;
+  /** Trace context (W3C) of the request that caused it; goes with every attempt. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Enqueue {
@@ -40,7 +42,7 @@ export interface EnqueueOptions {
 
 export function createEnqueue({ storage, actors, deliveryKind, limits }: EnqueueOptions): Enqueue {
   return {
-    async enqueue({ workspaceId, event, createdAtMs, ids, data }) {
+    async enqueue({ workspaceId, event, createdAtMs, ids, data, traceparent }) {
       // Taken first: a repeat of the call must find the ids after it unchanged, whoever listens by then.
       const eventId = ids.next("evt", partitionOfId(workspaceId));
       const webhooks = (await webhooksOf(storage, workspaceId)).filter(({ value }) => value.active && value.events.includes(event));
@@ -51,7 +53,7 @@ export function createEnqueue({ storage, actors, deliveryKind, limits }: Enqueue
       const kept: RecordWrite<WebhookEventRecord> = {
         op: "put",
         type: webhookEventRecord,
-        value: { eventId, event, workspaceId, body, createdAtMs },
+        value: { eventId, event, workspaceId, body, createdAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
         replacing: null,
       };
       const births = webhooks.map(({ value: { webhookId } }) =>

@@ -48,6 +48,8 @@ export interface WebhookEventRecord {
   readonly workspaceId: string;
   readonly body: string;
   readonly createdAtMs: number;
+  /** Trace context (W3C) of the request that caused it. */
+  readonly traceparent?: string;
 }
 
 export const webhookEventRecord = defineRecord<WebhookEventRecord>({

@@ -108,6 +108,15 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     });
   });
 
+  test("[API11] the trace context of a commit goes on to its event, that of an edit with a message too", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    await node.commits.create(articleId, {}, call({ traceparent }));
+    await node.edits.edit(articleId, { mode: "append", content: "x\n", message: "More" }, call({ traceparent }));
+    await append("y\n");
+    await node.commits.create(articleId, {}, call());
+    expect(node.events.map((event) => event.traceparent)).toEqual([traceparent, traceparent, undefined]);
+  });
+
   test("[CO2] nothing changed: the last commit again, and no event; also after edits that cancel out", async () => {
     const { reply } = createCommitHandlers(node).create;
     const first = await node.commits.create(articleId, {}, call());
@@ -184,7 +193,8 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await append("three\n");
     await append("point\n", {}, "outline.md");
     const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 0 } });
-    const diff = (from: number | "live", to: number | "live", options = {}) => small.content.diff(articleId, { from, to, ...options }, call());
+    const diff = (from: number | "live", to: number | "live", options = {}) =>
+      small.content.diff(articleId, { from, to, ...options }, call());
     expect(await diff(0, 1)).toEqual({
       from: 0,
       to: 1,

@@ -98,6 +98,7 @@ export interface CallOptions {
   /** As with an Idempotency-Key: the same seed and time at every attempt. */
   readonly attempt?: { readonly seed: string; readonly nowMs: number };
   readonly ifMatch?: readonly string[];
+  readonly traceparent?: string;
   readonly limits?: Limits;
 }
 
@@ -107,7 +108,7 @@ export function createCall(
   partition: Partition,
   options: CallOptions = {},
 ): Call & { readonly values: unknown[] } {
-  const { username = "ada", role = "write", viaKey = false, attempt, ifMatch } = options;
+  const { username = "ada", role = "write", viaKey = false, attempt, ifMatch, traceparent } = options;
   const values: unknown[] = [];
   const account = { accountId: "usr_0000000000000000000000000A", username };
   const principal: Principal = viaKey
@@ -124,6 +125,7 @@ export function createCall(
     limits: options.limits ?? defaultLimits,
     remoteAddress: "127.0.0.1",
     ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     values,
     async commit(batch, value) {
       const result = await storage.commit(batch);

@@ -90,6 +90,17 @@ describe("deliveries", () => {
     expect(receiver.received.length).toBe(1);
   });
 
+  test("[API11][WH8] the trace context of what caused an event goes with every attempt", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    await open({ scheduleMs: [0, 10] });
+    const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
+    const { secret } = await rig.make(receiver.url);
+    await rig.happen({ title: "A" }, "article.updated", workspaceId, traceparent);
+    const requests = await receiver.waitForCount(2);
+    expect(requests.map(({ headers }) => headers.traceparent)).toEqual([traceparent, traceparent]);
+    expect(requests.every((request) => verifyOwn(request, secret))).toBe(true);
+  });
+
   test("[WH3] the receiver's code in the documentation accepts what is sent and refuses what was changed", async () => {
     const page = await readFile(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
     const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";

@@ -199,9 +199,10 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       data: object = { title: "A" },
       event: WorkspaceWebhookEventType = "article.updated",
       workspace = workspaceId,
+      traceparent?: string,
     ): Promise<string> {
       const partition = partitionOfId(workspace);
-      const { started, ...batch } = await enqueue({ workspaceId: workspace, event, createdAtMs: storage.now(), ids, data });
+      const { started, ...batch } = await enqueue({ workspaceId: workspace, event, createdAtMs: storage.now(), ids, data, traceparent });
       const id = ids.next("cmt", partition);
       const value = { id, name: "happened" };
       const result = await storage.commit({
