@@ -48,6 +48,11 @@ export function topicCount(scope: TopicScope, status: TopicStatus): IndexKey {
   return ["topic.status", ...toScopeKey(scope), status];
 }
 
+/** Where `q` looks. */
+export function toSearchText({ title, primaryKeyword = "", cluster = "" }: TopicContext["fields"]): string {
+  return `${title} ${primaryKeyword} ${cluster}`;
+}
+
 export function statusOf(record: Pick<TopicRecord, "state">): TopicStatus {
   return record.state as TopicStatus;
 }
@@ -80,7 +85,9 @@ export const topicRecord = defineRecord<TopicRecord>({
     return [
       [...topicLists.numbered(workspaceId, number), topic.id],
       ...scopesOf(topic.context).flatMap((scope) => toListRows(topic, scope)),
-      ...toTitlePrefixes(fields.title).map((prefix): IndexKey => [...topicLists.titled(workspaceId, prefix), createdAtMs, topic.id]),
+      ...toTitlePrefixes(toSearchText(fields)).map(
+        (prefix): IndexKey => [...topicLists.titled(workspaceId, prefix), createdAtMs, topic.id],
+      ),
     ];
   },
   counts: (topic) => scopesOf(topic.context).map((scope) => topicCount(scope, statusOf(topic))),

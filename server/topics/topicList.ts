@@ -13,7 +13,7 @@ import { compareKeys } from "../calls/mergedScan.ts";
 import type { Page, Pager } from "../calls/paging.ts";
 import { partitionOfId } from "../ids.ts";
 import type { IndexKey, IndexRow, IndexScan, Storage } from "../storage/port.ts";
-import { type TopicRecord, type TopicScope, type TopicSort, topicCount, topicLists, topicRecord } from "./records.ts";
+import { type TopicRecord, type TopicScope, type TopicSort, topicCount, topicLists, topicRecord, toSearchText } from "./records.ts";
 import { withArticleType } from "./topicView.ts";
 
 export interface TopicFilter {
@@ -90,7 +90,7 @@ export function createTopicList({ storage, pager, limits }: TopicListOptions): T
       const to = scheduledTo ?? "9999-12-31";
       const isDated = scheduledFrom !== undefined || scheduledTo !== undefined;
       const tests: ((topic: TopicRecord) => boolean)[] = [];
-      if (words !== undefined) tests.push(({ context }) => words.matches(context.fields.title));
+      if (words !== undefined) tests.push(({ context }) => words.matches(toSearchText(context.fields)));
       if (cluster !== undefined) tests.push(({ context }) => context.fields.cluster === cluster);
       if (articleType !== undefined) tests.push(({ context }) => withArticleType(context.fields).articleType === articleType);
       if (isDated && sort !== "scheduledDate") {

@@ -223,6 +223,20 @@ describe("lists of topics", () => {
     expect(await walk({ q: " ?! " })).toHaveLength(all.filter(({ status }) => status !== "archived").length);
   });
 
+  test("[TO45] a word of the primary keyword or of the cluster is found like one of the title, as long as it stands there", async () => {
+    const made = await node.create(workspaceId, { title: "Digging", primaryKeyword: "hand-dug well", cluster: "Village water" });
+    await node.create(workspaceId, { title: "Something else" });
+    for (const q of ["dig", "well", "hand dug", "villa", "dig water well"]) {
+      expect(
+        (await walk({ q })).map(({ topicId }) => topicId),
+        q,
+      ).toEqual([made]);
+    }
+    await node.topics.update(node.call(workspaceId), { workspaceId, topicId: made }, { primaryKeyword: "borehole" });
+    expect(await walk({ q: "well" })).toEqual([]);
+    expect(await walk({ q: "bore" })).toHaveLength(1);
+  });
+
   test("[TO38] words that more titles have than a request may read give the same list", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const all = await fill(120, contentProjectId, (at) => `${at % 2 === 0 ? "common" : "other"} ${at}`);
