@@ -18,8 +18,8 @@ export interface Refusal {
 }
 
 export type Verdict<Speaker> =
-  /** `update` is what to store; `owners` say for themselves what was left out of it. */
-  | { readonly kind: "admitted"; readonly update: InspectedUpdate; readonly owners: readonly Speaker[] }
+  /** `update` is what to store, `isEarly`: and what it builds on is not there yet; `owners` say for themselves what was left out. */
+  | { readonly kind: "admitted"; readonly update: InspectedUpdate; readonly isEarly: boolean; readonly owners: readonly Speaker[] }
   /** Nothing of it is left to store: it is durable, on its way, or its owners' to say. */
   | { readonly kind: "known"; readonly owners: readonly Speaker[] }
   | { readonly kind: "refused"; readonly refusal: Refusal }
@@ -110,6 +110,9 @@ export class Admission<Speaker> {
   }
 
   judge(question: Question<Speaker>): Verdict<Speaker> {
+    if (this.foresees(question.update)) {
+      return refused("content_not_accepted", `The client id ${this.document.clientID} is the server's own.`);
+    }
     const owned = this.leaveToOwners(question);
     if (owned.kind === "refused") return owned;
     const { update, owners } = owned;
@@ -120,10 +123,14 @@ export class Admission<Speaker> {
       if (deletion === "wait") return { kind: "wait" };
     }
     // What is missing comes last: it is booked as pending once nothing else speaks against it.
-    const verdict = this.judgeClientIds(news) ?? this.judgeSize(update, question, news) ?? this.judgeMissing(update, question, news);
+    const missing = this.findMissing(update, news);
+    const verdict =
+      this.judgeClientIds(news) ??
+      this.judgeSize(update, question, news) ??
+      (missing.length > 0 ? this.judgeMissing(missing, question) : undefined);
     if (verdict === undefined) {
       this.admit(update);
-      return { kind: "admitted", update, owners };
+      return { kind: "admitted", update, isEarly: missing.length > 0, owners };
     }
     if (verdict.kind === "refused") this.refuse(news, question.speaker);
     return verdict;
@@ -174,6 +181,17 @@ export class Admission<Speaker> {
     return { kind: "left", update: trimmed, owners: [...new Set(owners.values())] } as const;
   }
 
+  /**
+   * Nobody can know what the server itself has not written yet. Text kept for later under its client id, or beside it,
+   * would come out at every reader as soon as the server writes, and at the server not before the next update.
+   */
+  private foresees({ sections, deletes, buildsOn }: InspectedUpdate): boolean {
+    const { clientID } = this.document;
+    const known = this.known(clientID);
+    const isAhead = ({ clientId, to }: ClockRange) => clientId === clientID && to > known;
+    return sections.some(isAhead) || deletes.some(isAhead) || (buildsOn.get(clientID) ?? -1) >= known;
+  }
+
   private judgeDeletes(update: InspectedUpdate, { isAnswer, waited }: Question<Speaker>): "news" | "known" | "wait" {
     if (update.deletes.every((range) => this.isDeleted(range))) return "known";
     // A client's answer repeats every deletion it knows; those on their way are no reason to store it.
@@ -191,11 +209,7 @@ export class Admission<Speaker> {
     return true;
   }
 
-  private judgeMissing(
-    update: InspectedUpdate,
-    { afterRefusal }: Question<Speaker>,
-    news: readonly Section[],
-  ): Verdict<Speaker> | undefined {
+  private findMissing(update: InspectedUpdate, news: readonly Section[]): readonly ClockRange[] {
     const reach = new Map(news.map((section) => [section.clientId, this.reachWith(section)]));
     const missing: ClockRange[] = [];
     const need = (clientId: number, to: number) => {
@@ -205,7 +219,10 @@ export class Admission<Speaker> {
     for (const section of news) need(section.clientId, section.to);
     if (news.length > 0) for (const [clientId, clock] of update.buildsOn) need(clientId, clock + 1);
     for (const range of update.deletes) need(range.clientId, range.to);
-    if (missing.length === 0) return undefined;
+    return missing;
+  }
+
+  private judgeMissing(missing: readonly ClockRange[], { afterRefusal, update }: Question<Speaker>): Verdict<Speaker> | undefined {
     const wasRefused = ({ clientId, from, to }: ClockRange) => {
       const range = this.refusedClocks.get(clientId);
       return range !== undefined && range.from < to && from < range.to;

@@ -34,11 +34,11 @@ describe("inspection of updates", () => {
     for (const { name, bytes } of cutUpdates()) expect(inspect(bytes).kind, name).toBe("refused");
   });
 
-  it("[RT8] accepts GC, skip and deleted runs up to update.run", () => {
+  it("[RT8] accepts skip and deleted runs up to update.run", () => {
     const most = defaultLimits["update.run"];
-    const structs = [struct.gc(most), struct.skip(most), struct.deleted(most), struct.text("x")];
+    const structs = [struct.skip(most), struct.deleted(most), struct.text("x")];
     const inspected = inspect(rawUpdate([{ clientId: 7, clock: 0, structs }], [{ clientId: 7, ranges: [[0, most]] }]));
-    expect(inspected).toMatchObject({ kind: "accepted", update: { sections: [{ from: 0, to: 3 * most + 1, hasRuns: true }] } });
+    expect(inspected).toMatchObject({ kind: "accepted", update: { sections: [{ from: 0, to: 2 * most + 1, hasRuns: true }] } });
   });
 
   it("an empty update is accepted and says nothing", () => {

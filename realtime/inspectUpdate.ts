@@ -1,6 +1,6 @@
 /**
- * Reads a Yjs update (v1) before anything else touches it, and accepts nothing but text, deletions, GC and
- * skip under the root texts of an article.
+ * Reads a Yjs update (v1) before anything else touches it, and accepts nothing but text, deletions and skip under
+ * the root texts of an article.
  *
  * `Y.applyUpdate` validates nothing and is not atomic: a cut update throws after half of it was applied, one
  * long run makes a document deaf to a client, an embed shifts every offset. So this reader takes the same
@@ -23,7 +23,7 @@ export interface ClockRange {
 /** Structs of one client. What stands behind a skip cannot be integrated before the skip is filled. */
 export interface Section extends ClockRange {
   readonly skips: readonly ClockRange[];
-  /** It holds GC, skip or deleted runs: clocks without text. */
+  /** It holds skip or deleted runs: clocks without text. */
   readonly hasRuns: boolean;
   /** Where it stands in the update. */
   readonly start: number;
@@ -138,7 +138,7 @@ class Reader {
     return from + length;
   }
 
-  /** GC, skip and deleted runs carry no bytes, so only this bounds them. */
+  /** Skip and deleted runs carry no bytes, so only this bounds them. */
   private boundedRunEnd(from: number, length: number): number {
     this.runs += 1;
     if (length > this.maxRun) refuse(`A run of ${length} is longer than ${this.maxRun}.`);
@@ -165,7 +165,10 @@ class Reader {
         clock = end;
         continue;
       }
-      clock = info === content.gc ? this.boundedRunEnd(clock, this.number()) : this.readItem(info, clientId, clock);
+      // It comes of nested types, which nobody here may write. Yjs throws when an item goes on where one ends, and the log
+      // would hold the update already: the document could never be opened again.
+      if (info === content.gc) refuse("GC structs are not accepted: only text can be deleted here.");
+      clock = this.readItem(info, clientId, clock);
       to = clock;
     }
     const hasRuns = this.runs > runsBefore;

@@ -3,7 +3,8 @@
  * part of the batch one without their own.
  *
  * Yjs itself merges: what one transaction integrated comes out as one compact update. Updates that wait for
- * something missing come out later, with what they waited for.
+ * something missing come out later, with what they waited for: no reader keeps what waits, since a reader in whom
+ * it came free at another moment than here would end with another text.
  */
 import * as Y from "yjs";
 
@@ -11,6 +12,8 @@ export interface Said<Speaker> {
   /** Absent for what came by request or from another node: then nobody has it yet. */
   readonly speaker?: Speaker | undefined;
   readonly update: Uint8Array;
+  /** It may build on what is not there yet. */
+  readonly isEarly: boolean;
 }
 
 export interface Relay<Speaker> {
@@ -44,18 +47,14 @@ export function capture(document: Y.Doc, run: () => void): Uint8Array | undefine
 /** `already` was applied to the document before, by a server edit of the same batch. */
 export function applyBatch<Speaker>(document: Y.Doc, batch: readonly Said<Speaker>[], already?: Uint8Array): Relay<Speaker> {
   const speakers = new Set(batch.map((said) => said.speaker));
-  if (speakers.size > maxSeparateSpeakers || isWaiting(document)) {
-    return toEverybody(speakers, merge([already, applyAll(document, batch)]));
+  if (speakers.size > maxSeparateSpeakers || isWaiting(document) || batch.some((said) => said.isEarly)) {
+    return toEverybody(speakers, merge([already, integrate(document, batch)]));
   }
-  let hasWaited = false;
   const pieces = [...speakers].map((speaker) => {
     const own = speakers.size === 1 ? batch : batch.filter((said) => said.speaker === speaker);
-    const update = applyAll(document, own);
-    hasWaited ||= isWaiting(document);
-    return { speaker, update };
+    return { speaker, update: applyPiece(document, own) };
   });
   const toOthers = merge([already, ...pieces.map((piece) => piece.update)]);
-  if (hasWaited) return toEverybody(speakers, toOthers);
   const toSpeakers = new Map<Speaker, Uint8Array | undefined>();
   for (const { speaker } of pieces) {
     if (speaker === undefined) continue;
@@ -77,19 +76,32 @@ function isWaiting({ store }: Y.Doc): boolean {
   return store.pendingStructs !== null || store.pendingDs !== null;
 }
 
-function applyAll(document: Y.Doc, batch: readonly Said<unknown>[]): Uint8Array | undefined {
-  const [only] = batch;
-  if (only !== undefined && batch.length === 1 && !isWaiting(document)) {
-    // The common case at human pace: what came in is what goes out, without encoding it anew.
-    Y.applyUpdate(document, only.update);
-    return only.update;
-  }
+function applyPiece(document: Y.Doc, piece: readonly Said<unknown>[]): Uint8Array | undefined {
+  const [only] = piece;
+  if (only === undefined || piece.length > 1) return integrate(document, piece);
+  // The common case at human pace: what came in is what goes out, without encoding it anew.
+  Y.applyUpdate(document, only.update);
+  return only.update;
+}
+
+function integrate(document: Y.Doc, updates: readonly Said<unknown>[]): Uint8Array | undefined {
   return capture(document, () => {
-    for (const { update } of batch) Y.applyUpdate(document, update);
+    for (const { update } of updates) Y.applyUpdate(document, update);
   });
 }
 
 function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
   const present = updates.filter((update) => update !== undefined);
   return present.length > 1 ? Y.mergeUpdates(present) : present[0];
+}
+
+/** What each speaker said stands together, in the order in which it was said. */
+export function groupBySpeaker<One extends Said<unknown>>(batch: readonly One[]): readonly One[] {
+  const groups = new Map<unknown, One[]>();
+  for (const said of batch) {
+    const group = groups.get(said.speaker);
+    if (group === undefined) groups.set(said.speaker, [said]);
+    else group.push(said);
+  }
+  return groups.size === 1 ? batch : [...groups.values()].flat();
 }

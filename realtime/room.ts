@@ -17,12 +17,13 @@ import { Admission, type Question, type Refusal, type Verdict } from "./admissio
 import { AskQueue } from "./askQueue.ts";
 import { Connection } from "./connection.ts";
 import { DocumentMeasure } from "./documentMeasure.ts";
+import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
 import { openDocument } from "./openDocument.ts";
 import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "./ports.ts";
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
-import { applyBatch, type Said } from "./relay.ts";
+import { applyBatch, groupBySpeaker, type Said } from "./relay.ts";
 import { RoomQueue } from "./roomQueue.ts";
 import { runServerEdit } from "./serverEdit.ts";
 import { StateKeeper } from "./stateKeeper.ts";
@@ -206,7 +207,7 @@ export class Room {
       if (!isAnswer && speaker !== undefined && update.sections.length === 1 && section !== undefined) {
         this.presence.claim(speaker, section.clientId);
       }
-      this.queue.push({ author, speaker, update: update.bytes, settle });
+      this.queue.push({ author, speaker, update: update.bytes, isEarly: verdict.isEarly, settle });
     }
     return verdict;
   }
@@ -253,7 +254,7 @@ export class Room {
     const key = Buffer.from(stateVector).toString("latin1");
     const known = this.answers.get(key);
     if (known !== undefined) return known;
-    const answer = Y.encodeStateAsUpdate(this.document, stateVector);
+    const answer = encodeIntegrated(this.document, stateVector);
     if (this.answers.size >= maxKeptAnswers) this.answers.clear();
     if (answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
     return answer;
@@ -340,10 +341,12 @@ export class Room {
     this.admission = this.createAdmission();
   }
 
-  private async append(batch: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
+  private async append(gathered: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
     const { clock, metrics, updateLog } = this.options;
     const isAlone = edit?.guard !== undefined;
     if (!isAlone) this.admission.batchStarted();
+    // In the order in which it will be applied, or a document that is loaded anew could be another one.
+    const batch = groupBySpeaker(gathered);
     const updates = batch.map(({ author, update }) => ({ author, update }));
     if (edit !== undefined) updates.unshift({ author: edit.author, update: edit.update });
     const startedMs = clock.now();
@@ -427,7 +430,7 @@ export class Room {
       revision = read.batches.at(-1)?.revision ?? revision;
     }
     if (this.isEnded) return;
-    this.apply(updates.map(({ update }) => ({ update })));
+    this.apply(updates.map(({ update }) => ({ update, isEarly: true })));
     // How much of it is text is not known; measuring anew finds out when it matters.
     for (const { update } of updates) this.measure.grow({ bytes: update, textBytes: update.length });
     this.revision = Math.max(this.revision, revision);
@@ -440,7 +443,11 @@ export class Room {
     try {
       await new Promise<void>((resolve, reject) => {
         this.whenSettled((revision) => {
-          const state = Y.encodeStateAsUpdate(this.document);
+          const state = encodeWhole(this.document);
+          if (state === undefined) {
+            resolve();
+            return;
+          }
           this.measure.encodedIs(state.length, this.admission.queuedBytes);
           updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
         }, resolve);

@@ -1,7 +1,8 @@
 /** The text of an article as requests read it, and updates that come ready-made; edits stand in edits.ts. */
-import * as Y from "yjs";
+
 import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
+import { encodeIntegrated } from "../../realtime/encodeDocument.ts";
 import type { Rooms } from "../../realtime/rooms.ts";
 import type { Call } from "../calls/call.ts";
 import { requireTextMatch } from "../calls/precondition.ts";
@@ -80,7 +81,7 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
       if (revision === undefined) {
         return rooms.read(articleId, (document, at) => ({
           revision: at,
-          state: Y.encodeStateAsUpdate(document),
+          state: encodeIntegrated(document),
           contentHash: toContentHash(document.getText(file).toString()),
         }));
       }

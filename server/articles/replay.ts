@@ -1,5 +1,6 @@
 /** A document made again from what is stored of it, for its texts or its whole state. */
 import * as Y from "yjs";
+import { encodeIntegrated } from "../../realtime/encodeDocument.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 
@@ -23,7 +24,7 @@ export function replay({ state, updates, withState }: ReplayTask): Replayed {
     if (state !== undefined) Y.applyUpdate(document, state);
     for (const update of updates) Y.applyUpdate(document, update);
   });
-  const replayed = { texts: textsOfDocument(document), ...(withState ? { state: Y.encodeStateAsUpdate(document) } : {}) };
+  const replayed = { texts: textsOfDocument(document), ...(withState ? { state: encodeIntegrated(document) } : {}) };
   document.destroy();
   return replayed;
 }
