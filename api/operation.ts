@@ -59,6 +59,8 @@ export interface OperationSpec {
   readonly resource?: ResourceReference;
   readonly role?: Role;
   readonly rate?: RateClass;
+  /** That rate counts only when this member of the body has this value; it is then drawn from once the body is parsed. */
+  readonly rateWhen?: { readonly name: string; readonly is: string };
   /** Compare `If-Match` (RFC 9110) with the record's ETag. */
   readonly ifMatch?: boolean;
   /** The answer carries a secret: its idempotent replay is sealed and short-lived. */

@@ -18,6 +18,8 @@ export const auth = {
     replies: { 200: TokenResponse },
     credential: "none",
     rate: "auth",
+    // A refresh token cannot be guessed, and a whole office may have one address.
+    rateWhen: { name: "grantType", is: "password" },
     errors: ["unauthenticated"],
     summary: "Sign in with a password, or exchange a refresh token for a new pair of tokens",
   }),

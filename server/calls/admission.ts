@@ -74,6 +74,12 @@ export class ParsedRequest implements PreparedRequest {
     return id;
   }
 
+  /** Whether the body, which is parsed for it, has this member with this value. */
+  bodyHas({ name, is }: { readonly name: string; readonly is: string }): boolean {
+    this.#readBody();
+    return (this.body as Record<string, unknown>)[name] === is;
+  }
+
   readRest(): void {
     if (!this.#queryParsed) this.#readQuery();
     if (!this.#bodyParsed) this.#readBody();

@@ -45,6 +45,8 @@ export interface PreparedOperation {
   readonly spec: OperationSpec;
   readonly handler: PreparedHandler;
   readonly rates: readonly RateField[];
+  /** Drawn from besides where `when` stands in the body. */
+  readonly bodyRate?: { readonly field: RateField; readonly when: { readonly name: string; readonly is: string } };
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject;
   /** Schema of the JSON body; undefined where the operation takes none. */
@@ -93,16 +95,15 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
   const jsonBody = spec.bodies?.["application/json"];
   const body = jsonBody instanceof z.ZodType ? jsonBody : mayHaveBody && spec.bodies === undefined ? z.strictObject({}) : undefined;
   const negotiated = Object.values(spec.replies).find(isNegotiated);
+  const common: readonly RateField[] = writes ? ["rate.default", "rate.writes"] : ["rate.default"];
+  const own: RateField | undefined = spec.rate === undefined ? undefined : `rate.${spec.rate}`;
   checkContract(key, spec);
   return {
     key,
     spec,
     handler,
-    rates: [
-      "rate.default",
-      ...(writes ? (["rate.writes"] as const) : []),
-      ...(spec.rate === undefined ? [] : ([`rate.${spec.rate}`] as const)),
-    ],
+    rates: own === undefined || spec.rateWhen !== undefined ? common : [...common, own],
+    ...(own === undefined || spec.rateWhen === undefined ? {} : { bodyRate: { field: own, when: spec.rateWhen } }),
     params: spec.params === undefined ? undefined : z.compile(spec.params),
     query: z.compile(spec.query ?? z.strictObject({})),
     body: body === undefined ? undefined : z.compile(body),
@@ -141,6 +142,7 @@ function checkContract(key: string, spec: OperationSpec): void {
   const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   const declared = fieldNames(spec.params);
   if (inPath.join() !== declared.join()) throw new Error(`operation ${key}: path ${spec.path} and params (${declared.join()}) differ`);
+  if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: a condition for no rate`);
   if (spec.resource !== undefined && spec.credential === "none") throw new Error(`operation ${key}: a resource needs a credential`);
 }
 

@@ -144,13 +144,15 @@ export function createCalls(options: CallsOptions): Calls {
       try {
         requireSize(operation, source);
         if (spec.credential !== "none") principal = await context.authenticate(authenticator);
-        draw = await rateLimits.draw(
-          operation.rates,
-          principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal),
-        );
+        const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
+        draw = await rateLimits.draw(operation.rates, subject);
         if (draw.refusal !== undefined) throw draw.refusal;
-        if (principal !== undefined) requireScope(operation, principal);
         const request = new ParsedRequest(operation, source);
+        if (operation.bodyRate !== undefined && request.bodyHas(operation.bodyRate.when)) {
+          const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
+          if (refusal !== undefined) throw refusal;
+        }
+        if (principal !== undefined) requireScope(operation, principal);
         request.readParams();
         let access: Access | undefined;
         if (spec.resource !== undefined && principal !== undefined) {

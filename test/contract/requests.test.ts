@@ -295,8 +295,23 @@ describe("rates", () => {
 
   it("[API12] what needs no credential is counted by address, sign-in by its own rate", async () => {
     nowMs += 600_000;
-    const signIn = () => surface.fetch("POST", "/auth/token", { headers: json, body: '{"grantType":"refresh_token","refreshToken":"x"}' });
-    expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 429]);
+    const token = async (body: object) =>
+      (await surface.fetch("POST", "/auth/token", { headers: json, body: JSON.stringify(body) })).status;
+    const signIn = () => token({ grantType: "password", username: "ana", password: "a guess" });
+    expect([await signIn(), await signIn()]).toEqual([200, 429]);
+  });
+
+  it("[API12] refresh tokens are no guesses: many people behind one address keep their sessions", async () => {
+    nowMs += 600_000;
+    const token = async (body: object) =>
+      (await surface.fetch("POST", "/auth/token", { headers: json, body: JSON.stringify(body) })).status;
+    const refresh = () => token({ grantType: "refresh_token", refreshToken: "x" });
+    expect([await refresh(), await refresh()]).toEqual([200, 200]);
+    expect(await refresh()).toBe(429);
+    nowMs += 1000;
+    expect(await token({ grantType: "password", username: "ana", password: "a guess" })).toBe(200);
+    nowMs += 1000;
+    expect(await token({ grantType: "password", username: "ana" })).toBe(422);
   });
 
   it("[API12] refusals before a credential is known tell the quota of the address", async () => {
