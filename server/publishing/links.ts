@@ -135,12 +135,8 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     };
   };
 
-  function toSendOptions(call: Call, created: boolean, atRevision?: number): SendOptions<PublicLinkRecord["context"]> {
-    return {
-      alongside,
-      commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)),
-      ...(call.ifMatch === undefined || atRevision === undefined ? {} : { atRevision }),
-    };
+  function toSendOptions(call: Call, created: boolean): SendOptions<PublicLinkRecord["context"]> {
+    return { alongside, commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
   }
 
   async function send(
@@ -149,11 +145,16 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     event: Timeless<PublicLinkEvent>,
     created = false,
   ): Promise<LinkView | typeof again> {
+    // A page that somebody has seen must not go back to an earlier text: frozen content goes with the link as it was then.
+    const isAsSeen = "content" in event;
+    const atRevision = isAsSeen || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
     try {
-      const { value, revision } = await actors.send(kind, seen.value.id, event, toSendOptions(call, created, seen.revision));
+      const { value, revision } = await actors.send(kind, seen.value.id, event, { ...toSendOptions(call, created), ...atRevision });
       return toView(value, revision, created);
     } catch (reason) {
-      if (reason instanceof AppError && reason.code === "invalid_transition") return again;
+      if (!(reason instanceof AppError)) throw reason;
+      if (reason.code === "invalid_transition") return again;
+      if (reason.code === "precondition_failed" && call.ifMatch === undefined) return again;
       throw reason;
     }
   }
@@ -264,9 +265,14 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       await untilMoved(async () => {
         const link = await requireLink(articleId);
         requireMatch(call, link.revision);
-        const { commit: _commit, ...rest } = toSendOptions(call, false, link.revision);
+        const atRevision = call.ifMatch === undefined ? {} : { atRevision: link.revision };
         try {
-          await actors.send(kind, articleId, { type: "link.unpublish" }, { ...rest, commit: (batch) => call.commit(batch) });
+          await actors.send(
+            kind,
+            articleId,
+            { type: "link.unpublish" },
+            { alongside, commit: (batch) => call.commit(batch), ...atRevision },
+          );
         } catch (reason) {
           if (reason instanceof AppError && reason.code === "invalid_transition") return again;
           throw reason;

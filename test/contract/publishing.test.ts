@@ -240,6 +240,28 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(same.revision).toBe((await node.links.get(call(), articleId)).revision);
   });
 
+  test.each([
+    ["a refresh", { mode: "snapshot" as const }, (id: string) => node.links.refreshSnapshot(call(), id, {})],
+    ["a switch", {}, (id: string) => node.links.put(call(), id, { mode: "snapshot" })],
+  ])("[PL18] %s that takes long does not bring back a text that the page has left behind", async (_what, published, change) => {
+    const { slug } = (await node.links.put(call(), articleId, published)).link;
+    await time.advance(2000);
+    let letGo = () => {};
+    node.trouble.late = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    const changed = change(articleId);
+    await time.advance(0);
+    node.trouble.late = undefined;
+    await append("Newer.\n");
+    if ("mode" in published) await node.links.refreshSnapshot(call(), articleId, {});
+    else await time.advance(2000);
+    expect(await markdown(slug)).toContain("Newer.");
+    letGo();
+    expect((await changed).link.mode).toBe("snapshot");
+    expect(await markdown(slug)).toContain("Newer.");
+  });
+
   test("[PL5] an unpublished page is gone from that moment on, and publishing again brings back its address", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     const blob = (await node.page(`/p/${link.slug}`)).headers["x-svc-content-hash"] ?? "";

@@ -32,13 +32,20 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   });
   const actors = createActorRuntime({ storage, pump: node.pump, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
   const access = createAccessWatch({ storage, log });
-  const trouble = { read: false };
+  /** `read`: it fails; `late`: what was read is handed over only then. */
+  const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };
   const publishing: Publishing = createPublishing({
     storage,
     actors,
     directory: createDirectory(storage),
     documents: {
-      read: (articleId) => (trouble.read ? Promise.reject(new Error("the document cannot be read")) : node.documents.read(articleId)),
+      async read(articleId) {
+        if (trouble.read) throw new Error("the document cannot be read");
+        const { late } = trouble;
+        const found = await node.documents.read(articleId);
+        await late;
+        return found;
+      },
       readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
     },
     access,
