@@ -149,5 +149,5 @@ export interface ArticleListeners {
   articleRemoved(article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<Alongside>;
 }
 
-/** Rows to arm in the commit of a durable edit (publishing; no I/O: this is the path of every keystroke). */
-export type ArmAtEdit = (article: ArticleRecord, nowMs: number) => readonly DueWrite[];
+/** Rows to arm in the commit of a durable edit, and what to do once it stands (publishing; no I/O: this is the path of every keystroke). */
+export type ArmAtEdit = (article: ArticleRecord, nowMs: number) => { readonly due: readonly DueWrite[]; readonly started?: () => void };

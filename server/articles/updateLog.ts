@@ -66,17 +66,21 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
         const nowMs = storage.now();
         const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
+        const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
         const result = await storage.commit({
           partition: partitionOfId(articleId),
           logs: [{ op: "append", log: documentLog(articleId), entries: [encodeBatch(nowMs, nodeId, updates)] }],
-          due: article.value.publicLink === undefined ? [checkpoint] : [checkpoint, ...armAtEdit(article.value, nowMs)],
+          due: armed === undefined ? [checkpoint] : [checkpoint, ...armed.due],
           // Keeps an edit out of an article that goes to the trash between the read and this commit.
           require: [
             { kind: "revision", type: articleRecord, key: articleId, revision: article.revision },
             ...(guard === undefined ? [] : [{ kind: "due", ...guard } as const]),
           ],
         });
-        if (result.ok) return { kind: "appended", revision: result.positions[0] as number };
+        if (result.ok) {
+          armed?.started?.();
+          return { kind: "appended", revision: result.positions[0] as number };
+        }
         if (result.conflict.kind === "due") return { kind: "fenced" };
       }
     },

@@ -14,7 +14,7 @@ import { CommitConflict } from "../actors/port.ts";
 import type { ArmAtEdit } from "../articles/port.ts";
 import { documentLog } from "../articles/records.ts";
 import { partitionOfId } from "../ids.ts";
-import type { ClaimedRow, DueWrite, Storage } from "../storage/port.ts";
+import type { ClaimedRow, DueWrite, Partition, Storage } from "../storage/port.ts";
 import type { PublicLinkKind } from "./publicLinkKind.ts";
 import { syncStatusOf } from "./publicLinkView.ts";
 import { type PublicLinkRecord, publicLinkRecord } from "./records.ts";
@@ -25,8 +25,33 @@ export function armEdited(articleId: string, dueAtMs: number): DueWrite {
   return { op: "arm", row: { id: `${editedRowKind}/${articleId}`, kind: editedRowKind, dueAtMs, payload: { articleId }, attempts: 0 } };
 }
 
-export const armPublicLinkAtEdit: ArmAtEdit = ({ articleId, publicLink }, nowMs) =>
-  publicLink?.mode === "live" ? [armEdited(articleId, nowMs)] : [];
+export interface ArmAtEditOptions {
+  /** `DuePump.wake`. */
+  readonly wake: (partition: Partition, dueAtMs: number) => void;
+}
+
+/** This node knows of its own edits, so they need not be found: the queue is looked at once in a pause for each article. */
+export function createArmAtEdit({ wake }: ArmAtEditOptions): ArmAtEdit {
+  /** When an article's row is looked at next, or was last. */
+  const looksMs = new Map<string, number>();
+
+  function look(articleId: string, nowMs: number): void {
+    const lastMs = looksMs.get(articleId) ?? Number.NEGATIVE_INFINITY;
+    // A look that is still to come finds this edit's row too.
+    if (lastMs > nowMs) return;
+    const atMs = Math.max(nowMs, lastMs + syncPauseMs);
+    looksMs.delete(articleId);
+    looksMs.set(articleId, atMs);
+    for (const [other, otherMs] of looksMs) {
+      if (otherMs + syncPauseMs > nowMs) break;
+      looksMs.delete(other);
+    }
+    wake(partitionOfId(articleId), atMs);
+  }
+
+  return ({ articleId, publicLink }, nowMs) =>
+    publicLink?.mode === "live" ? { due: [armEdited(articleId, nowMs)], started: () => look(articleId, nowMs) } : { due: [] };
+}
 
 /** When the row has to look again, because the edit will be read by a synchronization that is still to begin. */
 function toWaitUntilMs({ context, ...link }: PublicLinkRecord, nowMs: number): number | undefined {

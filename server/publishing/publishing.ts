@@ -11,7 +11,7 @@ import type { Directory } from "../storage/directory.ts";
 import type { Partition, Storage } from "../storage/port.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
-import { armPublicLinkAtEdit, createLiveEdits, editedRowKind } from "./liveEdits.ts";
+import { createArmAtEdit, createLiveEdits, editedRowKind } from "./liveEdits.ts";
 import { createPublicLinkKind, type PublicLinkKind } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
@@ -56,7 +56,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     pages: createPublicPages({ storage, slugs, access }),
     actorKinds: [kind],
     workers: { [editedRowKind]: createLiveEdits({ storage, actors, kind }), [collectRowKind]: takeDown.collect },
-    armAtEdit: armPublicLinkAtEdit,
+    armAtEdit: createArmAtEdit(options),
     articleDeleted: takeDown.articleDeleted,
   };
 }

@@ -57,7 +57,13 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
     articleRemoved: async () => ({}),
     ...options.listeners,
   };
-  const documents = createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit: options.armAtEdit ?? (() => []) });
+  const documents = createDocumentStore({
+    storage,
+    nodeId,
+    limits,
+    checkpointQuietMs,
+    armAtEdit: options.armAtEdit ?? (() => ({ due: [] })),
+  });
   const rooms = createRooms({
     updateLog: documents.updateLog,
     bus: {

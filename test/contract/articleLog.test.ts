@@ -41,9 +41,9 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
       nodeId: "node_a",
       limits: { ...defaultLimits, "document.keptBatches": keptBatches, "document.keptMs": keptMs },
       checkpointQuietMs: quietMs,
-      armAtEdit: (article, nowMs) => [
-        { op: "arm", row: { id: `live/${article.articleId}`, kind: "live", dueAtMs: nowMs, attempts: 0, payload: null } },
-      ],
+      armAtEdit: (article, nowMs) => ({
+        due: [{ op: "arm", row: { id: `live/${article.articleId}`, kind: "live", dueAtMs: nowMs, attempts: 0, payload: null } }],
+      }),
     });
   /** One more letter, as a batch of its own. */
   const typeOne = async (log = store().updateLog) => {

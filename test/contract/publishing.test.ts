@@ -122,6 +122,21 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.page(`/p/${link.slug}`)).body).toContain("More words.");
   });
 
+  test("[PL2] [AC17] an edit is followed at once, or as soon as the pause since the one before is over, not when it is found", async () => {
+    const { slug } = (await node.links.put(call(), articleId, {})).link;
+    await time.advance(2000);
+    for (let n = 0; n < 4; n += 1) {
+      await time.advance(1570);
+      await append(`First ${n}.\n`);
+      const firstAtMs = time.now();
+      await time.until(async () => (await markdown(slug)).includes(`First ${n}.`), { stepMs: 2, withinMs: 40 });
+      await time.advance(100 + 170 * n);
+      await append(`Then ${n}.\n`);
+      await time.advance(firstAtMs + 1000 - time.now());
+      await time.until(async () => (await markdown(slug)).includes(`Then ${n}.`), { stepMs: 2, withinMs: 60 });
+    }
+  });
+
   test("[PL2] an edit made while the article is being published is shown too", async () => {
     const [{ link }] = await Promise.all([node.links.put(call(), articleId, {}), append("At the same time.\n")]);
     await time.advance(3000);
