@@ -1,32 +1,42 @@
 /**
- * One editor of the demo: a stock y-websocket client on a fresh Y.Doc that types its half of the text.
+ * One editor of the demo: a stock y-websocket client on a fresh Y.Doc that types passages.
  *
- * It knows what it typed only from the document itself: after a crash a new editor looks how far its half
- * has come and goes on from there.
+ * It knows what it typed only from the document itself: after a crash a new editor looks how far a passage has come
+ * and goes on from there.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import { type Half, halves, headings } from "./text.ts";
+import type { Passage } from "./text.ts";
+
+export interface Collaborator {
+  readonly clientId: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly hasCursor: boolean;
+}
 
 export interface Editor {
   readonly text: Y.Text;
   /** Resolves at the first complete sync with the server. */
   synced(): Promise<void>;
-  /** Types what is missing of a half, a few characters at a time, until it is whole or `halt` aborts. */
-  type(half: Half, options: { pauseMs: number; halt?: AbortSignal }): Promise<void>;
+  /** Types what is missing of a passage, a few characters at a time, until it is whole or `halt` aborts. */
+  type(passage: Passage, options: { pauseMs: number; halt?: AbortSignal }): Promise<void>;
+  /** The others in the article, as the server tells. */
+  others(): readonly Collaborator[];
+  /** Letters of the text that were typed under this client id: ever, and those that still stand. */
+  lettersOf(clientId: number): { readonly typed: number; readonly standing: number };
   /** Closes the tab: the connection and everything the document remembers are gone. */
   close(): void;
 }
 
-/** How much of a half stands in a text: the number of its characters, from the first. */
-export function typedCharacters(text: string, half: Half): number {
-  const start = text.indexOf(headings[half]);
+/** How much of a passage stands in a text: the number of its characters, from the first. */
+export function typedCharacters(text: string, { mark, words }: Passage): number {
+  const start = text.indexOf(mark);
   if (start < 0) return 0;
-  const body = text.slice(start + headings[half].length).replace(/^\n+/, "");
   let length = 0;
-  while (length < halves[half].length && body[length] === halves[half][length]) length += 1;
+  while (length < words.length && text[start + mark.length + length] === words[length]) length += 1;
   return length;
 }
 
@@ -41,14 +51,13 @@ export function openEditor(options: { url: string; articleId: string; ticket: st
     disableBc: true,
   });
 
-  function insertNext(half: Half, count: number): boolean {
+  function insertNext(passage: Passage, count: number): boolean {
     const whole = text.toString();
-    const typed = typedCharacters(whole, half);
-    if (typed === halves[half].length) return false;
-    const heading = whole.indexOf(headings[half]) + headings[half].length;
-    const next = halves[half].slice(typed, typed + count);
-    if (typed === 0) text.insert(heading, `\n\n${next}`);
-    else text.insert(heading + 2 + typed, next);
+    const typed = typedCharacters(whole, passage);
+    if (typed === passage.words.length) return false;
+    const start = whole.indexOf(passage.mark);
+    if (start < 0) throw new Error(`there is no place for “${passage.mark.trim()}”`);
+    text.insert(start + passage.mark.length + typed, passage.words.slice(typed, typed + count));
     return true;
   }
 
@@ -59,8 +68,22 @@ export function openEditor(options: { url: string; articleId: string; ticket: st
         if (provider.synced) return resolve();
         provider.once("sync", () => resolve());
       }),
-    async type(half, { pauseMs, halt }) {
-      while (halt?.aborted !== true && insertNext(half, 3)) await pause(pauseMs);
+    async type(passage, { pauseMs, halt }) {
+      while (halt?.aborted !== true && insertNext(passage, 3)) await pause(pauseMs);
+    },
+    others: () =>
+      [...provider.awareness.getStates()].flatMap(([clientId, { user, cursor }]) => {
+        if (clientId === document.clientID || user === undefined) return [];
+        const { name, kind } = user as { name: string; kind: string };
+        return [{ clientId, name, kind, hasCursor: cursor !== undefined }];
+      }),
+    lettersOf(clientId) {
+      const typed = Y.decodeStateVector(Y.encodeStateVector(document)).get(clientId) ?? 0;
+      let standing = 0;
+      for (let item = text._start; item !== null; item = item.right) {
+        if (!item.deleted && item.id.client === clientId) standing += item.length;
+      }
+      return { typed, standing };
     },
     close() {
       provider.destroy();

@@ -1,16 +1,18 @@
 /**
- * What the story needs to be played: the real server on a temporary folder, and a receiver of webhooks that verifies
- * every signature as a subscriber would.
+ * What a story needs to be played: the real server on a temporary folder, a receiver of webhooks that verifies every
+ * signature as a subscriber would, and a stand-in for a model that outlives the server.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
-import type { Delivery, Stage } from "./story.ts";
+import { type StandIn, startStandIn } from "./standIn.ts";
+import type { Delivery, Stage } from "./visit.ts";
 
 export interface DemoStage extends Stage {
   readonly server: RunningServer;
   /** Times the server was killed so far. */
   readonly kills: number;
+  readonly model: StandIn;
   remove(): Promise<void>;
 }
 
@@ -22,24 +24,30 @@ function isSigned(request: ReceivedRequest, secret: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-export async function startStage(): Promise<DemoStage> {
+/** `dictationPieceMs`: from one piece of the stand-in's draft to the next. */
+export async function startStage({ dictationPieceMs }: { readonly dictationPieceMs: number }): Promise<DemoStage> {
   const receiver = await startReceiver();
+  const model = await startStandIn(dictationPieceMs);
+  const closeOutside = () => Promise.all([receiver.close(), model.close()]);
   const server = await startServer({
-    // The receiver is on loopback, which is no public address: the one deviation of the demo.
+    // The receiver and the stand-in are on loopback, which is no public address: the one deviation of the demo.
     OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: receiver.authority.file,
     WEBHOOK_RETRY_SCHEDULE: "0,1,1,2,2,5,5,5,5,5",
+    MODEL_BASE_URL: model.baseUrl,
+    MODEL_NAME: "stand-in",
     LEASE_MS: "1000",
   }).catch(async (reason: unknown) => {
-    await receiver.close();
+    await closeOutside();
     throw reason;
   });
-  let secret = "";
+  const secrets = new Set<string>();
   let kills = 0;
   let turn: Promise<void> = Promise.resolve();
 
   return {
     server,
+    model,
     url: server.url,
     username: server.operator.username,
     password: server.operator.password,
@@ -57,22 +65,20 @@ export async function startStage(): Promise<DemoStage> {
     },
     receiver: {
       url: receiver.url,
-      setSecret(value) {
-        secret = value;
-      },
+      trust: (secret) => void secrets.add(secret),
       deliveries: () =>
         receiver.received.map(
           (request): Delivery => ({
             deliveryId: request.headers["x-svc-delivery"] ?? "",
             attempt: Number(request.headers["x-svc-attempt"]),
-            signatureValid: isSigned(request, secret),
+            signatureValid: [...secrets].some((secret) => isSigned(request, secret)),
             body: JSON.parse(request.body.toString("utf8")),
           }),
         ),
     },
     async remove() {
       await server.remove();
-      await receiver.close();
+      await closeOutside();
     },
   };
 }

@@ -7,35 +7,11 @@
 import assert from "node:assert/strict";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import type { AppRouter } from "../../api/derive/trpc.ts";
-import { createRestClient, type RestClient } from "./client.ts";
-import { type Editor, openEditor, typedCharacters } from "./editor.ts";
-import { type Half, halves, skeleton, title } from "./text.ts";
+import { typedCharacters } from "./editor.ts";
+import type { Narrator } from "./narrator.ts";
+import { halves, type Passage, skeleton, title } from "./text.ts";
 import { until } from "./until.ts";
-
-export interface Stage {
-  readonly url: string;
-  readonly username: string;
-  readonly password: string;
-  /** `kill -9`, then a start on the same data. */
-  crash(): Promise<void>;
-  /** Where webhooks go, and the verified deliveries that came, by delivery id. */
-  readonly receiver: { readonly url: string; setSecret(secret: string): void; deliveries(): readonly Delivery[] };
-}
-
-export interface Delivery {
-  readonly deliveryId: string;
-  readonly attempt: number;
-  readonly signatureValid: boolean;
-  readonly body: { readonly event: string; readonly data: Record<string, unknown> };
-}
-
-export interface Narrator {
-  chapter(name: string): void;
-  say(line: string): void;
-  show(label: string, value: string): void;
-  /** Shows lines that change, again and again, until the function it gives is called. */
-  watch(look: () => readonly string[]): () => void;
-}
+import { enterWorkspace, expectStatus, type Stage } from "./visit.ts";
 
 export interface Ending {
   readonly text: string;
@@ -51,48 +27,33 @@ interface ContentAnswer {
   readonly revision: number;
 }
 
-function expectStatus(answer: { readonly status: number; readonly body: unknown }, ...statuses: number[]): void {
-  assert.ok(statuses.includes(answer.status), `expected ${statuses.join(" or ")}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
-}
-
 export async function playStory(stage: Stage, tell: Narrator, pace: { readonly keyPauseMs: number }): Promise<Ending> {
   tell.chapter("A workspace, an article, a webhook");
-  const anonymous = createRestClient(stage.url);
-  const signedIn = await anonymous.call<{ accessToken: string }>("POST", "/auth/token", {
-    grantType: "password",
-    username: stage.username,
-    password: stage.password,
-  });
-  expectStatus(signedIn, 200);
-  const rest = anonymous.as({ authorization: `Bearer ${signedIn.body.accessToken}` });
-  const workspace = await rest.call<{ workspaceId: string }>("POST", "/workspaces", { name: "Handbook", type: "team" });
-  expectStatus(workspace, 201);
-  const { workspaceId } = workspace.body;
-  const webhook = await rest.call<{ secret: string }>("POST", `/workspaces/${workspaceId}/webhooks`, {
-    url: stage.receiver.url,
-    events: ["article.updated"],
-  });
-  expectStatus(webhook, 201);
-  stage.receiver.setSecret(webhook.body.secret);
+  const { anonymous, rest, token, workspaceId, openArticle, delivered } = await enterWorkspace(stage, "Handbook");
   const article = await rest.call<{ articleId: string; revision: number }>("POST", "/articles", { workspaceId, title, content: skeleton });
   expectStatus(article, 201);
   const { articleId } = article.body;
   tell.show("POST /articles", `${articleId}, revision ${article.body.revision}`);
 
   tell.chapter("Two stock Yjs editors type at once");
-  const open = async () => openArticle(rest, stage.url, articleId);
+  const open = () => openArticle(articleId);
   let [first, second] = await Promise.all([open(), open()]);
   // Each half as the other editor sees it: what stands there is on disk.
-  const seenHalves = () => [typedHalf(second.text, "first"), typedHalf(first.text, "second")];
+  const seenHalves = () => [
+    { who: "first", text: typedWords(second.text, halves.first) },
+    { who: "second", text: typedWords(first.text, halves.second) },
+  ];
   let unwatch = tell.watch(seenHalves);
   const stale = await rest.call<ContentAnswer>("GET", `/articles/${articleId}/content`);
   expectStatus(stale, 200);
   const typing = new AbortController();
   const typists = [
-    first.type("first", { ...pace, pauseMs: pace.keyPauseMs, halt: typing.signal }),
-    second.type("second", { ...pace, pauseMs: pace.keyPauseMs, halt: typing.signal }),
+    first.type(halves.first, { ...pace, pauseMs: pace.keyPauseMs, halt: typing.signal }),
+    second.type(halves.second, { ...pace, pauseMs: pace.keyPauseMs, halt: typing.signal }),
   ];
-  await until(() => typedCharacters(second.text.toString(), "first") > 120 && typedCharacters(first.text.toString(), "second") > 120);
+  await until(
+    () => typedCharacters(second.text.toString(), halves.first) > 120 && typedCharacters(first.text.toString(), halves.second) > 120,
+  );
   unwatch();
   tell.say(`Each sees the other's words: ${first.text.length} characters so far.`);
 
@@ -108,11 +69,11 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
 
   tell.chapter("kill -9 in the middle of a word");
   unwatch = tell.watch(seenHalves);
-  await until(() => typedCharacters(second.text.toString(), "first") > 240);
+  await until(() => typedCharacters(second.text.toString(), halves.first) > 240);
   unwatch();
-  const seen: Record<Half, number> = {
-    first: typedCharacters(second.text.toString(), "first"),
-    second: typedCharacters(first.text.toString(), "second"),
+  const seen = {
+    first: typedCharacters(second.text.toString(), halves.first),
+    second: typedCharacters(first.text.toString(), halves.second),
   };
   typing.abort();
   first.close();
@@ -123,7 +84,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   const reader = await open();
   const kept = reader.text.toString();
   for (const half of ["first", "second"] as const) {
-    const found = typedCharacters(kept, half);
+    const found = typedCharacters(kept, halves[half]);
     tell.show(`the ${half} half`, `${seen[half]} characters were seen by the other editor, ${found} are on disk`);
     assert.ok(found >= seen[half], `lost ${seen[half] - found} seen characters of the ${half} half`);
   }
@@ -131,7 +92,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
 
   [first, second] = await Promise.all([open(), open()]);
   unwatch = tell.watch(seenHalves);
-  await Promise.all([first.type("first", { pauseMs: pace.keyPauseMs }), second.type("second", { pauseMs: pace.keyPauseMs })]);
+  await Promise.all([first.type(halves.first, { pauseMs: pace.keyPauseMs }), second.type(halves.second, { pauseMs: pace.keyPauseMs })]);
   const whole = expectedText();
   await until(() => [first, second, reader].every((editor) => editor.text.toString() === whole));
   unwatch();
@@ -142,13 +103,9 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
     message: "Both halves",
   });
   expectStatus(commit, 200, 201);
-  const delivered = () => stage.receiver.deliveries().find((delivery) => delivery.body.data.commitId === commit.body.commitId);
-  await until(() => delivered() !== undefined);
-  assert.ok(
-    stage.receiver.deliveries().every((delivery) => delivery.signatureValid),
-    "a signature did not verify",
-  );
-  tell.show("article.updated", `${delivered()?.deliveryId}, signature verified, attempt ${delivered()?.attempt}`);
+  await delivered([commit.body.commitId]);
+  const delivery = stage.receiver.deliveries().find(({ body }) => body.data.commitId === commit.body.commitId);
+  tell.show("article.updated", `${delivery?.deliveryId}, signature verified, attempt ${delivery?.attempt}`);
 
   tell.chapter("Public, and following");
   const link = await rest.call<{ url: string; slug: string }>("PUT", `/articles/${articleId}/public-link`, {});
@@ -168,7 +125,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
 
   tell.chapter("One contract, many doors");
   const trpc = createTRPCClient<AppRouter>({
-    links: [httpBatchLink({ url: `${stage.url}/trpc`, headers: { authorization: `Bearer ${signedIn.body.accessToken}` } })],
+    links: [httpBatchLink({ url: `${stage.url}/trpc`, headers: { authorization: `Bearer ${token}` } })],
   });
   const overTrpc = await until(async () => trpc.articles.get.query({ articleId }).catch(() => undefined));
   const overRest = await rest.call<{ title: string }>("GET", `/articles/${articleId}`);
@@ -193,28 +150,20 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   for (const editor of [first, second, reader]) editor.close();
   const commits = await rest.call<{ commits: { commitId: string }[] }>("GET", `/articles/${articleId}/commits?limit=100`);
   const commitIds = commits.body.commits.map((entry) => entry.commitId);
-  const deliveredCommitIds = () => [...new Set(stage.receiver.deliveries().map((delivery) => String(delivery.body.data.commitId)))];
-  await until(() => commitIds.every((commitId) => deliveredCommitIds().includes(commitId)));
+  const deliveredCommitIds = await delivered(commitIds);
   const end = await rest.call<ContentAnswer>("GET", `/articles/${articleId}/content`);
-  return { text: end.body.content, commitIds, deliveredCommitIds: deliveredCommitIds(), publicPage: (await page()).body };
+  return { text: end.body.content, commitIds, deliveredCommitIds, publicPage: (await page()).body };
 }
 
-function typedHalf(text: { toString(): string }, half: Half): string {
-  return halves[half].slice(0, typedCharacters(text.toString(), half));
+function typedWords(text: { toString(): string }, passage: Passage): string {
+  return passage.words.slice(0, typedCharacters(text.toString(), passage));
 }
 
 /** The text once both halves are whole. */
 function expectedText(): string {
+  const { first, second } = halves;
   return skeleton
     .replace(title, retitled)
-    .replace("half\n\n## The second", `half\n\n${halves.first}\n\n## The second`)
-    .replace(/half\n$/, `half\n\n${halves.second}\n`);
-}
-
-async function openArticle(rest: RestClient, url: string, articleId: string): Promise<Editor> {
-  const ticket = await rest.call<{ ticket: string }>("POST", "/auth/stream-ticket", { resource: `article:${articleId}` });
-  expectStatus(ticket, 201);
-  const editor = openEditor({ url, articleId, ticket: ticket.body.ticket });
-  await editor.synced();
-  return editor;
+    .replace(first.mark, first.mark + first.words)
+    .replace(second.mark, second.mark + second.words);
 }

@@ -13,6 +13,8 @@ export interface ModelAsked {
   readonly system: string;
   readonly prompt: string;
   readonly maxTokens: number | undefined;
+  /** Unix milliseconds. */
+  readonly askedAtMs: number;
 }
 
 export type ModelAnswer =
@@ -62,6 +64,7 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
       system: said("system"),
       prompt: said("user"),
       maxTokens: body.max_tokens,
+      askedAtMs: Date.now(),
     };
     asked.push(question);
     const next = answers.length > 1 ? answers.shift() : answers[0];

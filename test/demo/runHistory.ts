@@ -1,0 +1,67 @@
+/**
+ * What the timeline of runs must be, however often the server was killed: each `seq` and each cursor once and in order,
+ * every step finished once, nothing begun after it had finished, and no finished step asked of the model again.
+ */
+import assert from "node:assert/strict";
+import type { AgentEvent } from "../../api/schema/timeline.ts";
+import type { AskedStep } from "./standIn.ts";
+
+export interface RunHistory {
+  /** What happened, in order, without the repeats of steps that were interrupted. */
+  readonly told: readonly string[];
+  /** Times a step was begun. */
+  attempts(stepName: string): number;
+}
+
+type Named<Name extends AgentEvent["event"]> = Extract<AgentEvent, { readonly event: Name }>;
+
+function checkSteps(ofRun: readonly AgentEvent[], asked: readonly AskedStep[]): void {
+  const completed = ofRun.filter((event): event is Named<"agent.step_completed"> => event.event === "agent.step_completed");
+  const started = ofRun.filter((event): event is Named<"agent.step_started"> => event.event === "agent.step_started");
+  const names = completed.map(({ data }) => data.stepName);
+  assert.deepEqual(names, [...new Set(names)], "a step finished twice");
+  for (const end of completed) {
+    const { stepName } = end.data;
+    const begun = started.filter(({ data }) => data.stepName === stepName);
+    assert.equal(end.data.status, "completed", JSON.stringify(end.data));
+    assert.deepEqual(
+      begun.map(({ data }) => data.attempt),
+      begun.map((_, at) => at + 1),
+    );
+    assert.ok(
+      begun.every(({ seq }) => seq < end.seq),
+      `${stepName} began again after it had finished`,
+    );
+    const questions = asked.filter((question) => question.runId === end.runId && question.stepName === stepName);
+    assert.ok(questions.length <= begun.length, `${stepName} was asked ${questions.length} times in ${begun.length} attempts`);
+    assert.ok(
+      questions.every(({ askedAtMs }) => askedAtMs <= Date.parse(end.createdAt)),
+      `${stepName} was asked for after it had finished`,
+    );
+  }
+}
+
+/** `asked`: of the stand-in for a model. */
+export function checkHistory(events: readonly AgentEvent[], runIds: readonly string[], asked: readonly AskedStep[]): RunHistory {
+  assert.deepEqual(
+    events.map(({ cursor }) => cursor),
+    events.map((_, at) => String(at + 1)),
+    "the workspace's timeline has a gap or tells an event twice",
+  );
+  for (const runId of runIds) {
+    const ofRun = events.filter((event) => event.runId === runId);
+    assert.deepEqual(
+      ofRun.map(({ seq }) => seq),
+      ofRun.map((_, at) => at + 1),
+      `the timeline of ${runId} has a gap or tells an event twice`,
+    );
+    checkSteps(ofRun, asked);
+  }
+  return {
+    told: events
+      .filter((event) => event.event !== "agent.step_started" || event.data.attempt === 1)
+      .map(({ event, data }) => ("stepName" in data ? `${event} ${data.stepName}` : event)),
+    attempts: (stepName) =>
+      events.filter(({ event, data }) => event === "agent.step_started" && "stepName" in data && data.stepName === stepName).length,
+  };
+}
