@@ -50,19 +50,25 @@ async function done<Value>(work: Promise<Value>): Promise<Value> {
 
 const live = () => rig.liveText();
 
+/** Says a piece, and lets it be written. */
+async function show(session: ArticleSession, piece: string): Promise<void> {
+  await done(session.write(piece));
+  await rig.time.until(async () => (await live()).includes(piece), { stepMs: 25, withinMs: 60_000 });
+}
+
 describe("into a blank file", () => {
   test("[RU30] the text streams as it is made, and what a person types in it or behind it stays where it was typed", async () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     const session = await open();
-    await done(session.write("# One\n\n"));
+    await show(session, "# One\n\n");
     await settle(rig.clients);
     expect(bob.text).toBe("# One\n\n");
     bob.type("NOTE", bob.text.length);
     bob.type("!", 5);
     await settle(rig.clients);
-    await done(session.write("Two is written "));
-    await done(session.write("behind its own end."));
+    await show(session, "Two is written ");
+    await show(session, "behind its own end.");
     const { revision } = await done(session.finish("# One\n\nTwo is written behind its own end."));
     expect(await live()).toBe("# One!\n\nTwo is written behind its own end.NOTE");
     expect(revision).toBeGreaterThan(3);
@@ -72,7 +78,7 @@ describe("into a blank file", () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     const session = await open();
-    await done(session.write("The first drafft has a typo.\nA second line.\n"));
+    await show(session, "The first drafft has a typo.\nA second line.\n");
     await settle(rig.clients);
     bob.type("By bob: ", 0);
     await settle(rig.clients);
@@ -83,11 +89,27 @@ describe("into a blank file", () => {
   test("[RU30] many small pieces become few updates, and a pair that was cut in two is put together", async () => {
     rig = createRealtimeRig();
     const session = await open();
+    // One piece is never waited for: a model says them faster than they are written.
     const pieces = [..."a long text, letter by letter, with a ", "\ud83d", "\ude80", " and a lone \ud800 half and a \0"];
-    await done(Promise.all(pieces.map((piece) => session.write(piece))));
+    for (const piece of pieces) await session.write(piece);
     await done(session.finish(pieces.join("")));
     expect(await live()).toBe("a long text, letter by letter, with a 🚀 and a lone \ufffd half and a \ufffd");
     expect(rig.log.batches(articleId).length).toBeLessThan(4);
+  });
+
+  test("[RU30] who makes text faster than it becomes durable is held back, and only then", async () => {
+    rig = createRealtimeRig();
+    const session = await open();
+    await show(session, "A");
+    await session.write("b".repeat(600));
+    let isTaken = false;
+    const more = session.write("c".repeat(600)).then(() => {
+      isTaken = true;
+    });
+    await settle(rig.clients);
+    expect(isTaken).toBe(false);
+    await done(more);
+    expect(await live()).toBe(`A${"b".repeat(600)}${"c".repeat(600)}`);
   });
 });
 
@@ -124,13 +146,13 @@ test("[RU32] what an earlier attempt typed is taken back first, and nothing of a
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   const first = await open(500);
-  await done(first.write("An attempt that was cut off in the mid"));
+  await show(first, "An attempt that was cut off in the mid");
   await settle(rig.clients);
   bob.type(" (bob was here) ", 10);
   await settle(rig.clients);
   const second = await open(501, { earlierWriters: [500], before: "" });
   expect(await live()).toBe(" (bob was here) ");
-  await done(second.write("The whole "));
+  await show(second, "The whole ");
   expect(await live()).toBe(" (bob was here) The whole ");
   await done(second.finish("The whole draft.\n"));
   expect(await live()).toBe(" (bob was here) The whole draft.\n");
@@ -154,9 +176,11 @@ test("[RU32] the text that an interrupted rewriting is merged against is the one
 test("[RU32] nothing is written after the lease moved on, and nothing after the step's end", async () => {
   rig = createRealtimeRig();
   const session = await open();
-  await done(session.write("before "));
+  await show(session, "before ");
   rig.log.raiseFence("row", 2);
-  await expect(done(session.write("after"))).rejects.toThrow(/lease/);
+  await done(session.write("after"));
+  await expect(done(session.finish("before after"))).rejects.toThrow(/lease/);
+  await expect(session.write("and more")).rejects.toThrow(/lease/);
   expect(await live()).toBe("before ");
   const other = await open(501);
   other.close();
@@ -166,7 +190,8 @@ test("[RU32] nothing is written after the lease moved on, and nothing after the 
 test("[RU33] a text that would not fit into the file is refused and the file left as it is", async () => {
   rig = createRealtimeRig();
   const session = await open(500, { limits: { "article.file": 10 } });
-  await done(session.write("ten bytes."));
-  await expect(done(session.write("more"))).rejects.toThrow(AppError);
+  await show(session, "ten bytes.");
+  await done(session.write("more"));
+  await expect(done(session.finish("ten bytes.more"))).rejects.toThrow(AppError);
   expect(await live()).toBe("ten bytes.");
 });

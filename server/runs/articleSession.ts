@@ -16,7 +16,10 @@ import type { Documents, DocumentWriting, FileTexts } from "../articles/port.ts"
 export interface ArticleSession {
   /** Live texts when the step began to write; the file it writes as it was when its first attempt began. */
   readonly texts: FileTexts;
-  /** Durable when it resolves, where the text streams. */
+  /**
+   * Takes the next piece of the text; where it streams, it is written in the background, at most every `batchMs`. Waits
+   * only while more than `brakeCharacters` are not durable yet. A write that failed is thrown by whatever is called next.
+   */
   write(text: string): Promise<void>;
   /** Makes `text` the file's whole text, but for what others wrote meanwhile. */
   finish(text: string): Promise<{ readonly revision: number }>;
@@ -46,7 +49,11 @@ export interface ArticleSessionOptions {
 
 /** What is written within this time goes into one update. */
 const batchMs = 75;
+/** What may wait to be written: more than the fastest models say in a batch's time, and little enough to be seen growing. */
+const brakeCharacters = 1000;
 const highSurrogateAtEnd = /[\ud800-\udbff]$/;
+/** Of a pair, waiting for its other half. */
+const isHalf = (text: string) => text.length === 1 && highSurrogateAtEnd.test(text);
 
 export async function openArticleSession(options: ArticleSessionOptions): Promise<ArticleSession> {
   const { rooms, documents, articleId, author, displayName, writer, earlierWriters, guard } = options;
@@ -74,6 +81,7 @@ class StepWriting implements ArticleSession {
   #place: Y.RelativePosition | undefined;
   #lastFlushMs = 0;
   #flushing: Promise<void> | undefined;
+  #failure: { readonly reason: unknown } | undefined;
   #closed = false;
 
   constructor(options: ArticleSessionOptions, participant: Participant, texts: FileTexts) {
@@ -86,18 +94,18 @@ class StepWriting implements ArticleSession {
 
   async write(text: string): Promise<void> {
     this.#requireOpen();
+    this.#throwFailure();
     if (!this.#streams || text === "") return;
     this.#waiting += text;
-    // One flush takes along all that came until it began; what comes later waits for the next.
-    await (this.#flushing ?? Promise.resolve());
-    if (this.#waiting === "") return;
-    this.#flushing ??= this.#flushLater();
-    await this.#flushing;
+    this.#flushing ??= this.#flushWaiting();
+    if (this.#waiting.length > brakeCharacters) await this.#flushing;
+    this.#throwFailure();
   }
 
   async finish(text: string): Promise<{ readonly revision: number }> {
     this.#requireOpen();
     await this.#flushing;
+    this.#throwFailure();
     await this.#flush(true);
     const wanted = this.#options.writing.toAcceptable(text);
     const base = this.#before + this.#streamed;
@@ -121,12 +129,21 @@ class StepWriting implements ArticleSession {
     return { revision, live: texts[file] };
   }
 
-  async #flushLater(): Promise<void> {
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason;
+  }
+
+  /** Until nothing waits; never rejects, for nobody may be waiting for it. */
+  async #flushWaiting(): Promise<void> {
+    const { after, now } = this.#options;
     try {
-      const { after, now } = this.#options;
-      const waitMs = this.#lastFlushMs + batchMs - now();
-      if (waitMs > 0) await new Promise<void>((resolve) => void after(waitMs, resolve));
-      await this.#flush(false);
+      while (this.#waiting !== "" && !isHalf(this.#waiting) && !this.#closed) {
+        const waitMs = this.#lastFlushMs + batchMs - now();
+        if (waitMs > 0) await new Promise<void>((resolve) => void after(waitMs, resolve));
+        if (!this.#closed) await this.#flush(false);
+      }
+    } catch (reason) {
+      this.#failure = { reason };
     } finally {
       this.#flushing = undefined;
     }

@@ -50,8 +50,9 @@ export interface StepContext {
   /** What is left of the run's budget; absent members are unbounded. */
   readonly budget: { readonly tokens?: number; readonly usd?: number };
   /**
-   * Shows text live in the article as it is made; only where the step has a `file`. Resolves once it is durable, so
-   * awaiting it is the brake. Whoever writes so returns the same text whole as `text` at the end.
+   * Shows text live in the article as it is made; only where the step has a `file`. Written in the
+   * background, a little at a time; awaiting it is the brake for text that comes faster, and throws when writing has failed.
+   * Whoever writes so returns the same text whole as `text` at the end.
    */
   write(text: string): Promise<void>;
   /** Aborts when the run is cancelled, the time of its budget is over, the lease is lost or the server drains. */

@@ -27,7 +27,7 @@ export function createWriting(step: WritingStep, model: Model | undefined): Exec
 async function compose(step: WritingStep, context: StepContext): Promise<StepResult> {
   const text = await composers[step](context);
   if (context.step.file !== undefined) {
-    // A paragraph at a time, so that those who are in the article see it grow and can write along.
+    // A paragraph at a time: a long text is seen growing, and a step that was called off stops.
     for (const piece of text.match(/[\s\S]+?(?:\n\n|$)/g) ?? []) {
       context.signal.throwIfAborted();
       await context.write(piece);
