@@ -2,7 +2,7 @@
  * The tRPC v11 router of the contract, as a type: what a stock `@trpc/client` infers from. Requests are served by
  * the server's one wrapper; no procedure object exists at run time.
  */
-import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure, TRPCSubscriptionProcedure, TrackedEnvelope } from "@trpc/server";
+import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure, TRPCSubscriptionProcedure } from "@trpc/server";
 import type { z } from "zod";
 import type { AppContract } from "../contract/contract.ts";
 import type { AppStreams } from "../contract/streams.ts";
@@ -40,9 +40,15 @@ export interface ResetNotice {
   readonly data: z.infer<typeof StreamReset>;
 }
 
+/** An event with what a client sends to go on after it. */
+interface Tracked<Data> {
+  readonly id: string;
+  readonly data: Data;
+}
+
 type SubscriptionOf<Spec extends StreamSpec> = TRPCSubscriptionProcedure<{
   input: StreamInputOf<Spec>;
-  output: AsyncIterable<TrackedEnvelope<z.output<Spec["event"]> | ResetNotice>, void, unknown>;
+  output: AsyncIterable<Tracked<z.output<Spec["event"]> | ResetNotice>, void, unknown>;
   meta: object;
 }>;
 
