@@ -18,7 +18,7 @@ function block(mark: string): string {
 }
 
 test("[OP23] the commands of the README's first minute do what it says", async () => {
-  const script = block("first-minute");
+  const script = block("first-minute") + block("first-run");
   expect(script).toContain("http://127.0.0.1:8787");
   const server = await startServer({ SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" });
   try {
@@ -32,10 +32,20 @@ test("[OP23] the commands of the README's first minute do what it says", async (
     shell.stdin.end(script.replace("http://127.0.0.1:8787", server.url));
     const [code] = await once(shell, "close");
     expect({ code, ...printed }).toMatchObject({ code: 0, stderr: "" });
-    const [revision, commitId, ...page] = printed.stdout.split("\n");
+    const [revision, commitId, ...more] = printed.stdout.split("\n");
     expect(Number(revision)).toBe(2);
     expect(commitId).toMatch(/^cmt_/);
-    expect(page.join("\n")).toBe("# Hello\n\nWritten over REST.\n");
+    const [page, told] = more.join("\n").split("approved\n");
+    expect(page).toBe("# Hello\n\nWritten over REST.\n");
+    const [outlined, drafted, draft] = told?.split("event: stream.end\ndata: {}\n\n") ?? [];
+    for (const [stream, step] of [
+      [outlined, "outline"],
+      [drafted, "draft"],
+    ]) {
+      expect(stream).toContain(`"stepName":"${step}"`);
+      expect(stream).toContain("event: agent.run_completed");
+    }
+    expect(draft).toMatch(/^# How a draft survives a power cut\n/);
   } finally {
     await server.remove();
   }

@@ -96,7 +96,8 @@ export function toPlan({
   const articleFormat = topic?.articleFormat ?? "default";
   const words = toWordCountRange(wordCountRange, articleType);
   const primaryKeyword = brief?.primaryTargets[0]?.keyword ?? topic?.primaryKeyword;
-  const subject = primaryKeyword ?? title;
+  // A title is a sentence as often as a name: it stands above, and the headings point to it.
+  const subject = primaryKeyword ?? "it";
   const chosen = frames[articleType];
   const shares = shareWords(
     words,
@@ -137,7 +138,7 @@ function toThesis(title: string, topic: ContentTopic | undefined): string {
 /** With a full stop, unless it ends a sentence already. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
-  return /[.!?…:]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+  return /[.!?…:][)”"]?$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
 function toPoints(topic: ContentTopic | undefined): readonly string[] {
