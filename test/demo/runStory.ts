@@ -87,7 +87,7 @@ export async function playRunStory(stage: Stage, tell: Narrator, pace: Pace): Pr
   const { shortId } = topic.body;
   const path = `/workspaces/${workspaceId}/topics/${shortId}`;
   tell.show(`POST …/topics`, `${shortId}, “${topicTitle}”, ${topic.body.status}`);
-  tell.say("What writes here is a stand-in for a model, on this machine: it dictates a prepared text over the protocol of MODEL_BASE_URL.");
+  tell.say("What writes here is a stand-in for a model behind MODEL_BASE_URL: it dictates a prepared text.");
   tell.say("Without a model the built-in composer would write a frame, from the topic's own fields.");
   const staged = await rest.call<{ runId: string; articleId: string }>("POST", `${path}/workflow-runs`, {});
   expectStatus(staged, 202);
