@@ -29,6 +29,7 @@ import {
   type StepEnd,
   toApproval,
   toEnded,
+  toInterrupted,
   toRetried,
 } from "./agentRunContext.ts";
 import {
@@ -43,15 +44,19 @@ import {
   tellStepEnded,
   tellStepStarted,
 } from "./agentRunTimeline.ts";
-import { effect, fact, timer } from "./effect.ts";
+import { drop, effect, fact, timer } from "./effect.ts";
 
 export * from "./agentRunContext.ts";
 export type { TimelineFact } from "./agentRunTimeline.ts";
+
+/** Of a run that was given up nothing is done any more, from the commit on that says so. */
+const dropAll = { type: "drop", params: { effects: ["begin", "execute"] } } as const;
 
 export const agentRunMachine = setup({
   types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput },
   actions: {
     timer,
+    drop,
     /** Waits for room to run; answers with `run.started`. */
     begin: effect<null>(),
     /** Runs the current step; answers with `step.completed`, `step.skipped` or `step.failed` of that round. */
@@ -122,6 +127,7 @@ export const agentRunMachine = setup({
     }),
     /** What was under way or still to come is given up. */
     giveUp: assign(({ context, event }) => ({
+      ...toInterrupted(context, event.nowMs),
       finishedAtMs: event.nowMs,
       steps: context.steps.map((step) => ({ ...step, status: givenUp[step.status] })),
     })),
@@ -150,6 +156,11 @@ export const agentRunMachine = setup({
       const { approvalId } = event as Partial<RunEventOf<"approval.resolve">>;
       const approval = currentApproval(context);
       return approval?.state === "pending" && (approvalId === undefined || approval.approvalId === approvalId);
+    },
+    /** Cancelled while it waited for room: there is no step yet to go on from but the first. */
+    isUnstarted: ({ context, event }) => {
+      const { fromStep } = event as Partial<RunEventOf<"run.retry">>;
+      return context.startedAtMs === undefined && (fromStep === undefined || fromStep === context.steps[0]?.name);
     },
     isWaitingOnly: ({ context, event }) => isWaitingOnly(context, event as RunEventOf<"run.retry">),
     /** `fromStep` is a step that was begun, or the one it stopped at. */
@@ -190,7 +201,7 @@ export const agentRunMachine = setup({
       on: {
         "run.started": { target: "running", actions: ["noteStart", tellRunStarted] },
         "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
       },
     },
     running: {
@@ -203,7 +214,7 @@ export const agentRunMachine = setup({
         "execute.exhausted": { target: "failed", actions: ["noteStepEnd", tellStepEnded, tellFailed] },
         // Early: the run has not come to the wait.
         "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
       },
     },
     /** Passed through: what follows from the end of a step and from the decision about it. */
@@ -233,7 +244,7 @@ export const agentRunMachine = setup({
           { guard: "isOpen", actions: ["noteDecision", tellResolved] },
         ],
         "approval.lapsed": { guard: "isCurrent", target: "deciding", actions: ["noteLapse", tellResolved, "unpause"] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
       },
     },
     completed: {},
@@ -241,6 +252,7 @@ export const agentRunMachine = setup({
     cancelled: {
       on: {
         "run.retry": [
+          { guard: "isUnstarted", target: "queued", actions: "retry" },
           { guard: "isWaitingOnly", target: "deciding", actions: "retry" },
           { guard: "canRetryFrom", target: "running", actions: "retry" },
         ],

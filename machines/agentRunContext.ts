@@ -189,6 +189,8 @@ export type RunEvent =
       readonly fromStep?: string | undefined;
       readonly budget?: RunBudget | undefined;
       readonly approvalIds: Readonly<Record<string, string>>;
+      /** Others have gone on from what the interrupted steps left: it is not taken back. */
+      readonly letsStand?: boolean;
       readonly nowMs: number;
     };
 export const runCommands = ["approval.resolve", "run.cancel", "run.retry"] as const;
@@ -260,6 +262,11 @@ function workedMs({ steps, at }: RunContext, nowMs: number): number {
   return Math.max(0, nowMs - (steps[at]?.startedAtMs ?? nowMs));
 }
 
+/** A step that is called off has worked until then. */
+export function toInterrupted(context: RunContext, nowMs: number): Partial<RunContext> {
+  return currentStep(context).status === "running" ? { workedMs: context.workedMs + workedMs(context, nowMs) } : {};
+}
+
 /** A step ended: what of it is kept. */
 export function toEnded(context: RunContext, event: StepEnd): Partial<RunContext> {
   const { nowMs } = event;
@@ -308,9 +315,10 @@ export function toRetried(context: RunContext, event: RunEventOf<"run.retry">): 
     const approvalId = event.approvalIds[step.name];
     return approvalId === undefined ? [] : [toApproval(approvalId, step, event.nowMs)];
   });
+  const left = event.letsStand === true ? { writers: [], base: undefined } : {};
   return {
     at,
-    steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched })),
+    steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left })),
     approvals: [...context.approvals, ...successors],
     failure: undefined,
     finishedAtMs: undefined,

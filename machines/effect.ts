@@ -1,7 +1,7 @@
 /**
- * The three kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime
- * runs after the commit and which may answer with an event, a fact, which is written down in the commit, and
- * a timer, which sends an event later.
+ * The kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime runs after
+ * the commit and which may answer with an event, `drop`, which takes back an effect that was asked for, a fact,
+ * which is written down in the commit, and a timer, which sends an event later.
  *
  * None of them does anything here: `transition()` gives them out as data, with their params, and whoever
  * persists the actor turns that data into rows. A machine never sees a clock, a promise or a store.
@@ -31,6 +31,18 @@ export function effect<Params>(): (_: unknown, params: Params) => void {
 export function fact<Params>(): (_: unknown, params: Params) => void {
   return () => {};
 }
+
+/** Params of the action `drop`. */
+export interface DropParams {
+  /** Names of effects. */
+  readonly effects: readonly string[];
+}
+
+/**
+ * The action `drop` of `setup({ actions })`: what earlier moves asked of these effects is not wanted any more. One that
+ * waits is never run; one that runs loses its lease in the commit of the move, so it writes and answers nothing more.
+ */
+export const drop = effect<DropParams>();
 
 /** The action `timer` of `setup({ actions })`. */
 export const timer = effect<TimerParams>();

@@ -7,7 +7,7 @@
  */
 import { type AnyMachineSnapshot, initialTransition, transition } from "xstate";
 import { AppError } from "../../api/schema/error.ts";
-import type { TimerParams } from "../../machines/effect.ts";
+import type { DropParams, TimerParams } from "../../machines/effect.ts";
 import type { Batch, ClaimedRow, DueRow, DueWrite, Json, RecordWrite, Stored } from "../storage/port.ts";
 import type { ActorKind, ActorRecord, AllowedEvents, ArmedTimer, Lane, PendingEffect } from "./port.ts";
 
@@ -148,7 +148,8 @@ function toDecided<Context>(
   const before = previous?.value;
   const partition = kind.record.partitionOf(id);
   const due: DueWrite[] = by === undefined ? [] : [{ op: "acknowledge", id: by.id, fence: by.fence }];
-  const kept = (before?.pending ?? []).filter((effect) => effect.id !== by?.id);
+  const dropped = toDropped(moved);
+  const kept = (before?.pending ?? []).filter(({ id: row, effect }) => row !== by?.id && !dropped.has(effect));
   const asked = toPending(kind, id, moved);
   const pending = [...kept, ...asked];
   const { timers, writes, timesMs } = toTimers(kind, id, before, moved, by);
@@ -171,6 +172,9 @@ function toDecided<Context>(
     return { next: { ...next, pending: [], timers: {} }, record, facts, due: [...due, ...rows], timerTimesMs: [] };
   }
   due.push(...writes);
+  const running = before?.pending[0];
+  // Its row goes too: whoever runs it has lost it from this commit on.
+  if (running !== undefined && running.id !== by?.id && dropped.has(running.effect)) due.push({ op: "cancel", id: running.id });
   const record: RecordWrite<ActorRecord<Context>> = { op: "put", type: kind.record, value: next, replacing: previous };
   const [head] = pending;
   const headHasRow = head !== undefined && head.id === before?.pending[0]?.id;
@@ -192,11 +196,16 @@ function toDecided<Context>(
 function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): readonly PendingEffect[] {
   const pending: PendingEffect[] = [];
   for (const { type, params } of moved.actions) {
-    if (type === "timer" || isFact(kind, type)) continue;
+    if (type === "timer" || type === "drop" || isFact(kind, type)) continue;
     if (!Object.hasOwn(kind.effects, type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
     pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
   }
   return pending;
+}
+
+/** Names of the effects of which nothing that was asked before this move is wanted any more. */
+function toDropped({ actions }: Moved<unknown>): ReadonlySet<string> {
+  return new Set(actions.flatMap(({ type, params }) => (type === "drop" ? (params as DropParams).effects : [])));
 }
 
 function isFact(kind: AnyActorKind, type: string): boolean {

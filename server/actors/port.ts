@@ -10,7 +10,8 @@
  * `effects` becomes an effect with the action's params; the action `timer` with params
  * `{ name, atMs, event }` becomes a row that sends `event` at that time if the actor has not moved since,
  * or, with `{ name, atMs, event, keep: true }`, whatever it did meanwhile (scheduled again under the same
- * name it replaces the earlier one; `{ name, atMs: null }` cancels it). An action whose name the kind lists under
+ * name it replaces the earlier one; `{ name, atMs: null }` cancels it); the action `drop` with params `{ effects }`
+ * takes back what earlier moves asked of the effects it names. An action whose name the kind lists under
  * `facts` says that something happened, which is recorded in the same commit. See `machines/effect.ts`.
  */
 import type { AnyStateMachine, EventObject } from "xstate";

@@ -76,6 +76,12 @@ function isLostRow(reason: unknown, row: ClaimedRow): boolean {
   return reason instanceof CommitConflict && reason.conflict.kind === "due" && reason.conflict.id === row.id;
 }
 
+/** A result that could not be stored for such a reason is offered again: the work itself is done. */
+function isPassing(err: unknown): boolean {
+  if (err instanceof StorageFullError || err instanceof StorageUnavailableError) return true;
+  return err instanceof AppError && err.code === "unavailable";
+}
+
 /** A decision's own writes, those of its facts among them. */
 function toBatch<Context>({ record, due, facts }: Decided<Context>): Required<Omit<Batch, "partition">> {
   return {
@@ -175,8 +181,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       try {
         return await settle(kind, row, outcome);
       } catch (err) {
-        const storeTrouble = err instanceof StorageFullError || err instanceof StorageUnavailableError;
-        if (!storeTrouble || signal.aborted) throw err;
+        if (!isPassing(err) || signal.aborted) throw err;
         log.warn({ err, row: row.id }, "the result of an effect could not be stored yet");
         await pause(waitMs, signal, after);
       }
@@ -188,7 +193,8 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     const { id } = row.payload as unknown as EffectRowPayload;
     const event = { type: `${effect}.exhausted`, reason, attempts } as never;
     const previous = await storage.records.get<AnyRecord>(kind.record, id);
-    if (previous !== undefined && decideEvent(kind, previous, event, row, turn()) === undefined) return undefined;
+    if (previous?.value.pending[0]?.id !== row.id) return false;
+    if (decideEvent(kind, previous, event, row, turn()) === undefined) return undefined;
     return settleThroughOutage(kind, row, { kind: "event", event }, signal);
   }
 
@@ -237,7 +243,13 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "an effect is tried again later");
       return { kind: "retry", atMs: outcome.atMs };
     }
-    const settled = await settleThroughOutage(kind, row, outcome, signal);
+    let settled: boolean;
+    try {
+      settled = await settleThroughOutage(kind, row, outcome, signal);
+    } catch (err) {
+      // What cannot be taken in is a failed attempt like any other: it counts, and comes to an end.
+      return signal.aborted ? { kind: "settled" } : failed(kind, row, head.effect, err, signal);
+    }
     observe?.attempt(kind.name, head.effect, settled ? "done" : "lost");
     return { kind: "settled" };
   }

@@ -109,7 +109,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
   }
 
   async function readTexts(input: StepInput): Promise<ArticleSession["texts"]> {
-    if (input.article === undefined || input.article.deletedAtMs !== undefined) return noTexts;
+    if (input.article === undefined) return noTexts;
     return (await documents.read(input.article.articleId)).texts;
   }
 
@@ -141,8 +141,8 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
             isSpent = true;
             off.abort(new Error("the time of the budget is over"));
           });
-    const texts = session?.texts ?? (await readTexts(input));
     try {
+      const texts = session?.texts ?? (await readTexts(input));
       const result = await untilCalledOff(
         executor({
           ...input.context,
@@ -211,7 +211,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
   async function execute(execution: Execution, context: RunContext): Promise<Outcome> {
     const { round, runId } = execution;
     if (context.round !== round) return { kind: "done" };
-    const { type, persistToArticle } = currentStep(context);
+    const { type } = currentStep(context);
     const refusal = refuseStep(context, executors[type] !== undefined, limits);
     if (refusal?.type === "step.skipped") return { kind: "event", event: { ...refusal, round } };
     if (refusal !== undefined) return { kind: "event", event: { ...refusal, round, usage: noUsage } };
@@ -222,7 +222,8 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       const input = await readInput(runId, begun);
       const { articleId } = begun;
       const isGone = articleId !== undefined && (input.article === undefined || input.article.deletedAtMs !== undefined);
-      if (isGone && persistToArticle !== undefined) throw new AppError("not_found", "The article of the run was deleted.");
+      // What is not there can be neither written nor judged.
+      if (isGone) throw new AppError("not_found", "The article of the run was deleted.");
       session = await openSession(execution, begun, input);
       const result = await run(execution, begun, input, session);
       if (result === "over") return { kind: "done" };

@@ -29,5 +29,9 @@ export function watchRound(storage: Pick<Storage, "bus" | "records">, runId: str
     if (run === undefined || statusOf(run) !== "running" || run.context.round !== round) abort();
   }
   // A store that does not answer now says nothing about the run.
-  return storage.bus.subscribe(runTopic(runId), () => void look().catch(() => {}));
+  const wake = () => void look().catch(() => {});
+  const stop = storage.bus.subscribe(runTopic(runId), wake);
+  // What happened since the step was told to begin was announced to nobody here.
+  wake();
+  return stop;
 }

@@ -111,6 +111,9 @@ export interface RunsOptions {
 }
 
 const maxDeleted = 1000;
+/** A run that others followed is looked for among so many of the newest. */
+const maxFollowers = 100;
+const writesArticle = ({ context }: RunRecord) => context.steps.some(({ persistToArticle }) => persistToArticle !== undefined);
 
 export function createRuns(options: RunsOptions): Runs {
   const { storage, actors, kind, topics, folders, starter, workflows, artifacts, timeline, pager } = options;
@@ -133,6 +136,22 @@ export function createRuns(options: RunsOptions): Runs {
       0,
     );
     return toRunView(change.next, (await tailOf(id)) + told);
+  }
+
+  /** Another run has written into the article since this one ended. */
+  async function wasFollowed({ id, context: { articleId, finishedAtMs } }: RunRecord): Promise<boolean> {
+    if (articleId === undefined || finishedAtMs === undefined) return false;
+    const partition = partitionOfId(id);
+    const rows = await storage.index.scan({ partition, prefix: runLists.ofArticle(articleId), reverse: true, limit: maxFollowers });
+    const runs = await storage.records.getMany(
+      runRecord,
+      rows.map(({ target }) => target),
+    );
+    return runs.some((stored) => {
+      if (stored === undefined || stored.value.id === id || stored.value.context.begun === 0) return false;
+      const { finishedAtMs: endedAtMs = Number.POSITIVE_INFINITY } = stored.value.context;
+      return writesArticle(stored.value) && endedAtMs > finishedAtMs;
+    });
   }
 
   async function findTarget(request: StartRun): Promise<{ topic?: Stored<TopicRecord>; article?: ArticleRecord }> {
@@ -244,14 +263,14 @@ export function createRuns(options: RunsOptions): Runs {
           if (!isActive(run.value) && statusOf(run.value) !== "completed" && (from < 0 || from > at)) {
             throw refuseField("fromStep", "must name a step that the run has begun");
           }
-          // What was decided stays decided; a step that runs again is decided about anew.
-          const decided = steps.slice(Math.max(0, from)).filter(({ name, approval }) => {
-            return approval !== "none" && approvals.findLast(({ stepName }) => stepName === name)?.state !== "pending";
+          // What was decided stays decided, early decisions about steps to come too; a step that runs again is decided about anew.
+          const decided = steps.slice(Math.max(0, from)).filter(({ name, approval, attempt }) => {
+            return attempt > 0 && approval !== "none" && approvals.findLast(({ stepName }) => stepName === name)?.state !== "pending";
           });
           const approvalIds = Object.fromEntries(decided.map(({ name }) => [name, call.ids.next("apr", partition)]));
-          const change = actors.move(kind(), run, { type: "run.retry", by, fromStep, budget, approvalIds });
-          const writes = steps.some(({ persistToArticle }) => persistToArticle !== undefined);
-          if (writes && articleId !== undefined) await requireLiveArticle(storage, articleId, "the run");
+          const letsStand = await wasFollowed(run.value);
+          const change = actors.move(kind(), run, { type: "run.retry", by, fromStep, budget, approvalIds, letsStand });
+          if (writesArticle(run.value) && articleId !== undefined) await requireLiveArticle(storage, articleId, "the run");
           const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
           const startedRun = { runId, stages: stagesOf({ steps }) };
           const parts: readonly Part[] =
@@ -303,7 +322,8 @@ export function createRuns(options: RunsOptions): Runs {
         rows.map(({ target }) => target),
       );
       const reason = "The article was deleted.";
-      const writing = runs.filter((stored) => stored?.value.context.steps.some(({ persistToArticle }) => persistToArticle !== undefined));
+      // One that came to its end since the list was read has nothing to be cancelled.
+      const writing = runs.filter((stored) => stored !== undefined && isActive(stored.value) && writesArticle(stored.value));
       return joinParts(
         writing.flatMap((stored) =>
           stored === undefined ? [] : [actors.move(kind(), stored, { type: "run.cancel", by: systemActor, reason })],

@@ -37,6 +37,8 @@ export type ModelAnswer =
 export interface ModelEndpoint {
   readonly baseUrl: string;
   readonly asked: readonly ModelAsked[];
+  /** Answers that are not at their end and whose reader has not hung up. */
+  readonly talking: number;
   /** Decides the next answers; the last one stays. */
   answer(...answers: readonly (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[]): void;
   close(): Promise<void>;
@@ -44,6 +46,7 @@ export interface ModelEndpoint {
 
 export async function startModelEndpoint(): Promise<ModelEndpoint> {
   const asked: ModelAsked[] = [];
+  let talking = 0;
   let answers: (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[] = [{ kind: "text", text: "Hello." }];
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,6 +70,10 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
       askedAtMs: Date.now(),
     };
     asked.push(question);
+    talking += 1;
+    response.once("close", () => {
+      talking -= 1;
+    });
     const next = answers.length > 1 ? answers.shift() : answers[0];
     const decided = typeof next === "function" ? next(question) : next;
     if (decided !== undefined) await give(response, decided);
@@ -115,6 +122,9 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
+    get talking() {
+      return talking;
+    },
     answer(...next) {
       answers = [...next];
     },

@@ -93,6 +93,13 @@ test("[EX4] an aborted request ends at once and is no answer", async () => {
   await expect(asking).rejects.toThrow("aborted");
 });
 
+test("[EX4] where its text cannot be written any more, the endpoint is hung up on", async () => {
+  endpoint.answer({ kind: "text", text: "word ".repeat(20_000), pieceMs: 5 });
+  const writing = ask(connect(), { onText: () => Promise.reject(new Error("the file is full")) });
+  await expect(writing).rejects.toThrow("the file is full");
+  await expect.poll(() => endpoint.talking, { timeout: 2000 }).toBe(0);
+});
+
 test("[OB7] a model's address must be public or allowed, and no other origin is called", async () => {
   const before = endpoint.asked.length;
   const outcome = await ask(connect({ allow: [] }));

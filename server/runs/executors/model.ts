@@ -84,7 +84,11 @@ export function createModel({ baseUrl, apiKey, name, fetch, maxRetries = 2 }: Mo
         }
       } catch (error) {
         // What the writing throws is the caller's.
-        if (failures.length === 0 && !signal.aborted && !isOfProvider(error)) throw error;
+        if (failures.length === 0 && !signal.aborted && !isOfProvider(error)) {
+          // Nobody waits for the rest: without this the endpoint would go on saying it, and be paid for it.
+          stop.abort();
+          throw error;
+        }
         failures.push(error);
       }
       signal.throwIfAborted();

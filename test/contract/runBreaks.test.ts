@@ -1,0 +1,394 @@
+/** What tries to break the engine: cancels at every moment of a step, retries, decisions and deletions that race, many runs at once. */
+import { afterEach, describe, expect, test } from "vitest";
+import { AppError } from "../../api/schema/error.ts";
+import { toNewArticle } from "../../server/articles/articleWriter.ts";
+import { articleRecord } from "../../server/articles/records.ts";
+import { createIds, partitionOfId } from "../../server/ids.ts";
+import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
+import { runRecord } from "../../server/runs/records.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { workspaceRecord } from "../../server/workspaces/records.ts";
+import { createManualTime } from "../support/manualTime.ts";
+import { createCall } from "./articleFixture.ts";
+import { createEngineNode, finished, readRun, readTimeline, toInput } from "./runEngineFixture.ts";
+import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+
+const partition = partitionOfId(workspaceId);
+
+let rig: RunRig | undefined;
+afterEach(async () => {
+  await rig?.close();
+  rig = undefined;
+});
+
+async function openRig(executors: Executors = {}, storage: Storage = createMemoryStorage()): Promise<RunRig> {
+  rig = await createRunRig({ storage, executors });
+  return rig;
+}
+
+/** The engine alone on a held clock; counts who listens on the bus. */
+function openEngine(executors: Executors, wrap: (storage: Storage) => Storage = (storage) => storage) {
+  const time = createManualTime();
+  const watched = time.watch(createMemoryStorage({ now: time.now }));
+  const listening = { count: 0 };
+  const storage: Storage = wrap({
+    ...watched,
+    bus: {
+      ...watched.bus,
+      subscribe(topic, listener) {
+        listening.count += 1;
+        const stop = watched.bus.subscribe(topic, listener);
+        return () => {
+          listening.count -= 1;
+          stop();
+        };
+      },
+    },
+  });
+  const node = createEngineNode(storage, time, executors);
+  const runId = node.ids.next("run", partition);
+  const until = (state: string, withinMs = 120_000) =>
+    time.until(async () => (await readRun(storage, runId)).state === state, { withinMs });
+  return { ...node, time, storage, runId, until, listening };
+}
+
+/** A step that a test ends, and that does not listen to being called off. */
+function createGate() {
+  const open: (StepContext & { end(result: StepResult): void; fail(reason: unknown): void })[] = [];
+  const run = (context: StepContext) => new Promise<StepResult>((resolve, reject) => open.push({ ...context, end: resolve, fail: reject }));
+  return { open, run };
+}
+
+async function draftRun(current: RunRig): Promise<{ topicId: string; runId: string; articleId: string }> {
+  const topicId = await current.makeTopic();
+  const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/draft/actions"), { action: "create" });
+  return { topicId, runId, articleId };
+}
+
+const draftOf = async (current: RunRig, articleId: string) => (await current.node.documents.read(articleId)).texts["content.md"];
+const written = (text: string): StepResult => ({
+  kind: "completed",
+  text,
+  artifacts: [{ kind: "draft", contentType: "text/markdown", text }],
+  usage: noUsage,
+});
+
+describe("cancel", () => {
+  test("[RU70][AC23] from the cancel on nothing of the step is written, whatever the step does; its row is gone, and a retry begins at once", async () => {
+    const gate = createGate();
+    const current = await openRig({ draft: gate.run });
+    const { runId, articleId } = await draftRun(current);
+    await expect.poll(() => gate.open.length).toBe(1);
+    const [first] = gate.open;
+    await first?.write("before the cancel. ");
+    await expect.poll(() => draftOf(current, articleId)).toBe("before the cancel. ");
+    await current.expect(202, "POST", `/runs/${runId}/cancel`);
+    await first?.write("after the cancel. ").catch(() => {});
+    expect((await readRun(current.storage, runId)).pending).toEqual([]);
+    first?.end(written("before the cancel. after the cancel. all of it"));
+    // Begins while the one before may still be at its end.
+    await current.expect(202, "POST", `/runs/${runId}/retry`);
+    await expect.poll(() => gate.open.length).toBe(2);
+    expect(await draftOf(current, articleId)).toBe("");
+    gate.open[1]?.end(written("the draft"));
+    await current.runIn(runId, "completed");
+    expect(await draftOf(current, articleId)).toBe("the draft");
+    const { items } = await current.node.commits.list(articleId, { kind: "agent" });
+    expect(items).toHaveLength(1);
+  });
+
+  test("[RU70] a result on its way at the cancel writes nothing: not the text that was to be merged, not the commit", async () => {
+    const gate = createGate();
+    const current = await openRig({ draft: gate.run });
+    const { topicId, articleId, runId } = await draftRun(current);
+    await expect.poll(() => gate.open.length).toBe(1);
+    gate.open[0]?.end(written("one"));
+    await current.runIn(runId, "completed");
+    // The file holds a text now: nothing is put before the end.
+    const { runId: again } = await current.expect(202, "POST", current.topicPath(topicId, "/draft/actions"), { action: "rewrite" });
+    await expect.poll(() => gate.open.length).toBe(2);
+    const cancelled = current.expect(202, "POST", `/runs/${again}/cancel`);
+    await expect.poll(async () => (await readRun(current.storage, again)).state).toBe("cancelled");
+    gate.open[1]?.end(written("two"));
+    await cancelled;
+    await expect.poll(() => current.node.rooms.presence(articleId)).toEqual([]);
+    expect(await draftOf(current, articleId)).toBe("one");
+  });
+
+  test("[RU70] a cancel right after the step was told to begin calls it off", async () => {
+    const gate = createGate();
+    let cancel: (() => Promise<unknown>) | undefined;
+    const engine = openEngine({ draft: gate.run }, (storage) => ({
+      ...storage,
+      records: {
+        ...storage.records,
+        // Read after the step was told to begin and before anybody watches the run.
+        async get(type, key) {
+          const found = await storage.records.get(type, key);
+          if ((type as { name: string }).name === workspaceRecord.name && cancel !== undefined) {
+            const once = cancel;
+            cancel = undefined;
+            await once();
+          }
+          return found;
+        },
+      },
+    }));
+    cancel = () => engine.actors.send(engine.kind, engine.runId, { type: "run.cancel", by: "ben" });
+    await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
+    await engine.time.until(() => gate.open[0]?.signal.aborted === true, { stepMs: 10, withinMs: 1000 });
+    expect((await readRun(engine.storage, engine.runId)).state).toBe("cancelled");
+  });
+
+  test("[RU70][AC23] cancelled while a failed step waits to be tried again, a retry does not wait for it", async () => {
+    const failures: string[] = [];
+    const engine = openEngine({
+      draft: async ({ step }) => {
+        if (failures.length < 3) {
+          failures.push(`attempt ${step.attempt}`);
+          throw new Error("a bug");
+        }
+        return finished("done");
+      },
+    });
+    await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
+    await engine.time.until(() => failures.length === 3);
+    await engine.time.advance(100);
+    await engine.actors.send(engine.kind, engine.runId, { type: "run.cancel", by: "ben" });
+    await engine.actors.send(engine.kind, engine.runId, { type: "run.retry", by: "ben", approvalIds: {} });
+    await engine.until("completed", 1000);
+    expect((await readRun(engine.storage, engine.runId)).pending).toEqual([]);
+  });
+
+  test("[RU70] the end of an attempt that was cancelled does not fail the retry", async () => {
+    const gate = createGate();
+    const engine = openEngine({ draft: gate.run });
+    await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await engine.time.until(() => gate.open.length === attempt);
+      gate.open.at(-1)?.fail(new Error("a bug"));
+    }
+    await engine.time.until(() => gate.open.length === 4);
+    // The last attempt fails in the moment in which the run is cancelled and retried.
+    gate.open[3]?.fail(new Error("a bug"));
+    await Promise.all([
+      engine.actors.send(engine.kind, engine.runId, { type: "run.cancel", by: "ben" }),
+      engine.actors.send(engine.kind, engine.runId, { type: "run.retry", by: "ben", approvalIds: {} }),
+    ]);
+    await engine.time.until(() => gate.open.length === 5, { withinMs: 5000 });
+    gate.open[4]?.end(finished("done"));
+    await engine.until("completed");
+  });
+
+  test("[RU71] a run that was cancelled before it began is queued again by a retry, and tells its start", async () => {
+    const gate = createGate();
+    const engine = openEngine({ research: gate.run, draft: async () => finished("done") });
+    const { actors, kind, runId, storage, ids } = engine;
+    // As many as a workspace may run at once.
+    for (let n = 0; n < 4; n += 1) await actors.create(kind, ids.next("run", partition), toInput([{ name: "research", type: "research" }]));
+    await engine.time.until(() => gate.open.length === 4);
+    await actors.create(kind, runId, toInput([{ name: "draft", type: "draft" }]));
+    await actors.send(kind, runId, { type: "run.cancel", by: "ben" });
+    expect((await readRun(storage, runId)).pending).toEqual([]);
+    const retried = await actors.send(kind, runId, { type: "run.retry", by: "ben", approvalIds: {} });
+    expect(retried.value.state).toBe("queued");
+    for (const { end } of gate.open) end(finished("found"));
+    await engine.until("completed");
+    expect((await readRun(storage, runId)).context.startedAtMs).toEqual(expect.any(Number));
+    expect((await readTimeline(storage, runId)).map(({ event }) => event)).toEqual([
+      "agent.run_cancelled",
+      "agent.run_started",
+      "agent.step_started",
+      "agent.artifact_created",
+      "agent.step_completed",
+      "agent.run_completed",
+    ]);
+  });
+
+  test("[RU72] the time that a cancelled step worked counts towards the budget of the retry", async () => {
+    const gate = createGate();
+    const engine = openEngine({ draft: gate.run });
+    const input = toInput([{ name: "draft", type: "draft" }], [], { budget: { maxSeconds: 60 } });
+    await engine.actors.create(engine.kind, engine.runId, input);
+    await engine.time.until(() => gate.open.length === 1);
+    await engine.time.advance(50_000);
+    await engine.actors.send(engine.kind, engine.runId, { type: "run.cancel", by: "ben" });
+    await engine.time.advance(600_000);
+    await engine.actors.send(engine.kind, engine.runId, { type: "run.retry", by: "ben", approvalIds: {} });
+    await engine.time.until(() => gate.open.length === 2);
+    await engine.until("failed", 15_000);
+    expect((await readRun(engine.storage, engine.runId)).context.failure).toMatchObject({ code: "budget_exhausted" });
+  });
+});
+
+describe("retry", () => {
+  test("[RU73] what another run has worked on since is not taken back, and the retry goes on from it", async () => {
+    const gate = createGate();
+    const current = await openRig({ draft: gate.run });
+    const { topicId, runId, articleId } = await draftRun(current);
+    await expect.poll(() => gate.open.length).toBe(1);
+    await gate.open[0]?.write("Half a draft.");
+    await expect.poll(() => draftOf(current, articleId)).toBe("Half a draft.");
+    await current.expect(202, "POST", `/runs/${runId}/cancel`);
+    const { runId: other } = await current.expect(202, "POST", current.topicPath(topicId, "/draft/actions"), { action: "update" });
+    await expect.poll(() => gate.open.length).toBe(2);
+    gate.open[1]?.end(written("Half a draft. And the other half."));
+    await current.runIn(other, "completed");
+    await current.expect(200, "POST", current.topicPath(topicId, "/draft/approve"), {});
+    await current.expect(202, "POST", `/runs/${runId}/retry`);
+    await expect.poll(() => gate.open.length).toBe(3);
+    expect(await draftOf(current, articleId)).toBe("Half a draft. And the other half.");
+    expect(gate.open[2]?.texts["content.md"]).toBe("Half a draft. And the other half.");
+    gate.open[2]?.end(written("Half a draft. And the other half. And more."));
+    await current.runIn(runId, "completed");
+    expect(await draftOf(current, articleId)).toBe("Half a draft. And the other half. And more.");
+  });
+
+  test("[RU74] a decision taken early about a step to come holds over a failure and its retry", async () => {
+    const gate = createGate();
+    const current = await openRig({ research: gate.run });
+    const topicId = await current.makeTopic();
+    const { runId } = await current.expect(202, "POST", "/workflows/standard_article/runs", { workspaceId, topicId });
+    await expect.poll(() => gate.open.length).toBe(1);
+    const [{ approvalId }] = (await current.expect(200, "GET", `/runs/${runId}/approvals`)).approvals;
+    await current.expect(200, "POST", `/runs/${runId}/approvals/${approvalId}`, { decision: "approve", note: "as planned" });
+    gate.open[0]?.end({ kind: "failed", code: "step_failed", message: "not today", retryable: true, usage: noUsage });
+    await current.runIn(runId, "failed");
+    await current.expect(202, "POST", `/runs/${runId}/retry`);
+    await expect.poll(() => gate.open.length).toBe(2);
+    gate.open[1]?.end({ kind: "completed", text: "found", artifacts: [], usage: noUsage });
+    expect(await current.runIn(runId, "paused_for_approval")).toMatchObject({ currentStep: "draft" });
+    const { approvals } = await current.expect(200, "GET", `/runs/${runId}/approvals`);
+    expect(approvals).toMatchObject([
+      { approvalId, state: "approved", note: "as planned" },
+      { stepName: "draft", state: "pending" },
+    ]);
+    expect((await current.topic(topicId)).approvals.outline).toMatchObject({ approvedBy: "ana" });
+  });
+});
+
+describe("what is there and what is not", () => {
+  test("[RU75] a run that ends in the moment in which its article is deleted does not hold the deletion up", async () => {
+    const memory = createMemoryStorage();
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const storage: Storage = {
+      ...memory,
+      records: {
+        ...memory.records,
+        async getMany(type, keys) {
+          const once = (type as { name: string }).name === runRecord.name ? meanwhile : undefined;
+          if (once !== undefined) meanwhile = undefined;
+          await once?.();
+          return memory.records.getMany(type, keys);
+        },
+      },
+    };
+    const current = await openRig({}, storage);
+    const topicId = await current.makeTopic();
+    const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/outline"), {});
+    await current.runIn(runId, "paused_for_approval");
+    meanwhile = () => current.expect(202, "POST", `/runs/${runId}/cancel`, { reason: "mine" });
+    await current.node.articles.delete(articleId, false, createCall(storage, workspaceId, partition, { username: "ana", role: "owner" }));
+    expect((await current.run(runId)).status).toBe("cancelled");
+    expect((await current.node.articles.list({ workspaceId })).items).toEqual([]);
+  });
+
+  test("[RU76] a run that reads an article in the trash fails and says so: it judges nothing in its place", async () => {
+    const gate = createGate();
+    const current = await openRig({ article_validation: gate.run });
+    const call = createCall(current.storage, workspaceId, partition, { username: "ana", role: "owner" });
+    const { articleId } = (await current.node.articles.create({ workspaceId, title: "Wells" }, call)).article;
+    await current.node.articles.delete(articleId, false, call);
+    const runId = current.node.ids.next("run", partition);
+    const kind = current.runService.actorKinds[0];
+    await current.actors.create(kind, runId, {
+      ...toInput([{ name: "validation", type: "article_validation" }]),
+      workspaceId,
+      articleId,
+    });
+    const run = await current.runIn(runId, "failed", "completed");
+    expect(run).toMatchObject({ status: "failed", failure: { code: "not_found", stepName: "validation" } });
+    expect(gate.open).toHaveLength(0);
+  });
+
+  test("[RU77] whatever way a step ends, nobody listens for its run any more", async () => {
+    const ends: Executors = {
+      research: async () => finished("research"),
+      thesis: async () => ({ kind: "failed", code: "step_failed", message: "no", retryable: true, usage: noUsage }),
+      draft: async () => {
+        throw new Error("a bug");
+      },
+      review: async () => finished("review"),
+      outline: () => new Promise(() => {}),
+    };
+    const engine = openEngine(ends);
+    const ids = createIds(engine.time);
+    const before = engine.listening.count;
+    // There are no documents here: looking into one is a bug that shows once the step has begun.
+    const articleId = ids.next("art", partition);
+    const article = toNewArticle({ articleId, workspaceId, number: 1, title: "Wells", by: "ada", nowMs: engine.time.now() });
+    await engine.storage.commit({ partition, records: [{ op: "put", type: articleRecord, value: article, replacing: null }] });
+    for (const type of ["research", "thesis", "draft", "review", "outline"] as const) {
+      const runId = ids.next("run", partition);
+      await engine.actors.create(engine.kind, runId, toInput([{ name: type, type }], [], type === "review" ? { articleId } : {}));
+      await engine.time.advance(60_000);
+      if (type === "outline") await engine.actors.send(engine.kind, runId, { type: "run.cancel", by: "ben" });
+      await engine.time.advance(60_000);
+      expect((await readRun(engine.storage, runId)).pending, type).toEqual([]);
+      expect(engine.listening.count, type).toBe(before);
+    }
+  });
+});
+
+describe("results that cannot be taken in", () => {
+  test("[RU78][AC24] a step whose end cannot be committed fails like one that threw, instead of being run for ever", async () => {
+    let runs = 0;
+    const engine = openEngine(
+      {
+        draft: async () => {
+          runs += 1;
+          return finished("done");
+        },
+      },
+      (storage) => ({
+        ...storage,
+        async commit(batch) {
+          if (batch.records?.some(({ type }) => type.name === "artifact") === true) throw new Error("a bug in what goes along");
+          return storage.commit(batch);
+        },
+      }),
+    );
+    await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
+    await engine.until("failed");
+    expect(runs).toBe(4);
+    const { failure } = (await readRun(engine.storage, engine.runId)).context;
+    expect(failure).toMatchObject({ code: "step_failed", retryable: true, message: expect.stringContaining("a bug in what goes along") });
+  });
+
+  test("[RU78] a result that meets too many changes is offered again: the step does not run twice", async () => {
+    let runs = 0;
+    let refusals = 3;
+    const engine = openEngine(
+      {
+        draft: async () => {
+          runs += 1;
+          return finished("done");
+        },
+      },
+      (storage) => ({
+        ...storage,
+        async commit(batch) {
+          if (batch.records?.some(({ type }) => type.name === "artifact") === true && refusals > 0) {
+            refusals -= 1;
+            throw new AppError("unavailable", "Changing too often.");
+          }
+          return storage.commit(batch);
+        },
+      }),
+    );
+    await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
+    await engine.until("completed");
+    expect([runs, refusals]).toEqual([1, 0]);
+  });
+});
