@@ -1,0 +1,289 @@
+/** Many at once: decisions raced over both surfaces, keys repeated, a crowd of runs, and a node that goes down under runs in every state. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { partitionOfId } from "../../server/ids.ts";
+import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
+import { statusOf } from "../../server/runs/records.ts";
+import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { partitionCount, type Storage } from "../../server/storage/port.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createEngineNode, finished, readRun, readTimeline, toInput, workspaceId } from "./runEngineFixture.ts";
+import { type Answer, createRunRig, noUsage, otherWorkspaceId, type RunRig } from "./runRig.ts";
+
+const partition = partitionOfId(workspaceId);
+
+let rig: RunRig | undefined;
+afterEach(async () => {
+  await rig?.close();
+  rig = undefined;
+});
+
+const eventsOf = async (storage: Storage, runId: string, name: string) =>
+  (await readTimeline(storage, runId)).filter(({ event }) => event === name);
+
+describe("decisions", () => {
+  type Outcome = { readonly status: number; readonly body: Answer["body"] };
+  const moves = ["approve", "request_changes", "cancel"] as const;
+  type Move = (typeof moves)[number];
+  const orders: readonly (readonly Move[])[] = moves.flatMap((first) =>
+    moves.filter((name) => name !== first).map((second) => [first, second, moves.find((name) => ![first, second].includes(name)) as Move]),
+  );
+
+  async function ask(current: RunRig, move: Move, surface: "rest" | "trpc", runId: string, approvalId: string): Promise<Outcome> {
+    const decision = { decision: move };
+    if (surface === "rest") {
+      return move === "cancel"
+        ? current.request("POST", `/runs/${runId}/cancel`, {})
+        : current.request("POST", `/runs/${runId}/approvals/${approvalId}`, decision);
+    }
+    const { problem, result } = await (move === "cancel"
+      ? current.trpc("runs.cancel", { runId })
+      : current.trpc("runs.resolveApproval", { runId, approvalId, ...decision }));
+    return problem === undefined ? { status: 200, body: result } : { status: problem.status, body: problem };
+  }
+
+  test("[RU50] approval raced in every order over REST and tRPC; nothing twice, and every loser is told the state and what is allowed", async () => {
+    rig = await createRunRig({ storage: createMemoryStorage() });
+    for (const order of orders) {
+      for (let surfaces = 0; surfaces < 8; surfaces += 1) {
+        const topicId = await rig.makeTopic();
+        const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+        const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
+        const current = rig;
+        const raced = order.map((move, at) =>
+          ask(current, move, surfaces & (1 << at) ? "trpc" : "rest", runId, pendingApproval.approvalId),
+        );
+        const answers = await Promise.all(raced);
+        const what = `${order.join(", ")} over ${surfaces}: ${JSON.stringify(answers.map(({ body }) => body.code ?? body.state ?? body.status))}`;
+        const won = order.filter((_move, at) => (answers[at]?.status ?? 500) < 400);
+        for (const { status, body } of answers.filter((answer) => answer.status >= 400)) {
+          expect([status, ["invalid_transition", "approval_already_resolved"].includes(body.code)], what).toEqual([409, true]);
+          expect(body, what).toMatchObject({ currentState: expect.any(String), allowed: expect.any(Array) });
+        }
+        // A run that writes again may still be cancelled; nothing else goes together.
+        expect([["approve"], ["request_changes"], ["cancel"], ["request_changes", "cancel"]], what).toContainEqual(
+          won.toSorted((left, right) => moves.indexOf(left) - moves.indexOf(right)),
+        );
+        expect(await eventsOf(rig.storage, runId, "agent.approval_resolved"), what).toHaveLength(
+          won.includes("cancel") && won.length === 1 ? 0 : 1,
+        );
+        expect(await eventsOf(rig.storage, runId, "agent.run_cancelled"), what).toHaveLength(won.includes("cancel") ? 1 : 0);
+        expect(await eventsOf(rig.storage, runId, "agent.run_completed"), what).toHaveLength(won.includes("approve") ? 1 : 0);
+        const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?topicId=${topicId}`);
+        expect(runs, what).toHaveLength(won.includes("approve") ? 2 : 1);
+        expect(
+          (await rig.auditOf(topicId)).filter((type) => type === "outline_approved"),
+          what,
+        ).toHaveLength(won.includes("approve") ? 1 : 0);
+      }
+    }
+  });
+
+  test("[RU79] start, decide, cancel and retry five times at once under one Idempotency-Key: each happens once, and the repeats get its answer", async () => {
+    rig = await createRunRig({ storage: createMemoryStorage() });
+    const current = rig;
+    const topicId = await current.makeTopic();
+    async function five(key: string, path: string, body: object): Promise<Answer["body"]> {
+      const headers = { "idempotency-key": key };
+      const answers = await Promise.all(Array.from({ length: 5 }, () => current.request("POST", path, body, { headers })));
+      for (const { status, body: problem } of answers) {
+        if (status >= 300) expect([status, problem.code], path).toEqual([409, "idempotency_in_progress"]);
+      }
+      const made = answers.filter(({ status }) => status < 300);
+      expect(made.length).toBeGreaterThanOrEqual(1);
+      const again = await current.request("POST", path, body, { headers });
+      for (const { body: same } of made) expect(again.body).toEqual(same);
+      return again.body;
+    }
+    const { runId } = await five("start", current.topicPath(topicId, "/workflow-runs"), {});
+    const { pendingApproval } = await current.runIn(runId, "paused_for_approval");
+    expect(await five("cancel", `/runs/${runId}/cancel`, {})).toMatchObject({ status: "cancelled" });
+    await five("retry", `/runs/${runId}/retry`, {});
+    await current.runIn(runId, "paused_for_approval");
+    await five("change", `/runs/${runId}/approvals/${pendingApproval.approvalId}`, { decision: "request_changes", note: "again" });
+    await expect.poll(async () => (await current.run(runId)).steps[2].attempt).toBe(2);
+    const { pendingApproval: next } = await current.runIn(runId, "paused_for_approval");
+    await five("approve", `/runs/${runId}/approvals/${next.approvalId}`, { decision: "approve" });
+    const { chainedRunId } = await current.runIn(runId, "completed");
+    await current.runIn(chainedRunId, "completed");
+    const events = (await readTimeline(current.storage, runId)).map(({ event }) => event.replace("agent.", ""));
+    const count = (name: string) => events.filter((event) => event === name).length;
+    expect(["run_started", "run_cancelled", "approval_resolved", "paused_for_approval", "run_completed"].map(count)).toEqual([
+      1, 1, 2, 3, 1,
+    ]);
+    const { runs } = await current.expect(200, "GET", `/workspaces/${workspaceId}/runs?topicId=${topicId}`);
+    expect(runs).toHaveLength(2);
+  });
+});
+
+/** Ends a step after so long on the held clock. */
+const worksFor =
+  (time: ManualTime, ms: number) =>
+  (_context: StepContext): Promise<StepResult> =>
+    new Promise((resolve) => void time.after(ms, () => resolve(finished("done"))));
+
+/** Kinds of all rows that actors have, whenever they fall due. */
+async function rowsLeft(storage: Storage, time: ManualTime): Promise<readonly string[]> {
+  await time.leap(365 * 24 * 3_600_000);
+  const partitions = Array.from({ length: partitionCount }, (_, at) => at);
+  const rows = await storage.due.claim({ partitions, limit: 100_000, leaseMs: 1 });
+  return rows.map(({ kind }) => kind).filter((kind) => kind.startsWith("actor."));
+}
+
+describe("crowds", () => {
+  test("[RU80] 200 queued runs of a workspace all end, side by side up to its share, and those of another do not wait for them", async () => {
+    const time = createManualTime();
+    const storage = time.watch(createMemoryStorage({ now: time.now }));
+    const ended: string[] = [];
+    let [atOnce, most] = [0, 0];
+    const node = createEngineNode(storage, time, {
+      async draft(context) {
+        atOnce += 1;
+        most = Math.max(most, atOnce);
+        const result = await worksFor(time, 100)(context);
+        atOnce -= 1;
+        ended.push(context.run.workspaceId);
+        return result;
+      },
+    });
+    const start = (inWorkspace: string) =>
+      node.actors.create(
+        node.kind,
+        node.ids.next("run", partitionOfId(inWorkspace)),
+        toInput([{ name: "draft", type: "draft" }], [], { workspaceId: inWorkspace }),
+      );
+    const crowd = await Promise.all(Array.from({ length: 200 }, () => start(workspaceId)));
+    const few = await Promise.all(Array.from({ length: 5 }, () => start(otherWorkspaceId)));
+    const states = async () => Promise.all([...crowd, ...few].map(async ({ value: { id } }) => statusOf(await readRun(storage, id))));
+    await time.until(async () => (await states()).every((state) => state === "completed"), { stepMs: 500 });
+    expect(most).toBeLessThanOrEqual(8);
+    expect(most).toBeGreaterThanOrEqual(4);
+    expect(ended.lastIndexOf(otherWorkspaceId)).toBeLessThan(30);
+    expect(await Promise.all(crowd.map(async ({ value: { id } }) => (await eventsOf(storage, id, "agent.step_started")).length))).toEqual(
+      Array(200).fill(1),
+    );
+    await node.pump.drain(AbortSignal.abort());
+    expect(await rowsLeft(storage, time)).toEqual([]);
+  });
+
+  test("[RU81] a node goes down under runs in every state: the next one brings each to its end, and no row is left", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "runs-"));
+    const time = createManualTime();
+    const open = async () => time.watch(await createLmdbStorage({ directory, now: time.now }));
+    const first = await open();
+    let failing = true;
+    const begun: string[] = [];
+    const executors: Executors = {
+      research: async ({ run }) => {
+        begun.push(run.runId);
+        return finished("found");
+      },
+      thesis: async () => {
+        if (failing) throw new Error("a bug");
+        return finished("said");
+      },
+      review: async () =>
+        failing ? { kind: "failed", code: "step_failed", message: "no", retryable: true, usage: noUsage } : finished("reviewed"),
+      draft: (context) => (failing ? new Promise(() => {}) : worksFor(time, 50)(context)),
+      outline: async () => finished("outlined"),
+    };
+    const dead = { now: false };
+    const gone = () => new Promise<never>(() => {});
+    const dying: Storage = {
+      ...first,
+      commit: (batch) => (dead.now ? gone() : first.commit(batch)),
+      due: {
+        ...first.due,
+        claim: (wish) => (dead.now ? gone() : first.due.claim(wish)),
+        renew: (row, ms) => (dead.now ? gone() : first.due.renew(row, ms)),
+      },
+    };
+    const before = createEngineNode(dying, time, executors);
+    const { ids } = before;
+    const make = async (steps: Parameters<typeof toInput>[0]) => {
+      const runId = ids.next("run", partition);
+      const approvalId = ids.next("apr", partition);
+      await before.actors.create(before.kind, runId, toInput(steps, [approvalId]));
+      return { runId, approvalId };
+    };
+    const of = (n: number, steps: Parameters<typeof toInput>[0]) => Promise.all(Array.from({ length: n }, () => make(steps)));
+    const research = { name: "research", type: "research" } as const;
+    const paused = await of(20, [research, { name: "outline", type: "outline", approval: "required" }]);
+    const optional = await of(10, [research, { name: "outline", type: "outline", approval: "optional" }]);
+    const completed = await of(10, [research]);
+    const failed = await of(20, [research, { name: "review", type: "review" }]);
+    await time.until(async () =>
+      (await Promise.all(failed.map(({ runId }) => readRun(first, runId)))).every(({ state }) => state === "failed"),
+    );
+    const cancelled = paused.splice(0, 10);
+    for (const { runId } of cancelled) await before.actors.send(before.kind, runId, { type: "run.cancel", by: "ben" });
+    const throwing = await of(5, [research, { name: "thesis", type: "thesis" }]);
+    await time.advance(1500);
+    const running = await of(20, [research, { name: "draft", type: "draft" }]);
+    await time.advance(1000);
+    const queued = await of(15, [{ name: "draft", type: "draft" }]);
+    const all = [...paused, ...optional, ...completed, ...failed, ...cancelled, ...throwing, ...running, ...queued];
+    const seen = new Set(await Promise.all(all.map(async ({ runId }) => statusOf(await readRun(first, runId)))));
+    expect(seen).toEqual(new Set(["queued", "running", "paused_for_approval", "completed", "failed", "cancelled"]));
+    const firstBegun = begun.length;
+    dead.now = true;
+    await first.close();
+
+    failing = false;
+    const storage = await open();
+    const after = createEngineNode(storage, time, executors);
+    const { actors, kind } = after;
+    for (const { runId, approvalId } of paused)
+      await actors.send(kind, runId, { type: "approval.resolve", approvalId, decision: "approve", by: "ben" });
+    for (const { runId } of [...failed, ...cancelled]) await actors.send(kind, runId, { type: "run.retry", by: "ben", approvalIds: {} });
+    for (const { runId, approvalId } of cancelled)
+      await actors.send(kind, runId, { type: "approval.resolve", approvalId, decision: "approve", by: "ben" });
+    await time.until(
+      async () => (await Promise.all(all.map(({ runId }) => readRun(storage, runId)))).every(({ state }) => state === "completed"),
+      {
+        stepMs: 1000,
+        withinMs: 1_200_000,
+      },
+    );
+    expect(all).toHaveLength(100);
+    // What had finished before did not run again.
+    expect(begun.length - firstBegun).toBeLessThanOrEqual(20);
+    for (const { runId } of all) {
+      const told = (await readTimeline(storage, runId)).filter(({ event }) => event === "agent.step_completed");
+      const steps = told.map(({ data }) => data as { stepName: string; status: string }).filter(({ status }) => status === "completed");
+      expect(new Set(steps.map(({ stepName }) => stepName)).size).toBe(steps.length);
+      expect((await readRun(storage, runId)).pending).toEqual([]);
+    }
+    await after.pump.drain(AbortSignal.abort());
+    expect(await rowsLeft(storage, time)).toEqual([]);
+    await storage.close();
+    await rm(directory, { recursive: true, force: true });
+  }, 60_000);
+
+  test("[RU82] the clock leaps an hour in the middle of a step: it is run again under a new lease, ends once, and what it wrote late is not taken", async () => {
+    const time = createManualTime();
+    const storage = time.watch(createMemoryStorage({ now: time.now }));
+    const ends: ((text: string) => void)[] = [];
+    const node = createEngineNode(storage, time, {
+      draft: () => new Promise((resolve) => void ends.push((text) => resolve(finished(text)))),
+    });
+    const runId = node.ids.next("run", partition);
+    const optional = node.ids.next("apr", partition);
+    await node.actors.create(node.kind, runId, toInput([{ name: "draft", type: "draft", approval: "optional" }], [optional]));
+    await time.until(() => ends.length === 1);
+    await time.leap(3_600_000);
+    await time.until(() => ends.length === 2, { withinMs: 30_000 });
+    ends[0]?.("before the leap");
+    await time.advance(100);
+    expect((await readRun(storage, runId)).state).toBe("running");
+    ends[1]?.("after the leap");
+    await time.until(async () => (await readRun(storage, runId)).state === "paused_for_approval");
+    await time.leap(3_600_000);
+    await time.until(async () => (await readRun(storage, runId)).state === "completed");
+    expect((await eventsOf(storage, runId, "agent.step_completed")).length).toBe(1);
+    expect((await eventsOf(storage, runId, "agent.approval_resolved")).map(({ data }) => data)).toMatchObject([{ decision: "expired" }]);
+  });
+});
