@@ -40,6 +40,9 @@ export interface ResourceReference {
 /** Which bucket an operation draws from besides `rate.default` and, for writes, `rate.writes`. */
 export type RateClass = "management" | "auth" | "runs";
 
+/** A member of the body has this value, or the body has any of these members. */
+export type RateCondition = { readonly name: string; readonly is: string } | { readonly anyOf: readonly string[] };
+
 export interface OperationSpec {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** OpenAPI path template. */
@@ -59,8 +62,8 @@ export interface OperationSpec {
   readonly resource?: ResourceReference;
   readonly role?: Role;
   readonly rate?: RateClass;
-  /** That rate counts only when this member of the body has this value; it is then drawn from once the body is parsed. */
-  readonly rateWhen?: { readonly name: string; readonly is: string };
+  /** That rate counts only when the body is so; it is then drawn from once the body is parsed. */
+  readonly rateWhen?: RateCondition;
   /** Compare `If-Match` (RFC 9110) with the record's ETag. */
   readonly ifMatch?: boolean;
   /** The answer carries a secret: its idempotent replay is sealed and short-lived. */

@@ -122,6 +122,8 @@ export const topics = {
     bodyOptional: true,
     replies: { 200: WorkspaceShortlistTopicResponse, 202: WorkspaceShortlistTopicResponse },
     ...write,
+    rate: "runs",
+    rateWhen: { anyOf: ["instructions", "styleProfileId"] },
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Shortlist an idea; with instructions or a style a research run starts (which needs articles:write)",
   }),

@@ -2,6 +2,7 @@
  * The parts of the order of refusals that need nobody else: scope, visibility of impossible ids, role, query and body.
  * Each either gives a value or refuses.
  */
+import type { RateCondition } from "../../api/operation.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import { missingScopes } from "../../api/scopes.ts";
 import type { Access, Principal } from "./call.ts";
@@ -74,10 +75,11 @@ export class ParsedRequest implements PreparedRequest {
     return id;
   }
 
-  /** Whether the body, which is parsed for it, has this member with this value. */
-  bodyHas({ name, is }: { readonly name: string; readonly is: string }): boolean {
+  /** Whether the body, which is parsed for it, is so. */
+  bodyIs(condition: RateCondition): boolean {
     this.#readBody();
-    return (this.body as Record<string, unknown>)[name] === is;
+    const body = this.body as Readonly<Record<string, unknown>>;
+    return "is" in condition ? body[condition.name] === condition.is : condition.anyOf.some((name) => body[name] !== undefined);
   }
 
   readRest(): void {

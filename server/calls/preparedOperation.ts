@@ -11,6 +11,7 @@ import {
   type MediaMap,
   type Negotiated,
   type OperationSpec,
+  type RateCondition,
   type ReplyBody,
   type Role,
 } from "../../api/operation.ts";
@@ -46,7 +47,7 @@ export interface PreparedOperation {
   readonly handler: PreparedHandler;
   readonly rates: readonly RateField[];
   /** Drawn from besides where `when` stands in the body. */
-  readonly bodyRate?: { readonly field: RateField; readonly when: { readonly name: string; readonly is: string } };
+  readonly bodyRate?: { readonly field: RateField; readonly when: RateCondition };
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject;
   /** Schema of the JSON body; undefined where the operation takes none. */

@@ -148,7 +148,7 @@ export function createCalls(options: CallsOptions): Calls {
         draw = await rateLimits.draw(operation.rates, subject);
         if (draw.refusal !== undefined) throw draw.refusal;
         const request = new ParsedRequest(operation, source);
-        if (operation.bodyRate !== undefined && request.bodyHas(operation.bodyRate.when)) {
+        if (operation.bodyRate !== undefined && request.bodyIs(operation.bodyRate.when)) {
           const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
           if (refusal !== undefined) throw refusal;
         }

@@ -61,7 +61,6 @@ export function createApprovals({ storage, pageTokens, decisions, topics, edits,
 
   /** Makes the edits; answers with the article they were made in. */
   async function edit(call: Call, { context }: RunRecord, stepName: string, request: EditRequest): Promise<string> {
-    requireScopes(call, ["articles:write"]);
     const { articleId } = context;
     if (articleId === undefined || request.dryRun === true) {
       const message = articleId === undefined ? "cannot be made: the run has no article" : "cannot be a dry run";
@@ -105,6 +104,7 @@ export function createApprovals({ storage, pageTokens, decisions, topics, edits,
     },
 
     async resolve(call, runId, approvalId, request) {
+      if (request.edits !== undefined) requireScopes(call, ["workspaces:write", "articles:write"]);
       checkProse(call.limits, request);
       const { decision, note } = request;
       const { username: by } = principalOf(call);

@@ -94,7 +94,7 @@ export function createStageDecisions({ storage, topics, decisions, starter }: St
   }
 
   async function start(wish: StageWish, parts: readonly Part[], events: readonly Timeless<TopicEvent>[], start: StartWish) {
-    requireScopes(wish.call, ["articles:write"]);
+    requireScopes(wish.call, ["workspaces:write", "articles:write"]);
     const { runId, workflow } = start;
     const prepared = await starter.prepare(start);
     return {
@@ -157,7 +157,7 @@ export function createStageDecisions({ storage, topics, decisions, starter }: St
         follow,
       });
       if (decided.chainedRunId !== undefined) {
-        requireScopes(call, ["articles:write"]);
+        requireScopes(call, ["workspaces:write", "articles:write"]);
         const parts = starter.withTopic(decided.parts, topic, decided.topicEvents);
         return { parts, started: { runId: decided.chainedRunId, workflowId: "draft" }, ...present({ articleId }) };
       }

@@ -135,20 +135,22 @@ export function createTopicRuns({ storage, actors, kind, topics, starter, stageD
   }
 
   return {
-    shortlist: (call, named, request) =>
-      decide<MaybeStarted<ShortlistAnswer>>(call, named, request, async (topic) => {
+    async shortlist(call, named, request) {
+      const starts = request.instructions !== undefined || request.styleProfileId !== undefined;
+      if (starts) requireScopes(call, ["workspaces:write", "articles:write"]);
+      return decide<MaybeStarted<ShortlistAnswer>>(call, named, request, async (topic) => {
         const { username: by } = principalOf(call);
         const topicId = topic.value.id;
         const before = [{ type: "topic.shortlist", by }] as const;
-        if (request.instructions === undefined && request.styleProfileId === undefined) {
+        if (!starts) {
           const response = { message: "The topic was shortlisted.", topicId };
           return { parts: starter.withTopic([], topic, before), value: { response, started: false } };
         }
-        requireScopes(call, ["articles:write"]);
         const { runId, articleId, parts } = await prepare(call, topic, builtInWorkflow("research"), request, { before });
         const message = "The topic was shortlisted and its research started.";
         return { parts, value: { response: { message, topicId, runId, workflowId: "research", articleId }, started: true } };
-      }),
+      });
+    },
 
     archive: (call, named, { reason = "manual", note }) =>
       decide(call, named, { note }, async (topic) => {

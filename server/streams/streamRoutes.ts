@@ -129,7 +129,8 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           const headers = toHeaders(context);
           if (admission.opened.isOver) {
             admission.reader.leave();
-            return { status: 204, headers };
+            // Caches may keep a 204 that says nothing of it.
+            return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
           }
           if (request.method === "HEAD") return headOnly(admission, headers);
           const body = toText(admission, comeAgain(retryMs), ": still here\n\n", toServerSent);

@@ -185,16 +185,16 @@ function ownerOf(log: string): string {
 const position = /^(?:0|[1-9]\d{0,14})$/;
 
 function refuseToken(form: string): AppError {
-  return new AppError("bad_request", `The last event id is not one of this stream; it must be ${form}, as an event of it had.`);
+  return new AppError("bad_request", `The last event id is not one of this stream; it must be ${form}.`);
 }
 
 function toSeq(runId: string, token: string): number {
   const seq = token.startsWith(`${runId}:`) ? token.slice(runId.length + 1) : "";
-  if (!position.test(seq)) throw refuseToken("the id '<runId>:<seq>'");
+  if (!position.test(seq)) throw refuseToken("the id of one of its events, '<runId>:<seq>'");
   return Number(seq);
 }
 
 function toCursor(token: string): number {
-  if (!position.test(token)) throw refuseToken("the cursor, a decimal number,");
+  if (!position.test(token)) throw refuseToken("the cursor of one of its events, a decimal number");
   return Number(token);
 }

@@ -126,11 +126,16 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
       commitTogether(partitionOfId(workspaceId), call.commit.bind(call), async () => {
         const topic = await require(workspaceId, reference);
         const { articleId: own } = topic.value.context;
-        if (own !== undefined && (wanted ?? own) === own) return { parts: [], value: await ownArticle(own) };
+        const by = principalOf(call).username;
+        const move = (articleId: string) => actors.move(topicKind, topic, { type: "article.link", articleId, by });
+        if (own !== undefined && (wanted ?? own) === own) {
+          // Refused also where nothing would change: what an archived topic takes does not depend on what it has.
+          move(own);
+          return { parts: [], value: await ownArticle(own) };
+        }
         if (own !== undefined) throw new AppError("already_exists", `The topic already has an article, ${own}.`);
         const { articleId, created, change } = await toLink(call, topic, wanted);
-        const event = { type: "article.link", articleId, by: principalOf(call).username } as const;
-        return { parts: [change, actors.move(topicKind, topic, event)], value: { articleId, created, linked: true } };
+        return { parts: [change, move(articleId)], value: { articleId, created, linked: true } };
       }),
 
     async read(workspaceId, reference, file) {

@@ -224,7 +224,7 @@ describe("runs", () => {
     const topicId = await rig.makeTopic();
     const refusal = {
       status: 403,
-      body: { code: "insufficient_scope", requiredScopes: ["articles:write"], missingScopes: ["articles:write"] },
+      body: { code: "insufficient_scope", requiredScopes: ["workspaces:write", "articles:write"], missingScopes: ["articles:write"] },
     };
     expect(await rig.request("POST", rig.topicPath(topicId, "/shortlist"), { instructions: "go" }, { key })).toMatchObject(refusal);
     expect((await rig.topic(topicId)).status).toBe("idea");
@@ -235,5 +235,38 @@ describe("runs", () => {
     expect((await rig.run(runId)).status).toBe("paused_for_approval");
     const long = await rig.request("POST", rig.topicPath(topicId, "/outline/request-changes"), { feedback: "x".repeat(10_001) });
     expect(long).toMatchObject({ status: 422, body: { errors: [{ pointer: "/feedback" }] } });
+  });
+
+  test("[RU66] the scope that a body needs is asked for before anything of its content and of the state", async () => {
+    const key = "ana|workspaces:write";
+    const topicId = await rig.makeTopic();
+    const refusal = { status: 403, body: { code: "insufficient_scope", missingScopes: ["articles:write"] } };
+    expect(await rig.request("POST", rig.topicPath(topicId, "/shortlist"), { styleProfileId: "none" }, { key })).toMatchObject(refusal);
+    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+    const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
+    const path = `/runs/${runId}/approvals/${pendingApproval.approvalId}`;
+    await rig.expect(200, "POST", path, { decision: "reject" }, { key });
+    const edits = { mode: "append", content: "late" };
+    for (const note of ["short", "x".repeat(10_001)]) {
+      expect(await rig.request("POST", path, { decision: "approve", note, edits }, { key })).toMatchObject(refusal);
+    }
+    expect(await rig.request("POST", path, { decision: "approve", edits })).toMatchObject({ status: 409 });
+  });
+
+  test("[RU67] whatever starts a run by request draws from rate.runs, and what starts none does not", async () => {
+    await rig.close();
+    rig = await createRunRig({ storage: createMemoryStorage(), limits: { "rate.runs": { count: 1, seconds: 3600, burst: 2 } } });
+    const topics = await Promise.all(Array.from({ length: 5 }, (_, at) => rig.makeTopic(`Topic ${at}`)));
+    const shortlist = async (at: number, body: object) => rig.request("POST", rig.topicPath(topics[at] as string, "/shortlist"), body);
+    expect((await shortlist(0, {})).status).toBe(200);
+    expect((await shortlist(1, { instructions: "go" })).status).toBe(202);
+    expect((await shortlist(2, { styleProfileId: "house" })).status).toBe(202);
+    const refused = await shortlist(3, { instructions: "go" });
+    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await rig.trpc("topics.shortlist", { workspaceId, topicId: topics[3], instructions: "go" })).problem.code).toBe("rate_limited");
+    expect((await rig.request("POST", rig.topicPath(topics[3] as string, "/outline"), {})).status).toBe(429);
+    expect((await shortlist(4, {})).status).toBe(200);
+    expect((await rig.topic(topics[3] as string)).status).toBe("idea");
   });
 });
