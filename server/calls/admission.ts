@@ -52,6 +52,7 @@ export class ParsedRequest implements PreparedRequest {
   readonly #source: CallSource;
   #queryParsed = false;
   #bodyParsed = false;
+  #bodyFault: AppError | undefined;
 
   constructor(operation: PreparedOperation, source: CallSource) {
     this.#operation = operation;
@@ -75,15 +76,22 @@ export class ParsedRequest implements PreparedRequest {
     return id;
   }
 
-  /** Whether the body, which is parsed for it, is so. */
+  /** Whether the body, which is parsed for it, is so. What is wrong with it is told when its turn comes. */
   bodyIs(condition: RateCondition): boolean {
-    this.#readBody();
+    try {
+      this.#readBody();
+    } catch (reason) {
+      if (!(reason instanceof AppError)) throw reason;
+      this.#bodyFault = reason;
+      return false;
+    }
     const body = this.body as Readonly<Record<string, unknown>>;
     return "is" in condition ? body[condition.name] === condition.is : condition.anyOf.some((name) => body[name] !== undefined);
   }
 
   readRest(): void {
     if (!this.#queryParsed) this.#readQuery();
+    if (this.#bodyFault !== undefined) throw this.#bodyFault;
     if (!this.#bodyParsed) this.#readBody();
     if (this.#operation.negotiable !== undefined) this.accept = this.#source.accept();
   }

@@ -11,7 +11,7 @@ import type { OperationSpec } from "../../api/operation.ts";
 import { type ErrorCode, Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { sampleOf } from "./schemaSample.ts";
-import { articleId, credentials, useSurface, workspaceId } from "./surfaceFixture.ts";
+import { articleId, credentials, foreignWorkspaceId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 interface Walked {
   readonly key: string;
@@ -20,10 +20,12 @@ interface Walked {
   readonly target: string;
 }
 
+const topicId = "top_01KAHX0000050123456789ABCD";
+
 const operations: Walked[] = Object.entries(contract).flatMap(([resource, group]) =>
   Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => {
     const params = (spec.params === undefined ? {} : sampleOf(spec.params)) as Record<string, string>;
-    const known: Record<string, string> = { workspaceId, articleId };
+    const known: Record<string, string> = { workspaceId, articleId, runId, topicId };
     const path = spec.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => known[param] ?? params[param] ?? "");
     const needed = (spec.query === undefined ? {} : sampleOf(spec.query)) as Record<string, unknown>;
     const query = new URLSearchParams(Object.entries(needed).map(([field, value]) => [field, known[field] ?? String(value)]));
@@ -263,6 +265,55 @@ describe("hostile input on every operation", () => {
     expect((await surface.fetch("GET", "/auth/me", { headers: credentials.session })).status).toBe(200);
     expect(surface.serve).toHaveBeenCalledTimes(1);
     expect(surface.logged).toEqual([]);
+  });
+
+  it("[API5] an id of nobody, of somebody else or of another kind is 404 before body and query are looked at", async () => {
+    const foreign: Record<string, readonly string[]> = {
+      workspace: [foreignWorkspaceId, articleId, runId, "ws_", "x".repeat(200), "%00", "..%2f..", "T-1"],
+      article: ["art_01KAHX00000V0123456789ABCD", workspaceId, topicId, "art_", "%F0%9F%98%80"],
+      run: ["run_01KAHX00000V0123456789ABCD", "run_01kahx0000050123456789abcd", workspaceId, topicId, articleId, "run_", `${runId}:1`],
+    };
+    let probes = 0;
+    for (const operation of operations) {
+      const { resource } = operation.spec;
+      if (resource?.in !== "params") continue;
+      const own = { workspaceId, articleId, runId }[resource.name] ?? "";
+      for (const id of foreign[resource.kind] ?? []) {
+        const isWrite = withBody.includes(operation);
+        const problem = await expectProblem(
+          { ...operation, target: `${operation.target.replace(own, id)}${operation.target.includes("?") ? "&" : "?"}zz=1` },
+          isWrite ? JSON.stringify({ zz_unknown: 1 }) : undefined,
+          ["not_found"],
+          isWrite ? json : {},
+        );
+        expect(problem.status).toBe(404);
+        probes += 1;
+      }
+    }
+    expect(probes).toBeGreaterThan(200);
+    expect(surface.serve).not.toHaveBeenCalled();
+  });
+
+  it("[API5] what cannot be a topic's id or short id, an approval's id or an artifact's key is 404", async () => {
+    const impossible: Record<string, readonly string[]> = {
+      topicId: ["top_", "t-1", "T-0", "T-01", "T-1e3", "T--1", "T-9999999999999999", articleId, runId, "%00", "T-1%20"],
+      approvalId: ["apr_", runId, "%00"],
+      artifactKey: ["-x", ".x", "%2e%2e%2fx", "x".repeat(129), "%00"],
+    };
+    for (const operation of operations) {
+      for (const [name, ids] of Object.entries(impossible)) {
+        if (!operation.spec.path.includes(`{${name}}`)) continue;
+        const params = operation.spec.params === undefined ? {} : (sampleOf(operation.spec.params) as Record<string, string>);
+        const own = name === "topicId" ? topicId : (params[name] ?? "");
+        expect(operation.target, name).toContain(own);
+        for (const id of ids) {
+          const isWrite = withBody.includes(operation);
+          const body = isWrite ? JSON.stringify(goodBody(operation.spec)) : undefined;
+          await expectProblem({ ...operation, target: operation.target.replace(own, id) }, body, ["not_found"], isWrite ? json : {});
+        }
+      }
+    }
+    expect(surface.serve).not.toHaveBeenCalled();
   });
 
   it("[API3] without a credential every operation that needs one is 401, whatever else is wrong", async () => {
