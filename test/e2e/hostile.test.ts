@@ -3,18 +3,23 @@
  * 5xx, and at the end everything that anybody can read is what it was. What an outsider may learn of a foreign id is
  * what a missing one tells. The walk is made from the contract, so an operation added later is walked too.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";
+import { streams } from "../../api/contract/streams.ts";
 import { fieldNames } from "../../api/derive/input.ts";
-import type { OperationSpec } from "../../api/operation.ts";
+import type { OperationSpec, StreamSpec } from "../../api/operation.ts";
 import { Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { sampleOf } from "../contract/schemaSample.ts";
 import { type Answer, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
-type Ids = Readonly<Record<"workspaceId" | "articleId" | "commitId" | "keyId" | "webhookId" | "username", string>>;
+/** Ids that say whose data it is. */
+const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
+/** The rest are names that everybody uses. */
+type Ids = Readonly<Record<(typeof idNames)[number] | "username" | "workflowId" | "artifactKey", string>>;
+const common = { workflowId: "draft", artifactKey: "outline-1" } as const;
 
 interface Household {
   readonly rest: Rest;
@@ -33,18 +38,35 @@ async function settle(rest: Rest, username: string): Promise<Household> {
   const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Key", scopes: ["articles:read"] });
   const { webhookId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, { url: "https://10.0.0.1/hook" });
   await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { mode: "snapshot" });
-  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username } };
+  const topic = { title: "Kites in high wind", targetAudience: "builders" };
+  const { topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, topic);
+  const { runId } = await rest.expect(202, "POST", `/workspaces/${workspaceId}/topics/${topicId}/workflow-runs`, {});
+  // It waits for its decision from then on: nothing moves by itself.
+  const { pendingApproval } = await vi.waitFor(
+    async () => {
+      const run = await rest.expect(200, "GET", `/runs/${runId}`);
+      if (run.status !== "paused_for_approval") throw new Error(`the run is ${run.status}`);
+      return run;
+    },
+    { timeout: 30_000 },
+  );
+  const { approvalId } = pendingApproval;
+  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...common } };
 }
 
 /** Everything that an account can read. */
 async function readAll({ rest, ids }: Household): Promise<Record<string, unknown>> {
-  const { workspaceId, articleId } = ids;
+  const { workspaceId, articleId, topicId, runId } = ids;
+  const topics = `/workspaces/${workspaceId}/topics`;
   const paths = [
     ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
     ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
     ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
     `/articles/${articleId}/public-link`,
+    ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
+    ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
+    ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),
   ];
   const answers = await Promise.all(paths.map(async (path) => [path, (await rest.request("GET", path)).body] as const));
   return Object.fromEntries(answers.map(([path, { requestId: _, ...body }]) => [path, body]));
@@ -184,14 +206,17 @@ describe("foreign ids", () => {
     commitId: "cmt_01KAHX0000050123456789ABCD",
     keyId: "key_01KAHX0000050123456789ABCD",
     webhookId: "whk_01KAHX0000050123456789ABCD",
+    topicId: "top_01KAHX0000050123456789ABCD",
+    runId: "run_01KAHX0000050123456789ABCD",
+    approvalId: "apr_01KAHX0000050123456789ABCD",
     username: "nobody-here",
+    ...common,
   };
   const comparable = (answer: Answer<Record<string, unknown>>) => {
     const { instance: _, requestId: __, ...body } = answer.body;
     return { status: answer.status, body };
   };
-  /** Ids that say whose data it is; an operation about the caller's own account names none of them. */
-  const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId"] as const;
+  /** An operation about the caller's own account names none of them. */
   const naming = operations.filter(({ spec }) =>
     idNames.some((name) => `${spec.path} ${fieldNames(spec.query)} ${spec.resource?.name}`.includes(name)),
   );
@@ -226,6 +251,110 @@ describe("foreign ids", () => {
     }
     expect(probes).toBeGreaterThan(naming.length);
     expect(await readAll(owner)).toEqual(before);
+  });
+
+  test("[OP18] the same where an id stands in the query or the body, and for a short id", async () => {
+    const { workspaceId, topicId: ownTopic } = outsider.ids;
+    const theirs = owner.ids;
+    const before = await readAll(owner);
+    const same = async (ask: (ids: Ids) => Promise<Answer<Record<string, unknown>>>, status: number, told: string) => {
+      const [foreign, absent] = [await ask(theirs), await ask(missing)];
+      expect(foreign.status, `${told}: ${JSON.stringify(foreign.body)}`).toBe(status);
+      const text = (ids: Ids, answer: Answer<Record<string, unknown>>) =>
+        JSON.stringify(comparable(answer)).replaceAll(
+          new RegExp(
+            Object.values(ids)
+              .filter((id) => id.length > 20)
+              .join("|"),
+            "g",
+          ),
+          "<id>",
+        );
+      expect(text(theirs, foreign), told).toBe(text(missing, absent));
+    };
+    const inside = `/workspaces/${workspaceId}`;
+    const get = (path: (ids: Ids) => string) => (ids: Ids) => outsider.rest.request("GET", path(ids));
+    await same(
+      get(({ topicId }) => `${inside}/runs?topicId=${topicId}`),
+      200,
+      "runs of a topic",
+    );
+    await same(
+      get(({ articleId }) => `${inside}/runs?articleId=${articleId}`),
+      200,
+      "runs of an article",
+    );
+    await same(
+      get(({ topicId }) => `${inside}/audit?topicId=${topicId}`),
+      200,
+      "audit of a topic",
+    );
+    await same(
+      get(({ topicId }) => `/articles?workspaceId=${workspaceId}&topicId=${topicId}`),
+      200,
+      "articles of a topic",
+    );
+    await same(
+      get(({ workspaceId: id }) => `${inside}/topics?contentProjectId=${id}`),
+      200,
+      "topics of a content project",
+    );
+    const start = (target: (ids: Ids) => object) => (ids: Ids) =>
+      outsider.rest.request("POST", "/workflows/draft/runs", { workspaceId, ...target(ids) });
+    await same(
+      start(({ topicId }) => ({ topicId })),
+      422,
+      "a run for a topic",
+    );
+    await same(
+      start(({ articleId }) => ({ articleId })),
+      422,
+      "a run for an article",
+    );
+    const link = ({ articleId }: Ids) => outsider.rest.request("POST", `${inside}/topics/${ownTopic}/article`, { articleId });
+    // The outsider's topic has an article of its own.
+    await same(link, 409, "an article for a topic");
+    const { topicId: bare } = await outsider.rest.expect(201, "POST", `${inside}/topics`, { title: "Bare", targetAudience: "anybody" });
+    await same(({ articleId }) => outsider.rest.request("POST", `${inside}/topics/${bare}/article`, { articleId }), 422, "a bare topic");
+    // Short ids are numbers of a workspace: the same one is another topic elsewhere, or none.
+    const short = await outsider.rest.expect(200, "GET", `${inside}/topics/T-1`);
+    expect(short.topicId).toBe(ownTopic);
+    expect((await outsider.rest.request("GET", `/workspaces/${theirs.workspaceId}/topics/T-1`)).status).toBe(404);
+    expect(await readAll(owner)).toEqual(before);
+  });
+
+  test("[OP18] live streams of foreign and missing runs and workspaces are refused alike, and so are tickets for them", async () => {
+    const specs = Object.entries(streams).flatMap(([resource, group]) =>
+      Object.entries(group).map(([name, spec]) => ({ key: `${resource}.${name}`, spec: spec as StreamSpec })),
+    );
+    for (const { key, spec } of specs) {
+      const ask = (ids: Ids) => outsider.rest.request("GET", pathOf({ key, spec: { ...spec, method: "GET" } as never }, ids));
+      const [foreign, absent] = [await ask(owner.ids), await ask(missing)];
+      expect(expectProblem(foreign, key).code).toBe("not_found");
+      expect(comparable(foreign)).toEqual(comparable(absent));
+      for (const strange of ["x", "%00", "..%2f..", "\ud83d\ude00", `${owner.ids.runId}:1`]) {
+        const names = Object.fromEntries(idNames.map((name) => [name, strange]));
+        expectProblem(await ask(names as unknown as Ids), `${key} ${strange}`);
+      }
+      const own = pathOf({ key, spec: { ...spec, method: "GET" } as never }, outsider.ids);
+      for (const query of ["zzUnknown=1", "from=never", "lastEventId=zz", "__proto__=1", "from=%ff", "from=now&from=start"]) {
+        expectProblem(await outsider.rest.request("GET", `${own}?${query}`), `${key} ?${query}`);
+      }
+      const input = (ids: Ids) => encodeURIComponent(JSON.stringify({ workspaceId: ids.workspaceId, runId: ids.runId }));
+      const subscribe = async (ids: Ids) => {
+        const { body } = await outsider.rest.request<string>("GET", `/trpc/${key}?input=${input(ids)}`);
+        const { data } = JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? "");
+        const { instance: _, requestId: __, ...problem } = data.problem;
+        return problem;
+      };
+      expect((await subscribe(owner.ids)).code, key).toBe("not_found");
+      expect(await subscribe(owner.ids), key).toEqual(await subscribe(missing));
+    }
+    for (const kind of ["run", "workspace", "article"] as const) {
+      const ticket = (ids: Ids) => outsider.rest.request("POST", "/auth/stream-ticket", { resource: `${kind}:${ids[`${kind}Id`]}` });
+      expect(expectProblem(await ticket(owner.ids), kind).code).toBe("not_found");
+      expect(comparable(await ticket(owner.ids))).toEqual(comparable(await ticket(missing)));
+    }
   });
 
   test("[OP18] the same over tRPC, alone and in a batch", async () => {
