@@ -71,6 +71,10 @@ export interface OperationSpec {
   /** Special refusals, beyond those every operation may answer. */
   readonly errors?: readonly ErrorCode[];
   readonly summary: string;
+  /** What the summary has no room for; Markdown. */
+  readonly description?: string;
+  /** A JSON body that the operation takes. */
+  readonly example?: Readonly<Record<string, unknown>>;
 }
 
 export function operation<const Spec extends OperationSpec>(spec: Spec): Spec {
@@ -92,6 +96,8 @@ export interface StreamSpec {
   readonly resource: ResourceReference;
   readonly role: Role;
   readonly summary: string;
+  /** What the summary has no room for; Markdown. */
+  readonly description?: string;
 }
 
 export function stream<const Spec extends StreamSpec>(spec: Spec): Spec {

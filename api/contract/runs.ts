@@ -59,6 +59,8 @@ export const runs = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Cancel a run",
+    description: "What it wrote stays in the article, and nothing more of it is written.",
+    example: { reason: "Started for the wrong topic." },
   }),
   retry: operation({
     method: "POST",
@@ -72,6 +74,9 @@ export const runs = {
     rate: "runs",
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Go on with a failed or cancelled run; finished steps are not run again",
+    description:
+      "Goes on at the step it stopped at, or further back at `fromStep`. Text that the interrupted step left is taken back first, unless another run has written the article since.",
+    example: { fromStep: "outline" },
   }),
   approvals: operation({
     method: "GET",
@@ -81,6 +86,7 @@ export const runs = {
     replies: { 200: z.strictObject({ approvals: z.array(Approval), nextToken: z.string().optional() }).meta({ id: "ApprovalList" }) },
     ...read,
     summary: "List the approvals of a run, those to come among them",
+    description: "In the order in which they were made.",
   }),
   resolveApproval: operation({
     method: "POST",
@@ -90,8 +96,18 @@ export const runs = {
     documentText: true,
     replies: { 200: Approval },
     ...write,
-    errors: ["approval_already_resolved", "approval_expired", "revision_conflict", "precondition_required", "content_too_large"],
+    errors: [
+      "approval_already_resolved",
+      "approval_expired",
+      "invalid_transition",
+      "revision_conflict",
+      "precondition_required",
+      "content_too_large",
+    ],
     summary: "Decide an approval, also before the run waits for it; edits need articles:write",
+    description:
+      "`approve` goes on, `reject` cancels the run, `request_changes` runs the step again with the note. `edits` are made first and committed with the decision. Each approval is decided once: who comes later is told what was decided.",
+    example: { decision: "request_changes", note: "Two sections say the same; join them." },
   }),
   artifacts: operation({
     method: "GET",
@@ -121,7 +137,7 @@ export const runs = {
       200: z.strictObject({ events: z.array(AgentEvent), lastSeq: z.int().min(0) }).meta({ id: "RunEvents" }),
     },
     ...read,
-    errors: ["revision_gone"],
-    summary: "The timeline events of a run after a position; `lastSeq` is that of the newest",
+    summary: "The timeline events of a run after a position, as far back as they are kept; `lastSeq` is that of the newest",
+    description: "`seq` counts from 1 without a gap. Go on with `afterSeq` of the last event until it is `lastSeq`.",
   }),
 } as const;

@@ -18,6 +18,8 @@ export const streams = {
       resource: { kind: "run", in: "params", name: "runId" },
       role: "read",
       summary: "The timeline of a run, from its start or after `Last-Event-ID` (the envelope's id), live until the run ends",
+      description:
+        "Each event's `id` is `<runId>:<seq>`, gap-free from 1; resume with it in `Last-Event-ID` or `lastEventId`. Begins at the start of the run, with `from=now` at its end. What is older than is kept is told by `stream.reset` with a snapshot; a finished run ends with `stream.end`, and a resume after its last event is 204. Where no header can be sent, `ticket` is a ticket of `POST /auth/stream-ticket` for `run:<runId>`.",
     }),
   },
   workspaces: {
@@ -35,6 +37,8 @@ export const streams = {
       resource: { kind: "workspace", in: "params", name: "workspaceId" },
       role: "read",
       summary: "The timelines of all runs of a workspace, from now or after `Last-Event-ID` (the envelope's cursor)",
+      description:
+        "Each event's `id` is its `cursor`, a decimal number; resume with it in `Last-Event-ID` or `lastEventId`. Begins with what comes from now on, with `from=start` at the oldest event that is kept. `runId`, `topicId` and `event` narrow it. What is older than is kept is told by `stream.reset` with a snapshot. Where no header can be sent, `ticket` is a ticket of `POST /auth/stream-ticket` for `workspace:<workspaceId>`.",
     }),
   },
 } as const satisfies StreamContract;

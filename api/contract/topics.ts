@@ -76,6 +76,8 @@ export const topics = {
     replies: { 200: WorkspaceListTopicsResponse },
     ...read,
     summary: "List the topics of a workspace, with their number by status; archived ones only when asked for",
+    description:
+      "Ordered by `sort` (`createdAt` unless said) and `order` (`desc` unless said). A repeated `status` means or. `statusCounts` counts the workspace, or the content project asked for, whatever else is filtered. A page may be shorter than its limit and still carry `nextToken`.",
   }),
   create: operation({
     method: "POST",
@@ -85,6 +87,15 @@ export const topics = {
     replies: { 201: WorkspaceCreateTopicResponse },
     ...write,
     summary: "Create a topic; its status is idea",
+    description:
+      "What the request leaves out is filled in: `estimatedIntent` informational, `priorityScore` 50, and a rationale that names the maker. The answer carries the short id `T-<n>`, which every path takes in place of the id.",
+    example: {
+      title: "How a draft survives a power cut",
+      targetAudience: "people who run servers",
+      primaryKeyword: "durable drafts",
+      articleType: "explanation",
+      wordCountRange: { min: 900, max: 1400 },
+    },
   }),
   get: operation({
     method: "GET",
@@ -105,6 +116,9 @@ export const topics = {
     ifMatch: true,
     errors: ["invalid_transition"],
     summary: "Change the editorial fields of a topic that is not archived",
+    description:
+      "Fields that are left out stay; `wordCountRange: null` takes the range away. With `If-Match` it needs the entity tag that `GET` gave.",
+    example: { priorityScore: 80, scheduledDate: "2026-12-01", wordCountRange: null },
   }),
   transitions: operation({
     method: "GET",
@@ -113,6 +127,7 @@ export const topics = {
     replies: { 200: TopicTransitions },
     ...read,
     summary: "What may happen to a topic now, and why the rest may not",
+    description: "For each operation the status it leads to, or the code with which it would be refused.",
   }),
   shortlist: operation({
     method: "POST",
@@ -126,6 +141,9 @@ export const topics = {
     rateWhen: { anyOf: ["instructions", "styleProfileId"] },
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Shortlist an idea; with instructions or a style a research run starts (which needs articles:write)",
+    description:
+      "200 without a run. With `instructions` or `styleProfileId` a `research` run starts: 202, and the caller needs `articles:write` and draws from `rate.runs`.",
+    example: { instructions: "Find out what an fsync costs on consumer disks." },
   }),
   archive: operation({
     method: "POST",
@@ -137,6 +155,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Archive a topic; its active run is cancelled",
+    example: { note: "Covered by another article." },
   }),
   restore: operation({
     method: "POST",
@@ -157,6 +176,7 @@ export const topics = {
     ...author,
     errors: ["already_exists", "invalid_transition"],
     summary: "Give the topic an article: the one named, the one it has, or a new one",
+    description: "201 when an article was made, 200 when one was linked or is the topic's already.",
   }),
   startWorkflow: operation({
     method: "POST",
@@ -168,6 +188,9 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start the staged (default) or the full pipeline",
+    description:
+      "`staged`: a run of `outline` and, once that is approved, one of `draft`. `full`: one run of `full_editorial_article`. Makes and links an article where there is none.",
+    example: { pipeline: "staged", instructions: "For readers who have never lost a file." },
   }),
   generateOutline: operation({
     method: "POST",
@@ -179,6 +202,8 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run that writes the outline",
+    description: "The same steps as the first run of the staged pipeline; no draft follows by itself.",
+    example: { instructions: "Begin with the failure, not with the theory." },
   }),
   getOutline: operation({
     method: "GET",
@@ -197,8 +222,11 @@ export const topics = {
     bodyOptional: true,
     replies: { 200: WorkspaceApproveOutlineResponse, 202: WorkspaceApproveOutlineResponse },
     ...write,
-    errors: ["invalid_transition", "approval_already_resolved"],
+    errors: ["invalid_transition", "approval_already_resolved", "run_in_progress"],
     summary: "Approve the outline; where a draft run follows (which needs articles:write) it starts",
+    description:
+      "Approves the newest committed outline; where the active run waits for just that, it is decided there too, in the same commit. A draft run starts (202; needs `articles:write`) when the outline came from a staged run, or the content project wants no approval of drafts.",
+    example: { note: "Good. Keep the third section short." },
   }),
   requestOutlineChanges: operation({
     method: "POST",
@@ -210,6 +238,8 @@ export const topics = {
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Have the outline written again with feedback",
+    description: "Goes to the run that waits for the decision; else a new run of that stage starts with the feedback. Clears the approval.",
+    example: { feedback: "Two sections say the same; join them." },
   }),
   getDraft: operation({
     method: "GET",
@@ -230,6 +260,8 @@ export const topics = {
     ...write,
     errors: ["invalid_transition", "approval_already_resolved"],
     summary: "Approve the draft",
+    description: "Where the active run waits for just that, it is decided there too, in the same commit.",
+    example: { note: "Ready." },
   }),
   requestDraftChanges: operation({
     method: "POST",
@@ -241,6 +273,8 @@ export const topics = {
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Have the draft written again with feedback",
+    description: "Goes to the run that waits for the decision; else a new run of that stage starts with the feedback. Clears the approval.",
+    example: { feedback: "The introduction promises more than the text keeps." },
   }),
   runDraftAction: operation({
     method: "POST",
@@ -251,6 +285,7 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run that writes, updates, optimises or rewrites the draft",
+    example: { action: "update", instructions: "Bring the figures up to date." },
   }),
   audit: operation({
     method: "GET",
@@ -262,6 +297,7 @@ export const topics = {
     },
     ...read,
     summary: "What happened to a topic, newest first",
+    description: "In the order in which it happened, also within one moment. Events are never changed or removed.",
   }),
   workspaceAudit: operation({
     method: "GET",
@@ -281,5 +317,6 @@ export const topics = {
     ...read,
     role: "admin",
     summary: "What happened to the topics of a workspace, newest first",
+    description: "By time. `from` and `to` are Unix seconds, both included.",
   }),
 } as const;

@@ -38,6 +38,7 @@ export const workflows = {
     params,
     bodies: { "application/json": StartRunRequest },
     replies: { 202: Run },
+    replyHeaders: { location: "Address of the run" },
     credential: "any",
     scopes: ["workspaces:write", "articles:write"],
     resource: { kind: "workspace", in: "body", name: "workspaceId" },
@@ -45,5 +46,8 @@ export const workflows = {
     rate: "runs",
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run of a workflow",
+    description:
+      "For at most one of `topicId`, `articleId` and `folderId`, which the workflow must take. A topic has one active run at most, and so has an article without a topic.",
+    example: { workspaceId: "ws_01KAHX0000050123456789ABCD", topicId: "T-1", budget: { maxTokens: 200_000, maxSeconds: 1800 } },
   }),
 } as const;

@@ -13,6 +13,12 @@ export interface OpenApiOptions {
 
 type Json = Record<string, unknown>;
 
+const description = [
+  "Articles that several people and programs write at once, their commits, public pages and webhooks; content topics on their way from an",
+  "idea to a draft, with approvals and an audit; and the runs of agents that write outlines and drafts into the live article, step by step,",
+  "each on a timeline that is streamed as it happens (server-sent events, tRPC subscriptions) and resumed without a gap.",
+].join(" ");
+
 /** The refusals any operation may answer, besides its own. */
 const commonStatuses = [400, 401, 403, 404, 413, 422, 429, 500, 503] as const;
 
@@ -39,7 +45,7 @@ export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl
     info: {
       title: "Content Workspace Service API",
       version: "2026-11-01",
-      description: "Articles that several people write at once, their commits, workspaces, webhooks and public pages.",
+      description,
     },
     servers: [{ url: baseUrl }],
     tags: Object.keys(contract).map((name) => ({ name })),
@@ -68,6 +74,7 @@ function toOperation(key: string, tag: string, spec: OperationSpec, book: Schema
     operationId: key,
     tags: [tag],
     summary: spec.summary,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
     security: toSecurity(spec),
     ...(spec.scopes === undefined ? {} : { "x-svc-scopes": spec.scopes }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -99,6 +106,7 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: Sch
     operationId: key,
     tags: [tag],
     summary: spec.summary,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
     security: [{ apiKey: [] }, { accessToken: [] }, {}],
     "x-svc-scopes": spec.scopes,
     parameters: [
@@ -147,7 +155,10 @@ function takesIdempotencyKey({ method, credential }: OperationSpec): boolean {
 
 function toRequestBody(spec: OperationSpec, book: SchemaBook): Json | undefined {
   if (spec.bodies === undefined) return undefined;
-  const content = Object.entries(spec.bodies).map(([mediaType, schema]) => [mediaType, { schema: toMedia(schema, "input", book) }]);
+  const content = Object.entries(spec.bodies).map(([mediaType, schema]) => {
+    const example = mediaType === "application/json" && spec.example !== undefined ? { example: spec.example } : {};
+    return [mediaType, { schema: toMedia(schema, "input", book), ...example }];
+  });
   return { required: spec.bodyOptional !== true, content: Object.fromEntries(content) };
 }
 

@@ -109,7 +109,12 @@ export const settings = {
   CORS_ORIGINS: setting<readonly string[]>(listOf(toOrigin), [], "origins separated by commas", "https://app.example.com"),
   TRUST_PROXY: integer(0, 32, 0, "how many proxies stand in front"),
   LIMITS: setting(limitsSchema, defaultLimits as Limits, `a JSON object of limits (docs/limits.md), or "off"`, `{"keys.active": 100}`),
-  OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(listOf(toCidr), [], "address ranges separated by commas", "10.1.0.0/16,fd00::/8"),
+  OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(
+    listOf(toCidr),
+    [],
+    "private address ranges that webhooks and the model's API may be reached in, separated by commas",
+    "10.1.0.0/16,fd00::/8",
+  ),
   WEBHOOK_RETRY_SCHEDULE: setting<readonly number[]>(
     listOf(toScheduleMs).refine((pauses) => pauses.length <= 50),
     defaultDeliverySchedule,

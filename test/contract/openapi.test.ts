@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import type { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";
 import { streams } from "../../api/contract/streams.ts";
 import { toOpenApi } from "../../api/derive/openapi.ts";
@@ -10,7 +11,12 @@ import { baseUrl, useSurface } from "./surfaceFixture.ts";
 
 const run = promisify(execFile);
 const document = toOpenApi(contract, streams, { baseUrl: "http://127.0.0.1:8787" });
-type Operation = { operationId: string; responses: Record<string, unknown>; security: unknown[] };
+type Operation = {
+  operationId: string;
+  responses: Record<string, unknown>;
+  security: unknown[];
+  requestBody?: { content: Record<string, { example?: unknown }> };
+};
 type Shared = { responses: Record<string, { headers?: object }> };
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
@@ -37,6 +43,21 @@ describe("OpenAPI", () => {
         expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
         expect(operation?.security.length === 0).toBe(spec.credential === "none");
       }
+    }
+  });
+
+  it("[API22] every example is a body that its operation takes", () => {
+    const given = Object.entries(contract).flatMap(([resource, group]) =>
+      Object.entries(group as Record<string, OperationSpec>).flatMap(([name, spec]) =>
+        spec.example === undefined ? [] : [{ key: `${resource}.${name}`, spec, example: spec.example }],
+      ),
+    );
+    expect(given.length).toBeGreaterThan(10);
+    for (const { key, spec, example } of given) {
+      const schema = spec.bodies?.["application/json"] as z.ZodType;
+      expect(schema.safeParse(example).error, key).toBeUndefined();
+      const operation = paths[spec.path]?.[spec.method.toLowerCase()];
+      expect(operation?.requestBody?.content["application/json"]?.example, key).toEqual(example);
     }
   });
 
