@@ -254,12 +254,14 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
   test("[TO43] commits, events and articles name their topic and the run that made them", async () => {
     const { articleId } = await ensure();
     await append(articleId, "# Outline", "outline.md");
-    await prepared(articleId, "agent", { runId: "run_9", stepName: "outline", file: "outline.md" });
+    const made = await prepared(articleId, "agent", { runId: "run_9", stepName: "outline", file: "outline.md" });
+    expect(made).toMatchObject({ kind: "ready", ok: true });
     const [newest] = (await node.node.commits.list(articleId, {})).items;
     if (newest === undefined) throw new Error("no commit");
     expect(toCommit(newest)).toMatchObject({ kind: "agent", runId: "run_9" });
     expect(node.webhooks).toEqual([expect.objectContaining({ articleId, topicId, runId: "run_9", kind: "agent" })]);
     expect((await storage.records.get(articleRecord, articleId))?.value).toMatchObject({ topicId, updatedBy: "cal" });
+    // Articles of one moment are listed by their ids, which are random.
     await time.advance(1);
     const lone = await makeArticle();
     await commit(lone);
