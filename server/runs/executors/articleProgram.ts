@@ -1,9 +1,20 @@
-/** What the checks of an article do in worker threads: read its structure, parse its code. */
+/** What the steps do with articles in worker threads: compose, check, read the structure, parse the code. */
 import { serveTasks } from "../../convert/textProgram.ts";
+import { validateMarkdown } from "./articleValidation.ts";
+import { type Composable, composers } from "./composer.ts";
+import { judgeDraft } from "./judgeDraft.ts";
 import { parseCode } from "./parseCode.ts";
 import { readStructure } from "./readStructure.ts";
+import { reviewMarkdown } from "./seoReview.ts";
 
-export const articleTasks = { readStructure, parseCode };
+export interface ToCompose {
+  readonly step: keyof typeof composers;
+  readonly from: Composable;
+}
+
+const compose = ({ step, from }: ToCompose): string => composers[step](from);
+
+export const articleTasks = { compose, judgeDraft, parseCode, readStructure, reviewMarkdown, validateMarkdown };
 export type ArticleTasks = typeof articleTasks;
 
 serveTasks(articleTasks);

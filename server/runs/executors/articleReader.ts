@@ -1,21 +1,34 @@
 /**
- * Reads articles for the checks, in worker threads: owners take turns, and what does not come to an end is given up.
+ * Composes and checks articles in worker threads: owners take turns, and what does not come to an end is given up.
  */
+import { noUsage } from "../../../machines/agentRunContext.ts";
 import { createTextWorkers, toProgramFile } from "../../convert/textWorker.ts";
 import type { ArticleTasks } from "./articleProgram.ts";
 import type { CodeDiagnostics, CodeToParse } from "./parseCode.ts";
-import type { ArticleStructure } from "./readStructure.ts";
+import type { StepResult } from "./port.ts";
 
-export type Unread = { readonly kind: "unread"; readonly reason: string };
+export interface Unread {
+  readonly kind: "unread";
+  readonly reason: string;
+  /** Later it may go. */
+  readonly retryable: boolean;
+}
+export type Read<Value> = { readonly kind: "read"; readonly value: Value } | Unread;
 
-export interface ArticleReader {
-  /** `owner`: whose article it is, a workspace's id. */
-  readStructure(markdown: string, owner: string): Promise<{ readonly kind: "read"; readonly structure: ArticleStructure } | Unread>;
-  parseCode(
-    code: CodeToParse,
-    owner: string,
-  ): Promise<{ readonly kind: "read"; readonly diagnostics: NonNullable<CodeDiagnostics> } | Unread>;
+type Tasks = Omit<ArticleTasks, "parseCode">;
+/** `owner`: whose article it is, a workspace's id. */
+type Reading = {
+  readonly [Name in keyof Tasks]: (input: Parameters<Tasks[Name]>[0], owner: string) => Promise<Read<ReturnType<Tasks[Name]>>>;
+};
+
+export interface ArticleReader extends Reading {
+  parseCode(code: CodeToParse, owner: string): Promise<Read<NonNullable<CodeDiagnostics>>>;
   close(): Promise<void>;
+}
+
+/** How a step ends whose article could not be read. */
+export function toUnread({ reason, retryable }: Unread): StepResult {
+  return { kind: "failed", code: "step_failed", message: reason, retryable, usage: noUsage };
 }
 
 const maxHeapMiB = 512;
@@ -25,8 +38,8 @@ const maxMsFor = (characters: number) => 2000 + characters / 50;
 const parseMs = 5000;
 const maxWaitMs = 60_000;
 
-const tooMuch: Unread = { kind: "unread", reason: "The text is too long or too deeply nested to be read in time." };
-const busy: Unread = { kind: "unread", reason: "Too many articles are being read at once." };
+const tooMuch: Unread = { kind: "unread", reason: "The text is too long or too deeply nested to be read in time.", retryable: false };
+const busy: Unread = { kind: "unread", reason: "Too many articles are being read at once.", retryable: true };
 
 export function createArticleReader(): ArticleReader {
   const workers = createTextWorkers<ArticleTasks>({
@@ -35,17 +48,28 @@ export function createArticleReader(): ArticleReader {
     maxHeapMiB,
     maxWaiting: 100,
   });
-  return {
-    async readStructure(markdown, owner) {
-      const outcome = await workers.run("readStructure", markdown, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
-      if (outcome.kind === "done") return { kind: "read", structure: outcome.value };
+
+  function reading<Name extends keyof Tasks>(name: Name, toTexts: (input: Parameters<Tasks[Name]>[0]) => readonly string[]): Reading[Name] {
+    const read = async (input: Parameters<Tasks[Name]>[0], owner: string): Promise<Read<ReturnType<Tasks[Name]>>> => {
+      const characters = toTexts(input).reduce((sum, { length }) => sum + length, 0);
+      const outcome = await workers.run(name, input, { owner, maxMs: maxMsFor(characters), maxWaitMs });
+      if (outcome.kind === "done") return { kind: "read", value: outcome.value as ReturnType<Tasks[Name]> };
       return outcome.kind === "busy" ? busy : tooMuch;
-    },
+    };
+    return read as Reading[Name];
+  }
+
+  return {
+    compose: reading("compose", ({ from }) => Object.values(from.texts)),
+    judgeDraft: reading("judgeDraft", ({ texts }) => Object.values(texts)),
+    readStructure: reading("readStructure", (markdown) => [markdown]),
+    reviewMarkdown: reading("reviewMarkdown", ({ markdown }) => [markdown]),
+    validateMarkdown: reading("validateMarkdown", ({ markdown }) => [markdown]),
     async parseCode(code, owner) {
       const outcome = await workers.run("parseCode", code, { owner, maxMs: parseMs, maxWaitMs });
       if (outcome.kind === "busy") return busy;
       if (outcome.kind === "tooMuch" || outcome.value === undefined) return tooMuch;
-      return { kind: "read", diagnostics: outcome.value };
+      return { kind: "read", value: outcome.value };
     },
     close: () => workers.close(),
   };

@@ -1,12 +1,12 @@
 /**
  * The step article_validation: what must not be in a published article, found by rules. `error` stops a publish gate
- * that blocks; `warning` is worth a look.
+ * that blocks; `warning` is worth a look. The rules run in a worker thread.
  */
-import { noUsage } from "../../../machines/agentRun.ts";
-import type { ArticleReader } from "./articleReader.ts";
+import { noUsage } from "../../../machines/agentRunContext.ts";
+import { type ArticleReader, toUnread } from "./articleReader.ts";
 import { composerNote } from "./composer.ts";
 import type { Executor } from "./port.ts";
-import type { ArticleStructure } from "./readStructure.ts";
+import { type ArticleStructure, readStructure } from "./readStructure.ts";
 import { countWords } from "./wordCounts.ts";
 
 export interface ValidationFinding {
@@ -109,14 +109,23 @@ export function validateArticle(markdown: string, structure: ArticleStructure, e
   return { status, wordCount, findings };
 }
 
+export interface ArticleToValidate {
+  readonly markdown: string;
+  readonly expected: Expectations;
+}
+
+/** Everything that takes long, for a thread. */
+export function validateMarkdown({ markdown, expected }: ArticleToValidate): ValidationReport {
+  return validateArticle(markdown, readStructure(markdown), expected);
+}
+
 export function createArticleValidation(reader: ArticleReader): Executor {
   return async ({ run, texts, topic, wordCountRange }) => {
     const markdown = texts["content.md"];
-    const outcome = await reader.readStructure(markdown, run.workspaceId);
-    if (outcome.kind === "unread") {
-      return { kind: "failed", code: "step_failed", message: outcome.reason, retryable: false, usage: noUsage };
-    }
-    const report = validateArticle(markdown, outcome.structure, { wordCountRange, mustInclude: topic?.mustInclude });
+    const expected = { wordCountRange, mustInclude: topic?.mustInclude };
+    const outcome = await reader.validateMarkdown({ markdown, expected }, run.workspaceId);
+    if (outcome.kind === "unread") return toUnread(outcome);
+    const report = outcome.value;
     const errors = report.findings.filter(({ severity }) => severity === "error").length;
     return {
       kind: "completed",

@@ -53,8 +53,8 @@ async function verifyBlock(
   if (parser === undefined) return skip("unsupported_language");
   const outcome = await reader.parseCode({ parser, code: block.value }, owner);
   if (outcome.kind === "unread") return skip("parser_unavailable", outcome.reason);
-  if (outcome.diagnostics.length === 0) return { ...facts, status: "parsed" };
-  return { ...facts, status: "parse_failed", diagnostics: [...outcome.diagnostics] };
+  if (outcome.value.length === 0) return { ...facts, status: "parsed" };
+  return { ...facts, status: "parse_failed", diagnostics: [...outcome.value] };
 }
 
 /** A report is made in any case; one that could not be made says why. */
@@ -66,7 +66,7 @@ export async function verifyCode(markdown: string, reader: ArticleReader, contex
     const counts = { parsed: 0, parse_failed: 0, skipped: 0 };
     return { ...facts, status: "unavailable", blockCount: 0, blocksOmitted: 0, counts, blocks: [], reason: outcome.reason };
   }
-  const { codeBlocks } = outcome.structure;
+  const { codeBlocks } = outcome.value;
   const blocks: CodeVerificationBlock[] = [];
   for (const [index, block] of codeBlocks.slice(0, context.limits["code.blocks"]).entries()) {
     context.signal.throwIfAborted();

@@ -1,10 +1,18 @@
 /**
  * The built-in composer: outline and draft without a language model, from the topic's own fields, its brief and the
  * word-count range. It writes down what is known and marks what is missing; it never pretends to know more, and every
- * text says how it came to be.
+ * text says how it came to be. Runs in a worker thread: outlines and drafts are as long and as odd as people make them.
  */
 import { type ArticlePlan, type PlannedSection, sentence, toPlan } from "./articlePlan.ts";
 import type { StepContext } from "./port.ts";
+
+/** What of a step it composes from; plain data, so that it can go to a thread. */
+export interface Composable extends Pick<StepContext, "topic" | "brief" | "wordCountRange" | "title" | "texts"> {
+  readonly run: Pick<StepContext["run"], "instructions" | "action">;
+  readonly step: Pick<StepContext["step"], "feedback">;
+  /** What the step outline made: for where the file holds none. */
+  readonly outline?: string;
+}
 
 /** Stands in every text the composer makes; the article check finds it. */
 export const composerNote =
@@ -17,7 +25,7 @@ function section(heading: string, items: readonly string[]): string | undefined 
   return items.length === 0 ? undefined : `## ${heading}\n\n${bullets(items)}`;
 }
 
-export function composeResearch(context: StepContext): string {
+export function composeResearch(context: Composable): string {
   const { topic, run, brief } = context;
   const plan = toPlan(context);
   const missing = [
@@ -47,7 +55,7 @@ export function composeResearch(context: StepContext): string {
   ]);
 }
 
-export function composeThesis(context: StepContext): string {
+export function composeThesis(context: Composable): string {
   const { topic } = context;
   const plan = toPlan(context);
   return blocks([
@@ -68,7 +76,7 @@ function outlineSection({ heading, purpose, points, terms, words }: PlannedSecti
   ]).trimEnd();
 }
 
-export function composeOutline(context: StepContext): string {
+export function composeOutline(context: Composable): string {
   const plan = toPlan(context);
   return blocks([
     `# ${plan.title}`,
@@ -85,6 +93,18 @@ export function composeOutline(context: StepContext): string {
   ]);
 }
 
+/** A heading of Markdown, without the hashes that may close it; in one pass, whatever the line holds. */
+function toHeading(line: string): { readonly depth: number; readonly text: string } | undefined {
+  const depth = /^#{1,6}(?=\s)/.exec(line)?.[0].length;
+  if (depth === undefined) return undefined;
+  const rest = line.slice(depth).trim();
+  let end = rest.length;
+  while (rest[end - 1] === "#") end -= 1;
+  const closes = end < rest.length && /\s/.test(rest[end - 1] ?? " ");
+  const text = closes ? rest.slice(0, end).trimEnd() : rest;
+  return text === "" ? undefined : { depth, text };
+}
+
 interface OutlinedSection {
   readonly heading: string;
   readonly lines: readonly string[];
@@ -94,8 +114,8 @@ interface OutlinedSection {
 function toSections(outline: string): readonly OutlinedSection[] {
   const sections: { heading: string; lines: string[] }[] = [];
   for (const line of outline.split("\n")) {
-    const heading = line.match(/^##\s+(.+?)\s*#*$/)?.[1];
-    if (heading !== undefined) sections.push({ heading, lines: [] });
+    const heading = toHeading(line);
+    if (heading?.depth === 2) sections.push({ heading: heading.text, lines: [] });
     else if (line.trim() !== "") sections.at(-1)?.lines.push(line.trim());
   }
   return sections.filter(({ heading }) => !notOfTheArticle.has(heading));
@@ -126,9 +146,9 @@ function draftSection(plan: ArticlePlan, { heading, lines }: OutlinedSection, in
 }
 
 /** From the outline as people left it; without one, from the plan. */
-export async function composeDraft(context: StepContext): Promise<string> {
+export function composeDraft(context: Composable): string {
   const plan = toPlan(context);
-  const outline = context.texts["outline.md"].trim() || (await context.output("outline")) || composeOutline(context);
+  const outline = context.texts["outline.md"].trim() || context.outline || composeOutline(context);
   const existing = context.texts["content.md"];
   const sections = toSections(outline);
   const { action } = context.run;
@@ -147,14 +167,18 @@ export async function composeDraft(context: StepContext): Promise<string> {
 }
 
 /** What is there stays as it is; sections and terms of the outline that are missing are added at the end. */
-function extendDraft(context: StepContext, plan: ArticlePlan, existing: string, sections: readonly OutlinedSection[]): string {
+function extendDraft(context: Composable, plan: ArticlePlan, existing: string, sections: readonly OutlinedSection[]): string {
   const lower = existing.toLowerCase();
-  const missing = sections.filter(({ heading }) => !lower.includes(heading.toLowerCase()));
+  const headings = new Set(lower.split("\n").flatMap((line) => toHeading(line)?.text.replace(/^\d+\.\s*/, "") ?? []));
+  const missing = [...sections.entries()].filter(([, { heading }]) => !headings.has(heading.toLowerCase()));
   const terms = plan.sections.flatMap((entry) => entry.terms).filter((term) => !lower.includes(term.toLowerCase()));
   const added = [
-    ...missing.map((entry) => draftSection(plan, entry, sections.indexOf(entry))),
+    ...missing.map(([index, entry]) => draftSection(plan, entry, index)),
     section("Terms not covered yet", terms),
     section("Asked for in review", context.step.feedback),
   ].filter((part) => part !== undefined);
   return added.length === 0 ? existing : `${existing.trimEnd()}\n\n${blocks([composerNote, ...added])}`;
 }
+
+/** By step. */
+export const composers = { research: composeResearch, thesis: composeThesis, outline: composeOutline, draft: composeDraft } as const;

@@ -362,6 +362,51 @@ describe("the checks", () => {
   });
 });
 
+describe("articles as odd as people make them", () => {
+  const oddities: readonly (readonly [string, string])[] = [
+    ["a heading of half a million blanks", `## a${" ".repeat(500_000)}x`],
+    ["a heading of half a million hashes", `## a${"#".repeat(500_000)}x`],
+    ["forty thousand headings", Array.from({ length: 40_000 }, (_, at) => `## part ${at}`).join("\n")],
+  ];
+  const words = `${"parts of parts of part 1 of the whole. ".repeat(20_000)}\n\n## 1. Part 7\n`;
+
+  test.each(oddities)("[EX15] %s: the draft is composed in a thread, in one pass, while others are served", async (_what, outline) => {
+    for (const action of ["create", "update"] as const) {
+      let served = 0;
+      const others = setInterval(() => {
+        served += 1;
+      }, 1);
+      const { text = "" } = await complete("draft", { texts: { "outline.md": outline, "content.md": words }, action });
+      clearInterval(others);
+      expect(served).toBeGreaterThan(0);
+      expect(text.startsWith(words.trimEnd())).toBe(action === "update");
+      expect(text.length).toBeGreaterThan(outline.length);
+    }
+  });
+
+  test("[EX5] an update adds the sections that do not stand there as headings, and a heading keeps its own hash", async () => {
+    const outline = "## Part 7 ##\n\n## Part 8\n\n## Why C#\n";
+    const existing = "# Wells\n\nOf part 8 in passing.\n\n### 2. Part 7\n\nHere.";
+    const { text = "" } = await complete("draft", { texts: { "outline.md": outline, "content.md": existing }, action: "update" });
+    expect(text.match(/^## .*$/gm)).toEqual(["## Part 8", "## Why C#", "## Terms not covered yet"]);
+  });
+
+  test("[EX15] thousands of terms and demands are looked for in a long article, or given up: nobody else waits", async () => {
+    const terms = Array.from({ length: 3000 }, (_, at) => `part of ${at}`);
+    const many = { ...topic, mustInclude: terms };
+    for (const type of ["article_validation", "review"] as const) {
+      const { summary } = await complete(type, { topic: many, texts: { "content.md": words.slice(-100_000) } });
+      expect(summary).toEqual(expect.any(String));
+    }
+  });
+
+  test("[EX9] an answer that is a fence and a hundred thousand empty lines is refused at once", async () => {
+    endpoint.answer({ kind: "text", text: `\`\`\`\n${"\n".repeat(100_000)}x`, pieceCharacters: 50_000 });
+    const result = await run("review", { texts: { "content.md": "Dig." } }, modelled);
+    expect(result).toMatchObject({ kind: "failed", code: "step_failed", message: expect.stringContaining("not the review") });
+  });
+});
+
 test("[EX5] words are counted as people count them", () => {
   expect(countWords("It's a hand-dug well: 12 m, tief und naß — déjà vu.")).toBe(11);
 });

@@ -18,10 +18,10 @@ export function createExecutors({ model }: { readonly model?: Model | undefined 
   const reader = createArticleReader();
   return {
     executors: {
-      research: createWriting("research", model),
-      thesis: createWriting("thesis", model),
-      outline: createWriting("outline", model),
-      draft: createWriting("draft", model),
+      research: createWriting("research", reader, model),
+      thesis: createWriting("thesis", reader, model),
+      outline: createWriting("outline", reader, model),
+      draft: createWriting("draft", reader, model),
       review: createReview(reader, model),
       seo_review: createSeoReview(reader),
       article_validation: createArticleValidation(reader),

@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import { noUsage } from "../../../machines/agentRun.ts";
-import type { ArticleReader } from "./articleReader.ts";
-import { composerNote } from "./composer.ts";
+import { type ArticleReader, toUnread } from "./articleReader.ts";
+import type { DraftJudgement } from "./judgeDraft.ts";
 import type { Model } from "./model.ts";
 import type { Executor, StepContext, StepResult } from "./port.ts";
 import { toPrompt, toSystem } from "./prompts.ts";
@@ -25,7 +25,7 @@ export function createReview(reader: ArticleReader, model: Model | undefined): E
   return (context) => (model === undefined ? judge(reader, context) : ask(model, context));
 }
 
-function toResult(review: ReviewAnswer, by: string, usage: typeof noUsage): StepResult {
+function toResult(review: DraftJudgement, by: string, usage: typeof noUsage): StepResult {
   const { verdict, issues } = review;
   return {
     kind: "completed",
@@ -47,9 +47,16 @@ async function ask(model: Model, context: StepContext): Promise<StepResult> {
   return { kind: "failed", code: "step_failed", message, retryable: true, usage: outcome.usage };
 }
 
+/** What stands between a fence in the first line and one in the last. */
+function unfence(text: string): string {
+  const lines = text.split("\n");
+  const isFenced = lines.length > 2 && /^```(?:json)?\s*$/.test(lines[0] ?? "") && lines.at(-1) === "```";
+  return isFenced ? lines.slice(1, -1).join("\n") : text;
+}
+
 function parse(text: string): { readonly review: ReviewAnswer } | { readonly reason: string } {
   // Models like to wrap what they say in a fence.
-  const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  const bare = unfence(text.trim());
   let value: unknown;
   try {
     value = JSON.parse(bare);
@@ -62,27 +69,7 @@ function parse(text: string): { readonly review: ReviewAnswer } | { readonly rea
   return { reason: `${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "wrong shape"}.` };
 }
 
-async function judge(reader: ArticleReader, context: StepContext): Promise<StepResult> {
-  const draft = context.texts["content.md"];
-  const outcome = await reader.readStructure(draft, context.run.workspaceId);
-  if (outcome.kind === "unread") {
-    return { kind: "failed", code: "step_failed", message: outcome.reason, retryable: false, usage: noUsage };
-  }
-  const lower = draft.toLowerCase();
-  const outline = context.texts["outline.md"].match(/^##\s+.+$/gm)?.map((line) => line.replace(/^##\s+/, "").trim()) ?? [];
-  const present = new Set(outcome.structure.headings.map(({ text }) => text.toLowerCase().replace(/^\d+\.\s*/, "")));
-  const issues: ReviewAnswer["issues"] = [
-    ...(draft.trim() === "" ? [{ severity: "high" as const, message: "There is no draft." }] : []),
-    ...(draft.includes(composerNote)
-      ? [{ severity: "high" as const, message: "The draft is a composed frame: its sections are still to be written." }]
-      : []),
-    ...outline
-      .filter((heading) => !present.has(heading.toLowerCase()))
-      .map((heading) => ({ severity: "medium" as const, message: `The outline's section “${heading}” is not in the draft.` })),
-    ...(context.topic?.mustInclude ?? [])
-      .filter((item) => !lower.includes(item.toLowerCase()))
-      .map((item) => ({ severity: "medium" as const, message: `The draft does not hold “${item}”, which it must include.` })),
-  ].slice(0, 50);
-  const strengths = outline.length > 0 && issues.length === 0 ? ["Every section of the outline is there."] : [];
-  return toResult({ verdict: issues.length === 0 ? "ready" : "needs_work", strengths, issues }, "by rules, without a model", noUsage);
+async function judge(reader: ArticleReader, { texts, topic, run }: StepContext): Promise<StepResult> {
+  const outcome = await reader.judgeDraft({ texts, mustInclude: topic?.mustInclude ?? [] }, run.workspaceId);
+  return outcome.kind === "unread" ? toUnread(outcome) : toResult(outcome.value, "by rules, without a model", noUsage);
 }

@@ -5,7 +5,9 @@
 import { createHash } from "node:crypto";
 import type { ArtifactKind } from "../../../api/schema/run.ts";
 import { noUsage } from "../../../machines/agentRun.ts";
-import { composeDraft, composeOutline, composeResearch, composeThesis } from "./composer.ts";
+import { present } from "../present.ts";
+import { type ArticleReader, toUnread } from "./articleReader.ts";
+import type { Composable } from "./composer.ts";
 import type { Model } from "./model.ts";
 import type { Executor, StepContext, StepResult } from "./port.ts";
 import { toPrompt, toSystem, type WritingStep } from "./prompts.ts";
@@ -13,19 +15,26 @@ import { countWords } from "./wordCounts.ts";
 
 const kinds: Readonly<Record<WritingStep, ArtifactKind>> = { research: "research", thesis: "research", outline: "outline", draft: "draft" };
 
-const composers: Readonly<Record<WritingStep, (context: StepContext) => string | Promise<string>>> = {
-  research: composeResearch,
-  thesis: composeThesis,
-  outline: composeOutline,
-  draft: composeDraft,
-};
-
-export function createWriting(step: WritingStep, model: Model | undefined): Executor {
-  return (context) => (model === undefined ? compose(step, context) : write(step, model, context));
+export function createWriting(step: WritingStep, reader: ArticleReader, model: Model | undefined): Executor {
+  return (context) => (model === undefined ? compose(step, reader, context) : write(step, model, context));
 }
 
-async function compose(step: WritingStep, context: StepContext): Promise<StepResult> {
-  const text = await composers[step](context);
+async function toComposable(step: WritingStep, context: StepContext): Promise<Composable> {
+  const { topic, brief, wordCountRange, title, texts, run, step: definition } = context;
+  const outline = step === "draft" ? await context.output("outline") : undefined;
+  return {
+    title,
+    texts,
+    run: present({ instructions: run.instructions, action: run.action }),
+    step: { feedback: definition.feedback },
+    ...present({ topic, brief, wordCountRange, outline }),
+  };
+}
+
+async function compose(step: WritingStep, reader: ArticleReader, context: StepContext): Promise<StepResult> {
+  const outcome = await reader.compose({ step, from: await toComposable(step, context) }, context.run.workspaceId);
+  if (outcome.kind === "unread") return toUnread(outcome);
+  const text = outcome.value;
   if (context.step.file !== undefined) {
     // A paragraph at a time: a long text is seen growing, and a step that was called off stops.
     for (const piece of text.match(/[\s\S]+?(?:\n\n|$)/g) ?? []) {
