@@ -15,6 +15,7 @@ const storage = await createLmdbStorage({ directory, diskReserveMiB: 0, recordTy
 /** The log alone, without an article's record and checkpoint row around it. */
 const updateLog: UpdateLog = {
   load: async () => ({ revision: 0, tail: [] }),
+  tail: (articleId) => storage.log.tail(articleId.length % 64, `document/${articleId}`),
   async append(articleId, updates: readonly AuthoredUpdate[]) {
     const entry = encoding.encode((encoder) => {
       for (const { update } of updates) encoding.writeVarUint8Array(encoder, update);

@@ -69,6 +69,8 @@ export interface AdmissionOptions<Speaker> {
   readonly ownerOf: (clientId: number) => Speaker | undefined;
   /** They are the same author: what one of them has not said, the other may. */
   readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
+  /** Somebody else's live socket on another node speaks under this client id. */
+  readonly isElsewhere: (clientId: number, speaker: Speaker | undefined) => boolean;
 }
 
 export class Admission<Speaker> {
@@ -77,18 +79,20 @@ export class Admission<Speaker> {
   private readonly limits: RoomLimits;
   private readonly ownerOf: (clientId: number) => Speaker | undefined;
   private readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
+  private readonly isElsewhere: (clientId: number, speaker: Speaker | undefined) => boolean;
   private gathering = nothingQueued();
   private inFlight = nothingQueued();
   private pendingBytes: number;
   /** Clocks that were refused and are still missing. */
   private readonly refusedClocks = new Map<number, { from: number; to: number }>();
 
-  constructor({ document, measure, limits, ownerOf, maySpeakFor }: AdmissionOptions<Speaker>) {
+  constructor({ document, measure, limits, ownerOf, maySpeakFor, isElsewhere }: AdmissionOptions<Speaker>) {
     this.document = document;
     this.measure = measure;
     this.limits = limits;
     this.ownerOf = ownerOf;
     this.maySpeakFor = maySpeakFor;
+    this.isElsewhere = isElsewhere;
     this.pendingBytes = pendingBytesOf(document);
   }
 
@@ -158,15 +162,16 @@ export class Admission<Speaker> {
    * says next. It may be honest (clients healing a loss together), so text is left out and its owner asked instead;
    * clocks without text are honest only in an answer, which says everything a client has. An author's own sockets
    * speak for each other: one of them may be dead without anybody knowing, and the one that came after it is told
-   * that all it said is stored.
+   * that all it said is stored. An owner on another node says it there: nobody has to be asked.
    */
   private leaveToOwners({ update, speaker, isAnswer }: Question<Speaker>) {
-    const owners = new Map<number, Speaker>();
+    const owners = new Map<number, Speaker | undefined>();
     let runs = false;
     const look = (range: ClockRange) => {
       const owner = this.ownerOf(range.clientId);
-      if (owner === undefined || owner === speaker || range.to <= this.known(range.clientId)) return false;
-      if (speaker !== undefined && this.maySpeakFor(speaker, owner)) return false;
+      if ((owner !== undefined && owner === speaker) || range.to <= this.known(range.clientId)) return false;
+      if (owner === undefined && !this.isElsewhere(range.clientId, speaker)) return false;
+      if (owner !== undefined && speaker !== undefined && this.maySpeakFor(speaker, owner)) return false;
       owners.set(range.clientId, owner);
       return true;
     };
@@ -178,7 +183,7 @@ export class Admission<Speaker> {
       return refused("content_not_accepted", `The client id ${clientId} belongs to another open socket.`);
     }
     const trimmed = trimUpdate(update, (clientId) => (owners.has(clientId) ? this.known(clientId) : undefined), this.limits);
-    return { kind: "left", update: trimmed, owners: [...new Set(owners.values())] } as const;
+    return { kind: "left", update: trimmed, owners: [...new Set(owners.values())].filter((owner) => owner !== undefined) } as const;
   }
 
   /**

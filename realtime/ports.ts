@@ -43,6 +43,8 @@ export type AppendResult =
 /** Where the updates of documents become durable. A rejection means that nothing is known to be written. */
 export interface UpdateLog {
   load(articleId: string): Promise<LoadedDocument>;
+  /** Revision of the last durable batch, whichever node wrote it. */
+  tail(articleId: string): Promise<number>;
   /**
    * Durable when it resolves. In the same commit the article is marked dirty, its checkpoint armed and a Live
    * link's synchronization armed. The updates of one call get one revision.

@@ -6,11 +6,13 @@
  * times, far above what clients count, which also tells the echo of a stock client (it sends back whatever it
  * hears) from what the client says itself. Nobody is told of its own client id, since it would count on from there;
  * a client that was told by another tab of its browser is known by the name stamped on its state.
- * Frames and sockets are the caller's.
+ * What other nodes tell is shown like what is here, and gives way to it: a client that is here is not elsewhere any more.
+ * Frames, sockets and the bus are the caller's.
  */
 import { createStore } from "@xstate/store";
 import type { Clock, ConnectionIdentity, RoomLimits } from "./ports.ts";
 import { type AwarenessEntry, clientIdEnd } from "./protocol.ts";
+import { type PresenceNews, type PresentMember, RemotePresence, remoteSilenceMs } from "./remotePresence.ts";
 import { toUser } from "./user.ts";
 
 export interface Member {
@@ -32,6 +34,8 @@ const silenceMs = 30_000;
 const sweepMs = 5_000;
 /** Every client answers every frame with an echo, so changes are gathered before they go out. */
 const gatherMs = 30;
+/** Other nodes are told everything as often, since they may have missed some of it. */
+const retellMs = remoteSilenceMs / 2.5;
 
 interface Present<M> {
   readonly sinceMs: number;
@@ -65,17 +69,22 @@ export interface PresenceOptions<M> {
   readonly clock: Clock;
   readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states">;
   readonly deliver: (entries: readonly OutgoingEntry[], to: readonly M[]) => void;
+  /** To the other nodes. */
+  readonly tell: (news: PresenceNews) => void;
 }
 
 export type Presence<M extends Member> = ReturnType<typeof createPresence<M>>;
 
 const text = new TextDecoder();
 
-export function createPresence<M extends Member>({ clock, limits, deliver }: PresenceOptions<M>) {
+export function createPresence<M extends Member>({ clock, limits, deliver, tell }: PresenceOptions<M>) {
   let lastClock = 0;
   let lastSentMs = Number.NEGATIVE_INFINITY;
   let cancelGather: (() => void) | undefined;
   let cancelSweep: (() => void) | undefined;
+  let cancelRetell: (() => void) | undefined;
+  let membersChanged = false;
+  const remote = new RemotePresence();
 
   const store = createStore({
     context: { members: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as Context<M>,
@@ -145,6 +154,7 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     const owner = context.owners.get(clientId);
     if (owner !== member) {
       if (state === null || (owner !== undefined && !mayTakeOver(present, owner))) return false;
+      if (owner === undefined && isElsewhere(clientId, member.identity.author)) return false;
       if (clientClock >= clientClockEnd && !isStampedFor(member, state)) return false;
       if (!introduce(context, present, clientId)) return false;
     }
@@ -158,30 +168,69 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
 
   const now = () => store.getSnapshot().context;
 
+  function isElsewhere(clientId: number, author: { readonly username: string; readonly kind: string } | undefined): boolean {
+    const there = remote.state(clientId)?.author;
+    return there !== undefined && (there.username !== author?.username || there.kind !== author.kind);
+  }
+
   function schedule(): void {
-    if (now().changed.size > 0) cancelGather ??= clock.after(Math.max(0, lastSentMs + gatherMs - clock.now()), flush);
-    if (now().states.size > 0) cancelSweep ??= clock.after(sweepMs, sweep);
+    if (now().changed.size > 0 || remote.changed.size > 0 || membersChanged) {
+      cancelGather ??= clock.after(Math.max(0, lastSentMs + gatherMs - clock.now()), flush);
+    }
+    if (now().states.size > 0 || !remote.isEmpty) cancelSweep ??= clock.after(sweepMs, sweep);
+    if (now().members.size > 0) cancelRetell ??= clock.after(retellMs, retell);
   }
 
   function sweep(): void {
     cancelSweep = undefined;
     store.trigger.fellSilent({ beforeMs: clock.now() - silenceMs });
+    remote.forgetSilent(clock.now());
     schedule();
   }
+
+  function retell(): void {
+    cancelRetell = undefined;
+    tellAll();
+    schedule();
+  }
+
+  function listHere(): PresentMember[] {
+    return [...now().members.values()].map(({ member, sinceMs }) => ({
+      username: member.identity.author.username,
+      kind: member.identity.author.kind,
+      mode: member.identity.mayWrite ? ("write" as const) : ("read" as const),
+      sinceMs,
+    }));
+  }
+
+  function tellAll(): void {
+    const states = [...now().states].map(([clientId, { json }]) => [clientId, json] as const);
+    tell({ isWhole: true, members: listHere(), states });
+  }
+
+  /** What is here goes before what is told of elsewhere. */
+  const shown = (clientId: number) => now().states.get(clientId) ?? remote.state(clientId);
 
   function flush(): void {
     cancelGather?.();
     cancelGather = undefined;
     const { members, owners, states, changed } = now();
-    if (changed.size === 0) return;
+    if (changed.size > 0 || membersChanged) {
+      const told = [...changed].map((clientId) => [clientId, states.get(clientId)?.json ?? "null"] as const);
+      tell({ isWhole: false, ...(membersChanged ? { members: listHere() } : {}), states: told });
+    }
+    membersChanged = false;
+    const news = new Set([...changed, ...remote.changed]);
+    changed.clear();
+    remote.changed.clear();
+    if (news.size === 0) return;
     lastSentMs = clock.now();
     lastClock = Math.max(lastClock + 1, Math.floor(lastSentMs), clientClockEnd);
-    const entries = [...changed].map((clientId): OutgoingEntry => {
-      const state = states.get(clientId);
+    const entries = [...news].map((clientId): OutgoingEntry => {
+      const state = shown(clientId);
       if (state !== undefined) state.clock = lastClock;
       return { clientId, clock: lastClock, json: state?.json ?? "null" };
     });
-    changed.clear();
     const speakers = new Set(entries.map((entry) => owners.get(entry.clientId)));
     const listeners: M[] = [];
     for (const [member, { hears }] of members) {
@@ -199,14 +248,18 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
   return {
     join(member: M): void {
       store.trigger.joined({ member });
+      membersChanged = true;
+      schedule();
     },
     leave(member: M): void {
       store.trigger.left({ member });
+      membersChanged = true;
       schedule();
     },
     /** The member's name may have changed. */
     rename(member: M): void {
       store.trigger.renamed({ member });
+      membersChanged = true;
       schedule();
     },
     /** The member wrote text under this client id, which nobody spoke for. */
@@ -215,9 +268,19 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
     },
     /** False for what a stock client sends back as it heard it from somebody who is here. */
     isOwnWord(member: M, clientId: number, entryClock: number): boolean {
+      if (entryClock < clientClockEnd) return true;
       const owner = now().owners.get(clientId);
-      return entryClock < clientClockEnd || owner === undefined || owner === member;
+      return owner === undefined ? remote.state(clientId) === undefined : owner === member;
     },
+    /** Somebody else speaks under this client id on another node; without an author, anybody. */
+    isElsewhere,
+    /** Another node tells. */
+    hearNode(nodeId: string, news: PresenceNews): void {
+      remote.hear(nodeId, news, clock.now());
+      schedule();
+    },
+    /** Another node wants to know. */
+    tellAll,
     ownerOf(clientId: number): M | undefined {
       return now().owners.get(clientId);
     },
@@ -244,22 +307,20 @@ export function createPresence<M extends Member>({ clock, limits, deliver }: Pre
       for (const [clientId, state] of now().states) {
         if (state.member !== member) entries.push({ clientId, clock: state.clock, json: state.json });
       }
+      for (const [clientId, { clock: at, json }] of remote.states()) {
+        if (!now().states.has(clientId) && now().owners.get(clientId) !== member) entries.push({ clientId, clock: at, json });
+      }
       if (entries.length > 0) deliver(entries, [member]);
     },
     hears(member: M): boolean {
       return now().members.get(member)?.hears === true;
     },
-    list() {
-      return [...now().members.values()].map(({ member, sinceMs }) => ({
-        username: member.identity.author.username,
-        kind: member.identity.author.kind,
-        mode: member.identity.mayWrite ? ("write" as const) : ("read" as const),
-        sinceMs,
-      }));
-    },
+    list: (): readonly PresentMember[] => [...listHere(), ...remote.members()],
     stop(): void {
       cancelGather?.();
       cancelSweep?.();
+      cancelRetell?.();
+      tell({ isWhole: true, members: [], states: [] });
     },
   };
 }

@@ -24,6 +24,7 @@ import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomM
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
 import { applyBatch, groupBySpeaker, type Said } from "./relay.ts";
+import type { PresenceNews } from "./remotePresence.ts";
 import { RoomQueue } from "./roomQueue.ts";
 import { runServerEdit } from "./serverEdit.ts";
 import { StateKeeper } from "./stateKeeper.ts";
@@ -38,6 +39,8 @@ export interface RoomOptions {
   readonly log: Logger | undefined;
   /** A batch became durable: other nodes may read it. */
   readonly onAppended: (revision: number) => void;
+  /** Something changed about who is here: other nodes show it too. */
+  readonly onPresence: (news: PresenceNews) => void;
   /** Nobody is left and nothing is going on, or somebody came. */
   readonly onActivity: () => void;
   readonly onConnectionClosed: (connection: Connection) => void;
@@ -118,7 +121,7 @@ export class Room {
     const { clock, limits, loaded } = options;
     this.options = options;
     this.articleId = options.articleId;
-    this.presence = createPresence<Connection>({ clock, limits, deliver: deliverPresence });
+    this.presence = createPresence<Connection>({ clock, limits, deliver: deliverPresence, tell: options.onPresence });
     this.queue = new RoomQueue({
       first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
       begin: (request) => this.beginEdit(request),
@@ -260,6 +263,11 @@ export class Room {
     return answer;
   }
 
+  /** Looks how long the log is: what other nodes appended comes before anything that is asked for from now on. */
+  async freshen(): Promise<void> {
+    this.heard(await this.options.updateLog.tail(this.articleId));
+  }
+
   /** Another node appended up to here. */
   heard(revision: number): void {
     this.heardRevision = Math.max(this.heardRevision, revision);
@@ -292,8 +300,10 @@ export class Room {
     };
     const maySpeakFor = ({ identity: { author } }: Connection, owner: Connection) =>
       author.username === owner.identity.author.username && author.kind === owner.identity.author.kind;
+    const isElsewhere = (clientId: number, speaker: Connection | undefined) =>
+      this.presence.isElsewhere(clientId, speaker?.identity.author);
     const { document, measure } = this;
-    return new Admission<Connection>({ document, measure, limits: this.options.limits, ownerOf, maySpeakFor });
+    return new Admission<Connection>({ document, measure, limits: this.options.limits, ownerOf, maySpeakFor, isElsewhere });
   }
 
   private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {

@@ -44,9 +44,9 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     this.hooks = hooks;
   }
 
-  /** All that was received is written, and nothing unwritten can be seen. */
+  /** All that was received is written, nothing unwritten can be seen, and nothing has to be done before a look. */
   get isSettled(): boolean {
-    return !this.isBusy && this.gathering.length === 0 && this.operations.length === 0;
+    return !this.isBusy && !this.isScheduled && this.gathering.length === 0 && this.operations.length === 0;
   }
 
   get hasGathered(): boolean {

@@ -4,8 +4,6 @@
  * One load per document however many ask at once. A room that ended is replaced at the next use; what had not
  * begun in it is tried again in the new one. Other nodes are heard through the bus and read through the log.
  */
-import * as decoding from "lib0/decoding";
-import * as encoding from "lib0/encoding";
 import type { Logger } from "pino";
 import type * as Y from "yjs";
 import type { Author } from "../api/schema/article.ts";
@@ -14,18 +12,13 @@ import type { Connection } from "./connection.ts";
 import { inspectUpdate } from "./inspectUpdate.ts";
 import { openParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
+import type { PresentMember } from "./remotePresence.ts";
 import { Room, RoomEnded } from "./room.ts";
+import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
 
 export type { Connection } from "./connection.ts";
 export type { Participant } from "./participant.ts";
 export { WriteFenced } from "./room.ts";
-
-export interface Presence {
-  readonly username: string;
-  readonly kind: string;
-  readonly mode: "read" | "write";
-  readonly sinceMs: number;
-}
 
 export interface Edited<T> {
   readonly revision: number;
@@ -38,7 +31,7 @@ export interface Edited<T> {
 export interface Rooms {
   /** Refuses with `rate_limited` when the article or the credential has too many sockets, `unavailable` while draining. */
   connect(articleId: string, peer: Peer, identity: ConnectionIdentity, options: { readonly extensions: boolean }): Promise<Connection>;
-  /** Sees only durable state; waits for what was received before. Opens the room if needed. */
+  /** Sees only durable state, and all that was durable on any node when it was asked. Opens the room if needed. */
   read<T>(articleId: string, view: (document: Y.Doc, revision: number) => T): Promise<T>;
   /**
    * Runs `change` in one transaction of a client with `clientId`; durable and relayed when it resolves. If the
@@ -56,7 +49,7 @@ export interface Rooms {
   /** Lets somebody of the server's own into the document, until it leaves. */
   participate(articleId: string, options: ParticipantOptions): Promise<Participant>;
   /** Who is here; nobody when the document is not open on this node. */
-  presence(articleId: string): readonly Presence[];
+  presence(articleId: string): readonly PresentMember[];
   stats(): { readonly rooms: number; readonly connections: number };
   /** Closes all sockets with 1012 and resolves when every queued change is durable. */
   drain(): Promise<void>;
@@ -72,6 +65,8 @@ export interface RoomsOptions {
   readonly log?: Logger;
   /** How long a document that nobody uses stays open. */
   readonly idleMs?: number;
+  /** A message of the bus that was lost costs as much. */
+  readonly pollMs?: number;
 }
 
 interface Entry {
@@ -85,11 +80,39 @@ interface Entry {
 const maxTries = 3;
 
 export function createRooms(options: RoomsOptions): Rooms {
-  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000 } = options;
+  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
   const entries = new Map<string, Entry>();
   const socketsOfCredential = new Map<string, number>();
   let connections = 0;
   let isDraining = false;
+  let isPolling = false;
+
+  const tell = (articleId: string, message: RoomMessage) => bus.publish(articleId, writeRoomMessage(nodeId, message));
+
+  function hear(entry: Entry, bytes: Uint8Array): void {
+    const heard = readRoomMessage(bytes, nodeId);
+    if (heard === undefined || entry.room === undefined) return;
+    const { room } = entry;
+    if (heard.message.kind === "appended") room.heard(heard.message.revision);
+    else if (heard.message.kind === "hello") room.presence.tellAll();
+    else room.presence.hearNode(heard.nodeId, heard.message.news);
+  }
+
+  /** Where somebody listens, what the bus did not tell is looked up. */
+  function poll(): void {
+    isPolling = false;
+    for (const { room } of entries.values()) {
+      // A store that does not answer is asked again the next time.
+      if (room !== undefined && room.connections.size > 0) room.freshen().catch(() => {});
+    }
+    schedulePoll();
+  }
+
+  function schedulePoll(): void {
+    if (entries.size === 0 || isPolling) return;
+    isPolling = true;
+    clock.after(pollMs, poll);
+  }
 
   function open(articleId: string): Promise<Room> {
     const found = entries.get(articleId);
@@ -106,21 +129,21 @@ export function createRooms(options: RoomsOptions): Rooms {
           limits,
           metrics,
           log,
-          onAppended: (revision) => bus.publish(articleId, writeWake(nodeId, revision)),
+          onAppended: (revision) => tell(articleId, { kind: "appended", revision }),
+          onPresence: (news) => tell(articleId, { kind: "presence", news }),
           onActivity: () => noteActivity(entry),
           onConnectionClosed: (connection) => forgetSocket(connection),
           onEnded: () => close(articleId, entry),
         });
         entry.room = room;
+        tell(articleId, { kind: "hello" });
         noteActivity(entry);
         return room;
       }),
-      unsubscribe: bus.subscribe(articleId, (message) => {
-        const wake = readWake(message);
-        if (wake !== undefined && wake.nodeId !== nodeId) entry.room?.heard(wake.revision);
-      }),
+      unsubscribe: bus.subscribe(articleId, (bytes) => hear(entry, bytes)),
     };
     entries.set(articleId, entry);
+    schedulePoll();
     entry.opening.catch(() => close(articleId, entry));
     return entry.opening;
   }
@@ -188,37 +211,36 @@ export function createRooms(options: RoomsOptions): Rooms {
     },
 
     read(articleId, view) {
-      return within(
-        articleId,
-        (room) =>
-          new Promise((resolve, reject) => {
-            const look = () => {
-              try {
-                resolve(room.view(view));
-              } catch (error) {
-                reject(error);
-              }
-            };
-            room.whenSettled(look, () => reject(new RoomEnded()));
-          }),
-      );
+      return within(articleId, async (room) => {
+        await room.freshen();
+        return new Promise((resolve, reject) => {
+          const look = () => {
+            try {
+              resolve(room.view(view));
+            } catch (error) {
+              reject(error);
+            }
+          };
+          room.whenSettled(look, () => reject(new RoomEnded()));
+        });
+      });
     },
 
     edit<T>(articleId: string, author: Author, clientId: number | undefined, change: (document: Y.Doc, revision: number) => T) {
-      return within(
-        articleId,
-        (room) =>
-          new Promise<Edited<T>>((resolve, reject) => {
-            room.edit({
-              author,
-              clientId,
-              once: true,
-              guard: undefined,
-              change,
-              settle: { resolve: (edited) => resolve(edited as Edited<T>), reject },
-            });
-          }),
-      );
+      return within(articleId, async (room) => {
+        // The edit may have been made on another node, by a process that did not live to tell.
+        if (clientId !== undefined) await room.freshen();
+        return new Promise<Edited<T>>((resolve, reject) => {
+          room.edit({
+            author,
+            clientId,
+            once: true,
+            guard: undefined,
+            change,
+            settle: { resolve: (edited) => resolve(edited as Edited<T>), reject },
+          });
+        });
+      });
     },
 
     async applyUpdate(articleId, author, update) {
@@ -273,21 +295,4 @@ export function createRooms(options: RoomsOptions): Rooms {
       await Promise.allSettled(opening);
     },
   };
-}
-
-/** A wake-up: which node appended, and the article's revision. */
-function writeWake(nodeId: string, revision: number): Uint8Array {
-  return encoding.encode((encoder) => {
-    encoding.writeVarString(encoder, nodeId);
-    encoding.writeVarUint(encoder, revision);
-  });
-}
-
-function readWake(message: Uint8Array): { readonly nodeId: string; readonly revision: number } | undefined {
-  try {
-    const decoder = decoding.createDecoder(message);
-    return { nodeId: decoding.readVarString(decoder), revision: decoding.readVarUint(decoder) };
-  } catch {
-    return undefined;
-  }
 }

@@ -23,7 +23,7 @@ import { type ArticleRecord, articleRecord, documentLog, documentRecord, type St
 const maxStates = 4;
 
 export interface UpdateLogOptions {
-  readonly storage: Pick<Storage, "records" | "blobs" | "commit" | "now">;
+  readonly storage: Pick<Storage, "records" | "log" | "blobs" | "commit" | "now">;
   readonly reader: DocumentReader;
   /** Written with each batch: a node skips its own. */
   readonly nodeId: string;
@@ -59,6 +59,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
       const { state, batches } = found;
       return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
     },
+
+    tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
 
     async append(articleId, updates, guard) {
       for (;;) {

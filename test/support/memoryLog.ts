@@ -50,6 +50,10 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       const tail = batches.filter((batch) => batch.revision > (state?.revision ?? 0));
       return { revision, tail, ...(state === undefined ? {} : { state: state.bytes }) };
     },
+    async tail(articleId) {
+      await Promise.resolve();
+      return article(articleId).revision;
+    },
     async append(articleId, updates: readonly AuthoredUpdate[], guard) {
       if (isHolding) await new Promise<void>((resolve) => waiting.push(resolve));
       else await Promise.resolve();
