@@ -22,7 +22,7 @@ import type { Topics } from "../topics/port.ts";
 import { type Decisions, findApproval } from "./decisions.ts";
 import { type RunRecord, runRecord } from "./records.ts";
 import { refuseField } from "./refuseField.ts";
-import { refuseSecondRun } from "./runInProgress.ts";
+import type { RefuseSecondRun } from "./runInProgress.ts";
 import { toApprovalView } from "./runView.ts";
 import type { RunStarter } from "./startRun.ts";
 
@@ -50,9 +50,12 @@ export interface ApprovalsOptions {
   readonly edits: ArticleService["edits"];
   readonly articles: Pick<ArticleWriter, "prepareCommit">;
   readonly starter: Pick<RunStarter, "withTopic" | "topicLeftBy">;
+  readonly refuseSecondRun: RefuseSecondRun;
 }
 
-export function createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter }: ApprovalsOptions): Approvals {
+export function createApprovals(options: ApprovalsOptions): Approvals {
+  const { storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun } = options;
+
   async function find(runId: string): Promise<Stored<RunRecord>> {
     const run = await storage.records.get(runRecord, runId);
     if (run === undefined) throw notFound();

@@ -32,7 +32,7 @@ import {
   statusOf,
 } from "./records.ts";
 import { refuseField } from "./refuseField.ts";
-import { refuseSecondRun } from "./runInProgress.ts";
+import type { RefuseSecondRun } from "./runInProgress.ts";
 import { toRunView } from "./runView.ts";
 import { type RunKind, type RunStarter, requireLiveArticle, stagesOf } from "./startRun.ts";
 import { requireStyleOf } from "./styles.ts";
@@ -106,6 +106,7 @@ export interface RunsOptions {
   readonly starter: RunStarter;
   readonly workflows: Workflows;
   readonly artifacts: Pick<Artifacts, "find" | "bytes">;
+  readonly refuseSecondRun: RefuseSecondRun;
   readonly timeline: RunTimeline;
   readonly pager: Pager;
 }
@@ -116,7 +117,7 @@ const maxFollowers = 100;
 const writesArticle = ({ context }: RunRecord) => context.steps.some(({ persistToArticle }) => persistToArticle !== undefined);
 
 export function createRuns(options: RunsOptions): Runs {
-  const { storage, actors, kind, topics, folders, starter, workflows, artifacts, timeline, pager } = options;
+  const { storage, actors, kind, topics, folders, starter, workflows, artifacts, refuseSecondRun, timeline, pager } = options;
 
   async function find(runId: string): Promise<Stored<RunRecord>> {
     const run = await storage.records.get(runRecord, runId);

@@ -18,6 +18,7 @@ import { createArtifacts } from "./artifacts.ts";
 import { createDecisions } from "./decisions.ts";
 import { createExecute, type ExecuteOptions } from "./execute.ts";
 import type { Executors } from "./executors/port.ts";
+import { createRefuseSecondRun } from "./runInProgress.ts";
 import { createRunKind } from "./runKind.ts";
 import { createRuns, type Runs, type RunsOptions } from "./runs.ts";
 import { createStageDecisions } from "./stageDecisions.ts";
@@ -65,12 +66,13 @@ export function createRunService(options: RunServiceOptions): RunService {
   const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
   const runKind = createRunKind({ storage, execute, keepEventsMs: limits["keep.events"] });
   const decisions = createDecisions({ actors, kind, stepEnd });
+  const refuseSecondRun = createRefuseSecondRun({ storage, actors, kind });
   const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
   return {
     workflows,
-    runs: createRuns({ ...options, kind, starter, workflows, artifacts, pager }),
-    approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter }),
-    topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions }),
+    runs: createRuns({ ...options, kind, starter, workflows, artifacts, refuseSecondRun, pager }),
+    approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun }),
+    topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun }),
     actorKinds: [runKind],
   };
 }

@@ -36,7 +36,7 @@ import type { Storage, Stored } from "../storage/port.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
 import { builtInWorkflow, type Workflow } from "./builtInWorkflows.ts";
 import { present } from "./present.ts";
-import { refuseSecondRun } from "./runInProgress.ts";
+import type { RefuseSecondRun } from "./runInProgress.ts";
 import { byOf, type StageDecision, type StageDecisions } from "./stageDecisions.ts";
 import type { RunKind, RunStarter, StartWish } from "./startRun.ts";
 import { requireStyleOf } from "./styles.ts";
@@ -74,6 +74,7 @@ export interface TopicRunsOptions {
   readonly topics: Pick<Topics, "find">;
   readonly starter: RunStarter;
   readonly stageDecisions: StageDecisions;
+  readonly refuseSecondRun: RefuseSecondRun;
 }
 
 interface NamedTopic {
@@ -91,7 +92,9 @@ interface RunRequest {
 
 type Options = Pick<StartWish, "pipeline" | "action" | "chains">;
 
-export function createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions }: TopicRunsOptions): TopicRuns {
+export function createTopicRuns(options: TopicRunsOptions): TopicRuns {
+  const { storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun } = options;
+
   /** Reads the topic, decides, and commits with the answer, until nothing came between. */
   async function decide<Answer>(
     call: Call,

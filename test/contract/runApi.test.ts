@@ -80,6 +80,8 @@ describe("workflows", () => {
     expect(started.body.topicId).toBeUndefined();
     const second = await rig.request("POST", "/workflows/draft/runs", { workspaceId, articleId: article.articleId });
     expect(second).toMatchObject({ status: 409, body: { code: "run_in_progress", activeRunId: started.body.runId } });
+    // What stands in the way is told with its state, and what can be asked of it.
+    expect(second.body).toMatchObject({ currentState: expect.stringMatching(/^(queued|running)$/), allowed: ["run.cancel"] });
     const topicId = await rig.makeTopic();
     const ofTopic = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/actions"), { action: "create" });
     const byArticle = await rig.request("POST", "/workflows/draft/runs", { workspaceId, articleId: ofTopic.articleId });
