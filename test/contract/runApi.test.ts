@@ -255,10 +255,12 @@ describe("runs", () => {
     expect(await rig.request("POST", path, { decision: "approve", edits })).toMatchObject({ status: 409 });
   });
 
-  test("[RU67] whatever starts a run by request draws from rate.runs, and what starts none does not", async () => {
+  test("[RU67] a request for a run draws from rate.runs, whatever operation it comes by; a decision that leads to one does not", async () => {
     await rig.close();
-    rig = await createRunRig({ storage: createMemoryStorage(), limits: { "rate.runs": { count: 1, seconds: 3600, burst: 2 } } });
-    const topics = await Promise.all(Array.from({ length: 5 }, (_, at) => rig.makeTopic(`Topic ${at}`)));
+    rig = await createRunRig({ storage: createMemoryStorage(), limits: { "rate.runs": { count: 1, seconds: 3600, burst: 3 } } });
+    const topics = await Promise.all(Array.from({ length: 6 }, (_, at) => rig.makeTopic(`Topic ${at}`)));
+    const { runId } = await rig.expect(202, "POST", rig.topicPath(topics[5] as string, "/workflow-runs"), {});
+    await rig.runIn(runId, "paused_for_approval");
     const shortlist = async (at: number, body: object) => rig.request("POST", rig.topicPath(topics[at] as string, "/shortlist"), body);
     expect((await shortlist(0, {})).status).toBe(200);
     expect((await shortlist(1, { instructions: "go" })).status).toBe(202);
@@ -270,5 +272,6 @@ describe("runs", () => {
     expect((await rig.request("POST", rig.topicPath(topics[3] as string, "/outline"), {})).status).toBe(429);
     expect((await shortlist(4, {})).status).toBe(200);
     expect((await rig.topic(topics[3] as string)).status).toBe("idea");
+    await rig.expect(202, "POST", rig.topicPath(topics[5] as string, "/outline/approve"), {});
   });
 });
