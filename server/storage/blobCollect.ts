@@ -8,7 +8,7 @@ import { applyChanges, blobKey, type KeyValueReader, type KeyValueWriter } from 
 import type { Partition } from "./port.ts";
 
 /** How long a blob may wait, after its put, for the commit that names it. */
-const blobGraceMs = 60 * 60 * 1000;
+export const blobGraceMs = 60 * 60 * 1000;
 const putsBeforeSweep = 4096;
 
 /** In the transaction of a put. */

@@ -1,0 +1,101 @@
+/**
+ * The bus between nodes: wake-ups and presence, never the truth. Inside the process a message goes its way at once;
+ * to other nodes by a channel for each topic that somebody here listens to. What cannot be sent now is not sent.
+ */
+import { createClient } from "redis";
+import type { Partition, Storage } from "./port.ts";
+import { createProcessBus } from "./processBus.ts";
+import type { RedisAddress, ServerAddress } from "./redisAddress.ts";
+import { toClientOptions } from "./redisConnection.ts";
+import type { Topology } from "./redisTopology.ts";
+
+/** Where messages are sent and heard: any node of a Cluster passes them on to the others. */
+const busPartition: Partition = 0;
+const idBytes = 16;
+
+export interface RedisBus extends Pick<Storage, "bus"> {
+  /** Looks after the connection it hears by; called again and again. */
+  keep(): Promise<void>;
+  close(): void;
+}
+
+export function createRedisBus(options: {
+  readonly address: RedisAddress;
+  readonly topology: Topology;
+  readonly nodeId: Buffer;
+}): RedisBus {
+  const { address, topology, nodeId } = options;
+  const local = createProcessBus();
+  const listeners = new Map<string, number>();
+  let ear: { readonly client: ReturnType<typeof createEar>; readonly server: ServerAddress } | undefined;
+  let opening = false;
+  let closed = false;
+
+  const channelOf = (topic: string) => `svc:${address.database}:bus:${topic}`;
+
+  function createEar(server: ServerAddress) {
+    const client = createClient({ ...toClientOptions(server, address), pingInterval: 5000 });
+    client.on("error", () => {});
+    return client;
+  }
+
+  function hear(topic: string): void {
+    if (ear?.client.isReady !== true) return;
+    const onMessage = (message: Buffer) => {
+      // A node's own messages have reached its listeners already.
+      if (!message.subarray(0, idBytes).equals(nodeId)) local.publish(topic, new Uint8Array(message.subarray(idBytes)));
+    };
+    ear.client.subscribe(channelOf(topic), onMessage, true).catch(() => {});
+  }
+
+  return {
+    bus: {
+      publish(topic, message) {
+        local.publish(topic, message);
+        const connection = topology.current(busPartition);
+        if (connection?.isOpen !== true) return;
+        connection.send(["PUBLISH", channelOf(topic), Buffer.concat([nodeId, message])]).catch(() => {});
+      },
+      subscribe(topic, listener) {
+        const before = listeners.get(topic) ?? 0;
+        listeners.set(topic, before + 1);
+        if (before === 0) hear(topic);
+        const end = local.subscribe(topic, listener);
+        let ended = false;
+        return () => {
+          if (ended) return;
+          ended = true;
+          end();
+          const left = (listeners.get(topic) ?? 1) - 1;
+          if (left > 0) listeners.set(topic, left);
+          else {
+            listeners.delete(topic);
+            if (ear?.client.isReady === true) ear.client.unsubscribe(channelOf(topic)).catch(() => {});
+          }
+        };
+      },
+    },
+    async keep() {
+      const server = topology.current(busPartition)?.server;
+      if (closed || opening || server === undefined) return;
+      if (ear?.client.isReady === true && ear.server.host === server.host && ear.server.port === server.port) return;
+      opening = true;
+      ear?.client.destroy();
+      const client = createEar(server);
+      try {
+        await client.connect();
+        ear = { client, server };
+        if (closed) client.destroy();
+        else for (const topic of listeners.keys()) hear(topic);
+      } catch {
+        client.destroy();
+      } finally {
+        opening = false;
+      }
+    },
+    close() {
+      closed = true;
+      ear?.client.destroy();
+    },
+  };
+}

@@ -1,0 +1,223 @@
+/**
+ * A batch as the keys and arguments of the commit script.
+ *
+ * What follows from a record is worked out here, from the old value as the caller has it; the row carries a digest of
+ * what followed from the value that was stored. When the two differ, the caller's copy is not what is stored: the
+ * script says so and hands the row over, and the batch is laid out again from that.
+ */
+import { createHash } from "node:crypto";
+import { checkLogWrite } from "./commitBatch.ts";
+import { type DerivedChanges, derive, expireKind } from "./derive.ts";
+import { toByteText } from "./orderedKey.ts";
+import type { Batch, DueRow, DueWrite, IndexKey, LogWrite, Partition, RecordWrite } from "./port.ts";
+import { decodeRow, encodeRow, toJsonText } from "./recordRow.ts";
+import type { AnyRecordType, RecordTypes } from "./recordType.ts";
+import { type Argument, redisKeys, splitEncoded, toArgument, toDueId, toLogName, toRecordField } from "./redisKeys.ts";
+
+/** Length of the digest before a row. */
+export const digestLength = 16;
+
+function toDigest(type: RecordWrite["type"], key: string, value: unknown): string {
+  const { indexAdded, uniqueAdded, counts, blobs, expiry } = derive(type, key, undefined, value);
+  const text = JSON.stringify([indexAdded, [...uniqueAdded.keys()], [...counts.keys()], [...blobs.keys()], expiry?.dueAtMs]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, digestLength);
+}
+
+/** Lays out KEYS; each key stands there once. */
+class Keys {
+  readonly list: Argument[] = [];
+  readonly #places = new Map<string, string>();
+
+  place(key: Argument): string {
+    const name = typeof key === "string" ? key : key.toString("latin1");
+    const known = this.#places.get(name);
+    if (known !== undefined) return known;
+    const place = String(this.list.push(key));
+    this.#places.set(name, place);
+    return place;
+  }
+}
+
+export interface PlannedRecord {
+  readonly write: RecordWrite<unknown>;
+  readonly key: string;
+  /** The stored row, once the script has handed it over. */
+  stored?: string;
+}
+
+const toBytes = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function checkPartition(batch: Batch, type: AnyRecordType, key: string): void {
+  const partition = type.partitionOf(key);
+  if (partition !== batch.partition) {
+    throw new Error(`a batch of partition ${batch.partition} names ${type.name} ${key} of partition ${partition}`);
+  }
+}
+
+export function toPlannedRecords(batch: Batch, recordTypes: RecordTypes | undefined): readonly PlannedRecord[] {
+  const seen = new Set<string>();
+  return (batch.records ?? []).map((write: RecordWrite<unknown>) => {
+    const { type, replacing } = write;
+    if (recordTypes !== undefined && recordTypes.get(type.name) !== type) throw new Error(`record type ${type.name} is not listed`);
+    const key = type.keyOf(write.op === "put" ? write.value : write.replacing.value);
+    if (replacing !== null && type.keyOf(replacing.value) !== key) throw new Error(`${type.name} ${key} replaces a record of another key`);
+    checkPartition(batch, type, key);
+    const name = `${type.name}\x00${key}`;
+    if (seen.has(name)) throw new Error(`a batch writes ${type.name} ${key} twice`);
+    seen.add(name);
+    return { write, key };
+  });
+}
+
+function toRowArguments({ kind, dueAtMs, payload, attempts }: Omit<DueRow, "id">): readonly Argument[] {
+  return [
+    toJsonText(attempts, "a due row"),
+    toJsonText(dueAtMs, "a due row"),
+    toJsonText(kind, "a due row"),
+    toJsonText(payload, "a due row"),
+  ];
+}
+
+function toDueArguments(partition: Partition, write: DueWrite): readonly Argument[] {
+  if (write.op === "schedule" || write.op === "arm")
+    return [write.op, toArgument(toDueId(partition, write.row.id)), ...toRowArguments(write.row)];
+  const id = toArgument(toDueId(partition, write.id));
+  if (write.op === "cancel") return [write.op, id];
+  if (write.op === "acknowledge") return [write.op, id, String(write.fence)];
+  const { attempts, dueAtMs, payload } = write;
+  const text = payload === undefined ? "" : toJsonText(payload, "a due row");
+  return [write.op, id, String(write.fence), toJsonText(attempts, "a due row"), toJsonText(dueAtMs, "a due row"), text];
+}
+
+function toExpiryWrite({ expiry }: DerivedChanges): readonly DueWrite[] {
+  if (expiry === undefined) return [];
+  const { id, dueAtMs, payload } = expiry;
+  if (dueAtMs === null) return [{ op: "cancel", id }];
+  return [{ op: "schedule", row: { id, kind: expireKind, dueAtMs, payload, attempts: 0 } }];
+}
+
+export interface Layout {
+  readonly keys: readonly Argument[];
+  readonly args: readonly Argument[];
+  /** By their encoded form, as the script names one that is taken. */
+  readonly rules: ReadonlyMap<string, IndexKey>;
+}
+
+function toLogArguments(partition: Partition, write: LogWrite, keys: Keys): readonly Argument[] {
+  const name = toLogName(partition, write.log);
+  const head = [write.op, keys.place(redisKeys.log(partition, name)), toArgument(name)];
+  if (write.op === "drop") return head;
+  if (write.op === "trim") return [...head, String(write.through)];
+  const twin = write.twin === undefined ? undefined : toLogName(partition, write.twin);
+  const other = twin === undefined ? ["0", ""] : [keys.place(redisKeys.log(partition, twin)), toArgument(twin)];
+  return [...head, ...other, String(write.entries.length), ...write.entries.map(toBytes)];
+}
+
+function add(sums: Map<string, number>, moves: ReadonlyMap<string, number>): void {
+  for (const [key, move] of moves) sums.set(key, (sums.get(key) ?? 0) + move);
+}
+
+export function layOut(batch: Batch, records: readonly PlannedRecord[], nowMs: number): Layout {
+  const { partition, require = [], due = [], logs = [] } = batch;
+  const keys = new Keys();
+  const rules = new Map<string, IndexKey>();
+  const requirements: Argument[] = [];
+  for (const [at, requirement] of require.entries()) {
+    if (requirement.kind === "fence") requirements.push("fence", requirement.lease, String(requirement.atLeast));
+    else if (requirement.kind === "due") {
+      requirements.push("due", toArgument(toDueId(partition, requirement.id)), String(requirement.fence));
+    } else {
+      const { type, key, revision } = requirement;
+      checkPartition(batch, type, key);
+      const field = toArgument(toRecordField(partition, type.name, key));
+      requirements.push("revision", String(at), keys.place(redisKeys.records(partition, type.name)), field);
+      requirements.push(revision === "absent" ? "0" : String(revision));
+    }
+  }
+
+  const rows: Argument[] = [];
+  const indexes: Argument[] = [];
+  const freed: Argument[] = [];
+  const taken: Argument[] = [];
+  const counts = new Map<string, number>();
+  const blobs = new Map<string, number>();
+  const expiries: DueWrite[] = [];
+  for (const { write, key, stored } of records) {
+    const { type, replacing } = write;
+    const field = toArgument(toRecordField(partition, type.name, key));
+    const older = stored === undefined ? replacing?.value : decodeRow(type, stored.slice(digestLength)).value;
+    const newer = write.op === "put" ? write.value : undefined;
+    const revision = replacing?.revision ?? 0;
+    const digest = replacing === null ? "" : stored === undefined ? toDigest(type, key, older) : stored.slice(0, digestLength);
+    const row = write.op === "put" ? toDigest(type, key, newer) + encodeRow(type, { value: newer, revision: revision + 1 }) : "";
+    rows.push(keys.place(redisKeys.records(partition, type.name)), field, String(revision), digest, row);
+    const derived = derive(type, key, older, newer);
+    const owner = toArgument(`${type.name}\x00${toByteText(key)}`);
+    for (const [sign, encodedKeys] of [
+      ["-", derived.indexRemoved],
+      ["+", derived.indexAdded],
+    ] as const) {
+      for (const encoded of encodedKeys) {
+        const { name, rest } = splitEncoded(encoded);
+        indexes.push(sign, keys.place(redisKeys.index(partition, name)), toArgument(`${rest}\x00${toByteText(key)}`));
+      }
+    }
+    for (const encoded of derived.uniqueRemoved) freed.push(toArgument(encoded), owner);
+    for (const [encoded, rule] of derived.uniqueAdded) {
+      rules.set(encoded, rule);
+      taken.push(toArgument(encoded), owner);
+    }
+    add(counts, derived.counts);
+    add(blobs, derived.blobs);
+    expiries.push(...toExpiryWrite(derived));
+  }
+  const moved = [...counts].filter(([, move]) => move !== 0);
+  const referred = [...blobs].filter(([, move]) => move !== 0);
+  const dueWrites = [...due, ...expiries];
+  const dueArguments = dueWrites.map((write) => toDueArguments(partition, write));
+  for (const write of logs) checkLogWrite(partition, write);
+  const logArguments = logs.flatMap((write) => toLogArguments(partition, write, keys));
+
+  const place = (needed: boolean, key: Argument) => (needed ? keys.place(key) : "0");
+  const has = (kind: "fence" | "due") => require.some((requirement) => requirement.kind === kind);
+  const touchesDue = dueWrites.length > 0 || referred.length > 0;
+  const header = [
+    place(freed.length + taken.length > 0, redisKeys.unique(partition)),
+    place(moved.length > 0, redisKeys.counts(partition)),
+    place(referred.length > 0, redisKeys.blobReferences(partition)),
+    place(touchesDue || has("due"), redisKeys.due(partition)),
+    place(touchesDue, redisKeys.dueOrder(partition)),
+    place(logs.length > 0, redisKeys.logs(partition)),
+    place(has("fence"), redisKeys.leases(partition)),
+  ];
+  const blobArguments = referred.flatMap(([sha256, move]) => [
+    sha256,
+    keys.place(redisKeys.blob(partition, sha256)),
+    String(move),
+    String(nowMs),
+  ]);
+  const args = [
+    ...header,
+    String(require.length),
+    ...requirements,
+    String(records.length),
+    ...rows,
+    String(indexes.length / 3),
+    ...indexes,
+    String(freed.length / 2),
+    ...freed,
+    String(taken.length / 2),
+    ...taken,
+    String(dueArguments.length),
+    ...dueArguments.flat(),
+    String(moved.length),
+    ...moved.flatMap(([encoded, move]) => [toArgument(encoded), String(move)]),
+    String(referred.length),
+    ...blobArguments,
+    String(logs.length),
+    ...logArguments,
+  ];
+  // A script must have a key that says where it belongs.
+  if (keys.list.length === 0) keys.place(redisKeys.due(partition));
+  return { keys: keys.list, args, rules };
+}

@@ -1,0 +1,155 @@
+/**
+ * Looks at Redis each second: takes over its time, asks each master whether it takes writes, and sees that it is still
+ * the store this server was started on. Every ten looks it reads again what the servers' settings promise.
+ */
+import { randomUUID } from "node:crypto";
+import { type Partition, partitionCount, StorageDamagedError, StorageUnavailableError } from "./port.ts";
+import type { RedisAddress } from "./redisAddress.ts";
+import type { Calls } from "./redisCalls.ts";
+import type { Reply } from "./redisConnection.ts";
+import { redisKeys } from "./redisKeys.ts";
+import { readFacts, readSettings, type ServerFacts, toWeaknesses } from "./redisPromise.ts";
+import { redisScripts } from "./redisScripts.ts";
+import type { Topology } from "./redisTopology.ts";
+import { storeVersion } from "./storeVersion.ts";
+
+/** The layout's version, the store's id and its time live here. */
+const metaPartition: Partition = 0;
+const lookEveryMs = 1000;
+const looksBetweenReadings = 10;
+
+const text = (reply: Reply | undefined) => (reply === null || reply === undefined ? "" : String(reply));
+
+export interface RedisHealth {
+  /** Store time; never goes back. */
+  now(): number;
+  weaknesses(): readonly string[];
+  facts(): readonly ServerFacts[];
+  /** The last look found every master taking writes. */
+  takesWrites(): boolean;
+  /** A write was refused for lack of memory or disk: so until a look finds otherwise. */
+  wasRefused(): void;
+  /** The data is not that of the store which was opened. */
+  lost(): StorageDamagedError | undefined;
+  close(): void;
+}
+
+export interface RedisHealthOptions {
+  readonly calls: Calls;
+  readonly topology: Topology;
+  readonly address: RedisAddress;
+  readonly waitReplicas: number;
+  /** In place of the server's clock, for tests. */
+  readonly now: (() => number) | undefined;
+  readonly onLost: (error: StorageDamagedError) => void;
+  /** Called at each look. */
+  readonly alongside: () => void;
+}
+
+/** Throws a StorageDamagedError for a store this server must not touch. */
+export async function openRedisHealth(options: RedisHealthOptions): Promise<RedisHealth> {
+  const { calls, topology, address, waitReplicas, onLost } = options;
+  const metaKeys = [redisKeys.meta(metaPartition)];
+  const opened = (await calls.run({
+    partition: metaPartition,
+    script: redisScripts.openStore,
+    keys: metaKeys,
+    args: [String(storeVersion), String(partitionCount), randomUUID()],
+    repeatable: true,
+  })) as readonly Reply[];
+  const [version, partitions, store] = opened.map(text);
+  if (Number(version) > storeVersion)
+    throw new StorageDamagedError(`the store has version ${version}; this server knows stores up to version ${storeVersion}`);
+  if (Number(partitions) !== partitionCount)
+    throw new StorageDamagedError(`the store has ${partitions} partitions; this server has ${partitionCount}`);
+
+  let originMs = 0;
+  let latestMs = 0;
+  let writes = true;
+  let lost: StorageDamagedError | undefined;
+  let weaknesses: readonly string[] = [];
+  let facts: readonly ServerFacts[] = [];
+  let closed = false;
+
+  async function readTime(): Promise<void> {
+    const askedMs = performance.now();
+    const reply = await calls.run({
+      partition: metaPartition,
+      script: redisScripts.readTime,
+      keys: metaKeys,
+      args: [],
+      repeatable: true,
+    });
+    const [timeMs, found] = (reply as readonly Reply[]).map(text);
+    // The answer was made about half way between the question and its coming.
+    originMs = Number(timeMs) - (askedMs + performance.now()) / 2;
+    if (found === store || lost !== undefined) return;
+    lost = new StorageDamagedError("Redis no longer holds the data this server was started on: it was emptied, or replaced by another");
+    onLost(lost);
+  }
+
+  async function readPromise(): Promise<void> {
+    const shards = await topology.shards();
+    const read = await Promise.all(
+      shards.map(async (partition) => {
+        const connection = await topology.connect(partition);
+        const server = await readFacts(connection);
+        if (server.isTooOld) throw new StorageUnavailableError(`Redis ${server.version} is too old: 7.0 or newer is needed`);
+        return { server, found: toWeaknesses(await readSettings(connection), server, { kind: address.kind, waitReplicas }) };
+      }),
+    );
+    facts = read.map(({ server }) => server);
+    weaknesses = [...new Set(read.flatMap(({ found }) => found))];
+  }
+
+  async function probe(): Promise<void> {
+    const shards = await topology.shards();
+    await Promise.all(
+      shards.map((partition) =>
+        calls.run({ partition, script: redisScripts.probe, keys: [redisKeys.meta(partition)], args: [], repeatable: true }),
+      ),
+    );
+  }
+
+  await readPromise();
+  await readTime();
+  let looking = false;
+  let looks = 0;
+  async function look(): Promise<void> {
+    if (looking || closed) return;
+    looking = true;
+    options.alongside();
+    try {
+      await readTime();
+      await probe();
+      writes = true;
+      looks += 1;
+      if (looks % looksBetweenReadings === 0) await readPromise();
+    } catch {
+      // Every caller hears the reason; here it only means that writes are refused.
+      writes = false;
+    } finally {
+      looking = false;
+    }
+  }
+  const timer = setInterval(() => void look(), lookEveryMs).unref();
+
+  const readClock = options.now ?? (() => Math.floor(originMs + performance.now()));
+  return {
+    now() {
+      latestMs = Math.max(latestMs, readClock());
+      return latestMs;
+    },
+    weaknesses: () => weaknesses,
+    facts: () => facts,
+    takesWrites: () => writes && lost === undefined,
+    wasRefused() {
+      writes = false;
+    },
+    lost: () => lost,
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** Reading logs of Redis: the tail beside the log, and the entries of its Stream. */
+import type { LogRead, Storage } from "./port.ts";
+import type { Calls } from "./redisCalls.ts";
+import type { Reply } from "./redisConnection.ts";
+import { redisKeys, toArgument, toLogName } from "./redisKeys.ts";
+import { redisScripts } from "./redisScripts.ts";
+
+export function createRedisLogs(calls: Calls): Storage["log"] {
+  return {
+    async read({ partition, log, after, limit, maxBytes }): Promise<LogRead> {
+      const name = toLogName(partition, log);
+      const [tail, firstKept, ...rest] = (await calls.run({
+        partition,
+        script: redisScripts.readLog,
+        keys: [redisKeys.logs(partition), redisKeys.log(partition, name)],
+        args: [toArgument(name), String(after), String(limit), maxBytes === undefined ? "inf" : String(maxBytes)],
+        repeatable: true,
+      })) as readonly Reply[];
+      if (Number(firstKept) > 0) return { gap: true, firstKept: Number(firstKept), tail: Number(tail) };
+      const entries = [];
+      for (let at = 0; at < rest.length; at += 2)
+        entries.push({ position: Number(rest[at]), bytes: Uint8Array.from(rest[at + 1] as Buffer) });
+      return { gap: false, entries, tail: Number(tail) };
+    },
+    async tail(partition, log) {
+      const text = await calls.read(partition, ["HGET", redisKeys.logs(partition), toArgument(toLogName(partition, log))]);
+      return text === null ? 0 : Number.parseInt((text as Buffer).toString(), 10);
+    },
+  };
+}

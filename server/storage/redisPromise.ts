@@ -1,0 +1,75 @@
+/**
+ * What the settings of the Redis servers mean for what was acknowledged: read from them, said in sentences. An empty
+ * list: an acknowledged write is on disk.
+ */
+import type { RedisAddress } from "./redisAddress.ts";
+import { type Connection, ErrorReply, type Reply } from "./redisConnection.ts";
+
+const wantedSettings = ["appendonly", "appendfsync", "maxmemory", "maxmemory-policy", "min-replicas-to-write"] as const;
+
+/** Redis older than this has no scripts that say what they may do. */
+const oldestMajor = 7;
+
+export type ServerSettings = Readonly<Record<(typeof wantedSettings)[number], string>>;
+
+const text = (reply: Reply) => (Buffer.isBuffer(reply) ? reply.toString() : String(reply));
+
+/** `undefined`: the server does not tell. */
+export async function readSettings(connection: Connection): Promise<ServerSettings | undefined> {
+  const read = async (name: string): Promise<string> => {
+    const reply = await connection.send(["CONFIG", "GET", name]);
+    // A map by now, or the list of the older protocol.
+    if (Array.isArray(reply)) return text(reply[1] ?? "");
+    return text((reply as unknown as Record<string, Reply>)[name] ?? "");
+  };
+  try {
+    const values = await Promise.all(wantedSettings.map(async (name) => [name, await read(name)] as const));
+    return Object.fromEntries(values) as ServerSettings;
+  } catch (reason) {
+    if (reason instanceof ErrorReply) return undefined;
+    throw reason;
+  }
+}
+
+export interface ServerFacts {
+  readonly version: string;
+  readonly isTooOld: boolean;
+  readonly replicas: number;
+  readonly usedBytes: number;
+  /** 0: no limit. */
+  readonly maxBytes: number;
+}
+
+export async function readFacts(connection: Connection): Promise<ServerFacts> {
+  const sections = await Promise.all(["server", "replication", "memory"].map((section) => connection.send(["INFO", section])));
+  const all = sections.map(text).join("\n");
+  const fact = (name: string) => new RegExp(`^${name}:([^\\r\\n]*)`, "m").exec(all)?.[1] ?? "";
+  const version = fact("redis_version");
+  return {
+    version,
+    isTooOld: Number.parseInt(version, 10) < oldestMajor,
+    replicas: Number(fact("connected_slaves")),
+    usedBytes: Number(fact("used_memory")),
+    maxBytes: Number(fact("maxmemory")),
+  };
+}
+
+/** Each way in which an acknowledged write may be lost. */
+export function toWeaknesses(
+  settings: ServerSettings | undefined,
+  facts: Pick<ServerFacts, "replicas">,
+  { kind, waitReplicas }: Pick<RedisAddress, "kind"> & { readonly waitReplicas: number },
+): readonly string[] {
+  const found: string[] = [];
+  if (settings === undefined) found.push("CONFIG GET is not allowed, so it is not known whether what is acknowledged is on disk");
+  else {
+    if (settings.appendonly !== "yes") found.push("appendonly is not yes: a restart loses what was written since the last snapshot");
+    else if (settings.appendfsync !== "always")
+      found.push(`appendfsync is ${settings.appendfsync}, not always: a crash of the machine loses the last writes`);
+    if (settings["maxmemory-policy"] !== "noeviction")
+      found.push(`maxmemory-policy is ${settings["maxmemory-policy"]}, not noeviction: Redis throws data away when memory is short`);
+  }
+  const failsOver = kind === "sentinel" || (kind === "cluster" && facts.replicas > 0);
+  if (failsOver && waitReplicas === 0) found.push("REDIS_WAIT_REPLICAS is 0: a failover loses what the new master has not received");
+  return found;
+}

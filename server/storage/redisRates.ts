@@ -1,0 +1,108 @@
+/**
+ * Token buckets shared by all nodes. A node draws up to a second's tokens ahead and gives from them without asking;
+ * what it has not given within the second goes back with its next draw. So a bucket may give at most one second's
+ * tokens for each further node too much, and a crash may forget some.
+ */
+import { createHash } from "node:crypto";
+import { type Partition, partitionCount, type RateAnswer, type RateDemand, type RatePolicy } from "./port.ts";
+import type { Calls } from "./redisCalls.ts";
+import type { Reply } from "./redisConnection.ts";
+import { redisKeys } from "./redisKeys.ts";
+import { redisScripts } from "./redisScripts.ts";
+
+interface Bucket {
+  /** Drawn and not given yet. */
+  held: number;
+  /** What Redis had left, and when. */
+  left: number;
+  atMs: number;
+  /** `held` and `left` are believed until then. */
+  untilMs: number;
+}
+
+const aheadMs = 1000;
+/** Redis forgets a bucket some time after it is full again. */
+const marginMs = 60_000;
+const bucketsBeforeSweep = 4096;
+
+/** Spread by hash, so that no caller's text chooses where it lands. */
+function partitionOfBucket(name: string): Partition {
+  return createHash("sha256").update(name).digest().readUInt32BE(0) % partitionCount;
+}
+
+const gainOf = ({ count, seconds }: RatePolicy) => count / (seconds * 1000);
+
+export function createRedisRates(calls: Calls, now: () => number): (demands: readonly RateDemand[]) => Promise<readonly RateAnswer[]> {
+  const buckets = new Map<string, Bucket>();
+  let sweepAt = bucketsBeforeSweep;
+
+  function totalOf(bucket: Bucket, policy: RatePolicy, nowMs: number): number {
+    return Math.min(policy.burst, bucket.left + Math.max(0, nowMs - bucket.atMs) * gainOf(policy) + bucket.held);
+  }
+
+  async function draw(name: string, policy: RatePolicy, needed: number): Promise<void> {
+    const nowMs = now();
+    const known = buckets.get(name);
+    const back = known === undefined || known.untilMs <= nowMs - aheadMs ? 0 : known.held;
+    // What goes back may not be given meanwhile.
+    if (known !== undefined) known.held = 0;
+    const partition = partitionOfBucket(name);
+    const wanted = Math.max(needed, Math.min(policy.burst, gainOf(policy) * aheadMs));
+    const lifetimeMs = Math.ceil(policy.burst / gainOf(policy)) + marginMs;
+    const numbers = [nowMs, gainOf(policy), policy.burst, back, needed, wanted, lifetimeMs];
+    const [granted, left] = (await calls.run({
+      partition,
+      script: redisScripts.drawTokens,
+      keys: [redisKeys.bucket(partition, name)],
+      args: numbers.map(String),
+      repeatable: true,
+    })) as readonly Reply[];
+    const bucket = buckets.get(name) ?? { held: 0, left: 0, atMs: 0, untilMs: 0 };
+    buckets.set(name, bucket);
+    bucket.held += Number(granted);
+    bucket.left = Number(left);
+    bucket.atMs = nowMs;
+    bucket.untilMs = nowMs + aheadMs;
+  }
+
+  function sweep(nowMs: number): void {
+    for (const [name, { untilMs }] of buckets) if (untilMs <= nowMs - aheadMs) buckets.delete(name);
+    sweepAt = Math.max(bucketsBeforeSweep, buckets.size * 2);
+  }
+
+  return async (demands) => {
+    // One bucket may be asked for several times: it must hold the sum.
+    const wanted = new Map<string, { readonly policy: RatePolicy; sum: number }>();
+    const sums = demands.map(({ bucket, policy, cost = 1 }) => {
+      const asked = wanted.get(bucket) ?? { policy, sum: 0 };
+      wanted.set(bucket, asked);
+      asked.sum += cost;
+      return asked.sum;
+    });
+    const nowMs = now();
+    if (buckets.size > sweepAt) sweep(nowMs);
+    await Promise.all(
+      [...wanted].map(([name, { policy, sum }]) => {
+        const bucket = buckets.get(name);
+        const isKnown = bucket !== undefined && bucket.untilMs > nowMs;
+        if (isKnown && (bucket.held >= sum || totalOf(bucket, policy, nowMs) < sum)) return undefined;
+        return draw(name, policy, sum);
+      }),
+    );
+    const takes = [...wanted].every(([name, { sum }]) => (buckets.get(name)?.held ?? 0) >= sum);
+    const afterMs = now();
+    const allowed = demands.map(({ bucket: name, policy }, at) => {
+      const bucket = buckets.get(name) as Bucket;
+      return takes || (totalOf(bucket, policy, afterMs) >= (sums[at] as number) && (sums[at] as number) <= policy.burst);
+    });
+    if (takes) for (const [name, { sum }] of wanted) (buckets.get(name) as Bucket).held -= sum;
+    const isRefused = takes || allowed.includes(false);
+    return demands.map(({ bucket: name, policy, cost = 1 }, at) => {
+      const total = totalOf(buckets.get(name) as Bucket, policy, afterMs);
+      // Another caller of this node was quicker with what both had drawn: all are refused, never some.
+      const enough = allowed[at] === true && isRefused;
+      const missing = Math.max(0, Math.min(policy.burst, enough ? 1 : cost) - total);
+      return { allowed: enough, remaining: Math.floor(total), retryAfterMs: Math.ceil(missing / gainOf(policy)) };
+    });
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Replicas that must hold a write before it is acknowledged. `WAIT` holds its connection up, so one is under way at a
+ * time, and it speaks for all that was sent before it.
+ */
+import { AnswerLostError, type Connection } from "./redisConnection.ts";
+
+const waitMs = 500;
+
+/** Resolves when everything sent on the connection so far is on enough replicas; fails when it may not be. */
+export type Replicated = (connection: Connection) => Promise<void>;
+
+export function createReplicated(replicas: number): Replicated {
+  const underway = new WeakMap<Connection, Promise<void>>();
+  const following = new WeakMap<Connection, Promise<void>>();
+
+  async function ask(connection: Connection): Promise<void> {
+    const held = Number(await connection.send(["WAIT", String(replicas), String(waitMs)]));
+    if (held < replicas) throw new AnswerLostError(`${held} of the ${replicas} replicas that REDIS_WAIT_REPLICAS asks for hold the write`);
+  }
+
+  function begin(connection: Connection): Promise<void> {
+    const round = ask(connection).finally(() => {
+      if (underway.get(connection) === round) underway.delete(connection);
+    });
+    underway.set(connection, round);
+    return round;
+  }
+
+  return (connection) => {
+    if (replicas === 0) return Promise.resolve();
+    const running = underway.get(connection);
+    if (running === undefined) return begin(connection);
+    // The round that runs began before this write: the next one is for it and for all that come meanwhile.
+    const known = following.get(connection);
+    if (known !== undefined) return known;
+    const next = running
+      .catch(() => undefined)
+      .then(() => {
+        following.delete(connection);
+        return begin(connection);
+      });
+    following.set(connection, next);
+    return next;
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * The scripts that run inside Redis, each one atomic. Lua is not rolled back: a script looks at everything it needs
+ * before its first write, and what it could not do makes it return before that.
+ *
+ * Every key a script touches is in KEYS, so that a Cluster that is moving the slot refuses instead of showing half of
+ * it. Scripts marked `allow-oom` only move or free what is there: they go on when memory is full, so that it can be
+ * freed. The others are refused then before they begin.
+ */
+import { createHash } from "node:crypto";
+import { commitBody, dueRow, logState } from "./redisCommitScript.ts";
+
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+function toScript(flags: string, body: string): Script {
+  const text = `#!lua${flags === "" ? "" : ` flags=${flags}`}\n${body}`;
+  return { text, sha1: createHash("sha1").update(text).digest("hex") };
+}
+
+export const redisScripts = {
+  commit: toScript("", commitBody),
+  /** The same for a batch that takes away and adds nothing. */
+  commitFreeing: toScript("allow-oom", commitBody),
+
+  /** KEYS logs, stream · ARGV name, after, limit, maxBytes → tail, first kept when there is a gap (else 0), position and bytes of each entry */
+  readLog: toScript(
+    "no-writes",
+    `
+${logState}
+local log = logOf(redis.call('HGET', KEYS[1], ARGV[1]))
+local after, limit, maxBytes = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if after < log.trimmed then return { log.tail, log.trimmed + 1 } end
+local answer, count, size = { log.tail, 0 }, 0, 0
+while after < log.tail and count < limit and size < maxBytes do
+  local page = redis.call('XRANGE', KEYS[2], whole(after + 1) .. '-0', '+', 'COUNT', math.min(limit - count, 64))
+  if #page == 0 then return redis.error_reply('ERR a log is shorter than its tail says') end
+  for _, entry in ipairs(page) do
+    if size >= maxBytes then break end
+    after = tonumber(string.match(entry[1], '^%d+'))
+    answer[#answer + 1] = after
+    answer[#answer + 1] = entry[2][2]
+    count = count + 1
+    size = size + #entry[2][2]
+  end
+end
+return answer
+`,
+  ),
+
+  /** KEYS due, order · ARGV now, count, end of the lease → id, row before, new fence of each */
+  claim: toScript(
+    "allow-oom",
+    `
+${dueRow}
+local answer = {}
+local ids = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+local texts = {}
+for place, id in ipairs(ids) do
+  texts[place] = redis.call('HGET', KEYS[1], id)
+  if not texts[place] then return redis.error_reply('ERR a due row is in the order but not in the table') end
+end
+for place, id in ipairs(ids) do
+  local row = parse(texts[place])
+  row.fence, row.attempts, row.at = add(row.fence, 1), add(row.attempts, 1), ARGV[3]
+  redis.call('HSET', KEYS[1], id, format(row))
+  redis.call('ZADD', KEYS[2], ARGV[3], id)
+  answer[#answer + 1] = id
+  answer[#answer + 1] = texts[place]
+  answer[#answer + 1] = row.fence
+end
+return answer
+`,
+  ),
+
+  /** KEYS due, order · ARGV id, fence, end of the lease → 1 when it was renewed */
+  renewDue: toScript(
+    "allow-oom",
+    `
+${dueRow}
+local text = redis.call('HGET', KEYS[1], ARGV[1])
+if not text then return 0 end
+local row = parse(text)
+if row.fence ~= ARGV[2] then return 0 end
+row.at = ARGV[3]
+redis.call('HSET', KEYS[1], ARGV[1], format(row))
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+return 1
+`,
+  ),
+
+  /** KEYS leases, ends, meta · ARGV name, now, end of the lease, a time before which ended leases are forgotten → fence, or 0 */
+  acquireLease: toScript(
+    "allow-oom",
+    `
+local until_ = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if until_ and tonumber(until_) > tonumber(ARGV[2]) then return 0 end
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[4], 'LIMIT', 0, 8)) do
+  redis.call('ZREM', KEYS[2], name)
+  redis.call('HDEL', KEYS[1], name)
+end
+local fence = redis.call('HINCRBY', KEYS[3], 'fence', 1)
+redis.call('HSET', KEYS[1], ARGV[1], fence)
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+return fence
+`,
+  ),
+
+  /** KEYS leases, ends · ARGV name, fence, now, end of the lease → 1 when it was renewed */
+  renewLease: toScript(
+    "allow-oom",
+    `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1])) <= tonumber(ARGV[3]) then return 0 end
+redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
+return 1
+`,
+  ),
+
+  /** KEYS leases, ends · ARGV name, fence */
+  releaseLease: toScript(
+    "allow-oom",
+    `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1
+`,
+  ),
+
+  /**
+   * KEYS blob, due, order · ARGV sha256, until when its commit may come, number of pieces, first piece here, pieces …
+   * → 1 when the blob is whole. The due row that looks at it stands before any of its pieces.
+   */
+  putBlob: toScript(
+    "",
+    `
+${dueRow}
+local id = 'blob/' .. ARGV[1]
+local text = redis.call('HGET', KEYS[2], id)
+local row = { fence = add(text and parse(text).fence or 0, 1), attempts = '0', at = ARGV[2], kind = '"blob.collect"' }
+row.payload = '{"sha256":"' .. ARGV[1] .. '"}'
+redis.call('HSET', KEYS[2], id, format(row))
+redis.call('ZADD', KEYS[3], ARGV[2], id)
+redis.call('HSET', KEYS[1], 'u', ARGV[2])
+if redis.call('HEXISTS', KEYS[1], 'n') == 1 then return 1 end
+local first = tonumber(ARGV[4])
+for place = 5, #ARGV do redis.call('HSET', KEYS[1], first + place - 5, ARGV[place]) end
+if redis.call('HLEN', KEYS[1]) - 1 < tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], 'n', ARGV[3])
+return 1
+`,
+  ),
+
+  /** KEYS blob, references · ARGV sha256, now */
+  collectBlob: toScript(
+    "allow-oom",
+    `
+if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1 then return 0 end
+local until_ = redis.call('HGET', KEYS[1], 'u')
+if until_ and tonumber(until_) > tonumber(ARGV[2]) then return 0 end
+return redis.call('UNLINK', KEYS[1])
+`,
+  ),
+
+  /** KEYS bucket · ARGV now, tokens a millisecond, burst, given back, needed, wanted, lifetime in ms → granted, left */
+  drawTokens: toScript(
+    "allow-oom",
+    `
+local now, rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = burst
+if kept[1] then
+  local at = tonumber(kept[2])
+  tokens = tonumber(kept[1]) + math.max(0, now - at) * rate
+  now = math.max(now, at)
+end
+tokens = math.min(burst, math.min(burst, tokens) + tonumber(ARGV[4]))
+local granted = 0
+if tokens >= tonumber(ARGV[5]) then granted = math.min(tokens, tonumber(ARGV[6])) end
+tokens = tokens - granted
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', tokens), 'at', string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], ARGV[7])
+return { string.format('%.17g', granted), string.format('%.17g', tokens) }
+`,
+  ),
+
+  /**
+   * KEYS meta · ARGV layout version, partitions, an id for a store that is new → version, partitions, the store's id.
+   */
+  openStore: toScript(
+    "allow-oom",
+    `
+if redis.call('HEXISTS', KEYS[1], 'store') == 0 then
+  redis.call('HSET', KEYS[1], 'version', ARGV[1], 'partitions', ARGV[2], 'store', ARGV[3])
+end
+return redis.call('HMGET', KEYS[1], 'version', 'partitions', 'store')
+`,
+  ),
+
+  /** KEYS meta → store time, the store's id. Time goes on from what was handed out before when the server's clock went back. */
+  readTime: toScript(
+    "allow-oom",
+    `
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+local kept = redis.call('HMGET', KEYS[1], 'time', 'ahead', 'store')
+local ahead = tonumber(kept[2] or '0')
+if kept[1] and now + ahead < tonumber(kept[1]) then ahead = tonumber(kept[1]) - now end
+redis.call('HSET', KEYS[1], 'time', string.format('%.0f', now + ahead), 'ahead', string.format('%.0f', ahead))
+return { string.format('%.0f', now + ahead), kept[3] }
+`,
+  ),
+
+  /** KEYS meta: whether the server takes what needs memory. */
+  probe: toScript("", `redis.call('HSET', KEYS[1], 'probe', '1') return 1`),
+} as const;

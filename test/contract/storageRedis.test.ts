@@ -1,0 +1,47 @@
+/** The storage suite on Redis: on one server, and on a Cluster of three masters. Each test begins on empty servers. */
+import { afterAll, beforeAll } from "vitest";
+import { createRedisStorage } from "../../server/storage/redis.ts";
+import type { RedisAddress } from "../../server/storage/redisAddress.ts";
+import { type RedisProcess, startRedis, startRedisCluster } from "../support/redisServer.ts";
+import { storageSuite, type WithStorage } from "./storage.suite.ts";
+
+interface Servers {
+  readonly address: RedisAddress;
+  readonly masters: readonly RedisProcess[];
+}
+
+function withRedis(servers: () => Servers): WithStorage {
+  return async (test, options = {}) => {
+    const { address, masters } = servers();
+    await Promise.all(masters.map((master) => master.command("FLUSHALL")));
+    const storage = await createRedisStorage({ address, ...options });
+    try {
+      await test(storage);
+    } finally {
+      await storage.close();
+    }
+  };
+}
+
+let single: Servers;
+let cluster: Servers;
+const ends: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  const [server, servers] = await Promise.all([startRedis(), startRedisCluster()]);
+  ends.push(server.remove, servers.remove);
+  single = { address: server.address, masters: [server] };
+  cluster = servers;
+});
+afterAll(async () => {
+  await Promise.all(ends.map((end) => end()));
+});
+
+storageSuite(
+  "redis",
+  withRedis(() => single),
+);
+storageSuite(
+  "redis cluster",
+  withRedis(() => cluster),
+);

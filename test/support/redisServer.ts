@@ -1,0 +1,168 @@
+/**
+ * Real Redis servers for tests: processes of their own, on free ports of this machine, with data in a folder that goes
+ * with them. Each can be killed and started again on its data.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createClient } from "redis";
+import type { RedisAddress } from "../../server/storage/redisAddress.ts";
+
+export interface RedisProcess {
+  readonly port: number;
+  readonly address: RedisAddress;
+  /** One command on a connection of its own; text comes back as text. */
+  command(...args: readonly string[]): Promise<unknown>;
+  /** SIGKILL, and the process is gone when it resolves. */
+  kill(): Promise<void>;
+  /** Again on the same port and data. */
+  start(): Promise<void>;
+  /** Stops it in its tracks, or lets it go on. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
+  /** Ends it and removes its data. */
+  remove(): Promise<void>;
+}
+
+export type RedisOptions = Readonly<Record<string, string>>;
+
+/** What keeps the promise that an acknowledged write is on disk. */
+const durable: RedisOptions = { appendonly: "yes", appendfsync: "always", save: "" };
+
+/** Ports that nobody listens on at this moment, all different. */
+async function findFreePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
+}
+
+async function startProcess(port: number, options: RedisOptions): Promise<RedisProcess> {
+  const folder = await mkdtemp(join(tmpdir(), "redis-"));
+  const settings = { port: String(port), bind: "127.0.0.1", dir: folder, daemonize: "no", ...durable, ...options };
+  let child: ChildProcess | undefined;
+  const end = () => child?.kill("SIGKILL");
+
+  async function start(): Promise<void> {
+    const started = spawn(
+      "redis-server",
+      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    child = started;
+    const lines: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      started.once("error", reject);
+      started.once("exit", () => reject(new Error(`redis-server ended at its start:\n${lines.join("\n")}`)));
+      createInterface({ input: started.stdout }).on("line", (line) => {
+        lines.push(line);
+        if (lines.length > 50) lines.shift();
+        if (line.includes("Ready to accept connections")) resolve();
+      });
+    });
+  }
+
+  async function kill(): Promise<void> {
+    const running = child;
+    child = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const exit = once(running, "exit");
+    running.kill("SIGKILL");
+    await exit;
+  }
+
+  process.once("exit", end);
+  await start();
+  return {
+    port,
+    address: { kind: "single", servers: [{ host: "127.0.0.1", port }], tls: false, database: 0 },
+    async command(...args) {
+      const client = createClient({ socket: { host: "127.0.0.1", port } });
+      client.on("error", () => {});
+      await client.connect();
+      try {
+        return await client.sendCommand([...args]);
+      } finally {
+        client.destroy();
+      }
+    },
+    kill,
+    start,
+    signal: (signal) => void child?.kill(signal),
+    async remove() {
+      await kill();
+      process.removeListener("exit", end);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One server; `options` are settings of redis.conf, over those of a durable one. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
+  const [port] = (await findFreePorts(1)) as [number];
+  return startProcess(port, options);
+}
+
+export interface RedisClusterProcesses {
+  readonly address: RedisAddress;
+  readonly masters: readonly RedisProcess[];
+  remove(): Promise<void>;
+}
+
+const slots = 16_384;
+const looksForCluster = 200;
+const betweenLooksMs = 50;
+
+/** Resolves when every master says that the Cluster is whole. */
+export async function clusterIsWhole(masters: readonly RedisProcess[]): Promise<void> {
+  for (let look = 0; look < looksForCluster; look += 1) {
+    const states = await Promise.all(masters.map((master) => master.command("CLUSTER", "INFO").catch(() => "")));
+    const isWhole = (state: unknown) =>
+      /cluster_state:ok/.test(String(state)) && String(state).includes(`cluster_known_nodes:${masters.length}`);
+    if (states.every(isWhole)) return;
+    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+  }
+  throw new Error("the Cluster did not come together");
+}
+
+/** Three masters that share the slots, without replicas. */
+export async function startRedisCluster(options: RedisOptions = {}): Promise<RedisClusterProcesses> {
+  const count = 3;
+  const ports = await findFreePorts(2 * count);
+  const settings = { "cluster-enabled": "yes", "cluster-node-timeout": "1000", ...options };
+  const masters = await Promise.all(
+    ports.slice(0, count).map((port, at) => startProcess(port, { ...settings, "cluster-port": String(ports[count + at]) })),
+  );
+  try {
+    for (const [at, master] of masters.entries()) {
+      const [from, to] = [Math.floor((slots * at) / count), Math.floor((slots * (at + 1)) / count) - 1];
+      await master.command("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
+      await master.command("CLUSTER", "SET-CONFIG-EPOCH", String(at + 1));
+    }
+    for (const [at, { port }] of masters.entries()) {
+      for (const master of masters.slice(0, at)) {
+        await master.command("CLUSTER", "MEET", "127.0.0.1", String(port), String(ports[count + at]));
+      }
+    }
+    await clusterIsWhole(masters);
+  } catch (reason) {
+    await Promise.all(masters.map((master) => master.remove()));
+    throw reason;
+  }
+  return {
+    address: { kind: "cluster", servers: masters.map(({ port }) => ({ host: "127.0.0.1", port })), tls: false, database: 0 },
+    masters,
+    async remove() {
+      await Promise.all(masters.map((master) => master.remove()));
+    },
+  };
+}
