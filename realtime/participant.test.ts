@@ -127,6 +127,23 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   expect(rig.log.batches(articleId)).toHaveLength(before);
 });
 
+it("[RT37] taking back finds what was typed on another node that did not live to tell", async () => {
+  rig = createRealtimeRig({ nodes: 2 });
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  bob.type("Bob. ");
+  await settle(rig.clients);
+  rig.silenceBus(true);
+  const elsewhere = await rig.nodes[1]?.rooms.participate(articleId, { author, displayName: "Draft for ada", clientId: 500 });
+  await elsewhere?.edit(append("Half a dra"));
+  const second = await enter(501);
+  await second.takeBack([500]);
+  await second.edit(append("A draft."));
+  await settle(rig.clients);
+  expect(bob.text).toBe("Bob. A draft.");
+  expect(await rig.liveText()).toBe("Bob. A draft.");
+});
+
 it("[RT34] an agent goes on in a room that had to be opened anew", async () => {
   rig = createRealtimeRig();
   const agent = await enter(500);

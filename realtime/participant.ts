@@ -89,6 +89,8 @@ class ServerParticipant implements Participant {
 
   async takeBack(clientIds: readonly number[]) {
     const { author, clientId, guard } = this.#options;
+    // What they typed may have come about on another node, which did not live to tell.
+    await this.#seats.within((room) => room.freshen());
     const { revision } = await this.#run(
       (document) => {
         document.transact((transaction) => {

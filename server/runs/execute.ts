@@ -245,7 +245,9 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       return await execute({ runId, round, guard, signal }, context);
     } catch (reason) {
       if (signal.aborted || !isTrouble(reason)) throw reason;
-      log.warn({ err: reason, runId, round }, "a step waits until it can be run");
+      // Of a run that was cancelled, or of a step that another node has by now.
+      if (reason instanceof WriteFenced) log.info({ runId, round }, "a step may write nothing more");
+      else log.warn({ err: reason, runId, round }, "a step waits until it can be run");
       return { kind: "retry", atMs: storage.now() + troubleMs, reason: (reason as Error).message };
     }
   };

@@ -341,6 +341,39 @@ describe("what is there and what is not", () => {
   });
 });
 
+describe("limits", () => {
+  test.each([
+    ["the file", { "article.file": 3000 }],
+    ["the document", { "document.bytes": 3000 }],
+  ])(
+    "[RU85] a draft that outgrows %s ends its run with content_too_large; a retry takes back what was shown of it",
+    async (_what, limits) => {
+      let pieces = 10;
+      rig = await createRunRig({
+        storage: createMemoryStorage(),
+        limits,
+        executors: {
+          async draft({ write }) {
+            const text = Array.from({ length: pieces }, (_, at) => `${at} `.repeat(250));
+            for (const piece of text) await write(piece);
+            return written(text.join(""));
+          },
+        },
+      });
+      const { runId, articleId } = await draftRun(rig);
+      const failed = await rig.runIn(runId, "failed", "completed");
+      expect(failed).toMatchObject({ status: "failed", failure: { code: "content_too_large", stepName: "draft", retryable: false } });
+      const shown = await draftOf(rig, articleId);
+    expect([shown.length > 0, shown.length < 3000]).toEqual([true, true]);
+      expect(rig.node.rooms.presence(articleId)).toEqual([]);
+      pieces = 2;
+      await rig.expect(202, "POST", `/runs/${runId}/retry`);
+      expect(await rig.runIn(runId, "failed", "completed")).toMatchObject({ status: "completed" });
+      expect(await draftOf(rig, articleId)).toBe("0 ".repeat(250) + "1 ".repeat(250));
+    },
+  );
+});
+
 describe("results that cannot be taken in", () => {
   test("[RU78][AC24] a step whose end cannot be committed fails like one that threw, instead of being run for ever", async () => {
     let runs = 0;
