@@ -11,7 +11,7 @@ import { createRedisBlobs } from "./redisBlobs.ts";
 import { createRedisBus } from "./redisBus.ts";
 import { type Calls, createCalls } from "./redisCalls.ts";
 import { createCommit } from "./redisCommit.ts";
-import type { Connection } from "./redisConnection.ts";
+import type { Connection, Reply } from "./redisConnection.ts";
 import { createRedisDue, createRedisLeases } from "./redisDue.ts";
 import { openRedisHealth, type RedisHealth } from "./redisHealth.ts";
 import { createRedisLogs } from "./redisLogs.ts";
@@ -45,8 +45,11 @@ function crash(error: Error): void {
   });
 }
 
+/** So that commits are done in the order in which they are sent: one that meets a missing script is sent again. */
 async function loadScripts(connection: Connection): Promise<void> {
-  await Promise.all(Object.values(redisScripts).map(({ text }) => connection.send(["SCRIPT", "LOAD", text])));
+  const scripts = Object.values(redisScripts);
+  const known = (await connection.send(["SCRIPT", "EXISTS", ...scripts.map(({ sha1 }) => sha1)])) as readonly Reply[];
+  await Promise.all(scripts.filter((_, at) => known[at] !== 1).map(({ text }) => connection.send(["SCRIPT", "LOAD", text])));
 }
 
 /** Throws a StorageUnavailableError when Redis does not answer in time, a StorageDamagedError when its data is of a newer version. */

@@ -111,8 +111,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     );
   }
 
-  await readPromise();
-  await readTime();
+  await Promise.all([readPromise(), readTime()]);
   let looking = false;
   let looks = 0;
   async function look(): Promise<void> {

@@ -21,7 +21,8 @@ export interface OpenOptions {
 /** Opens an empty store and runs the test on it; the store is closed and gone afterwards. */
 export type WithStorage = (test: (storage: Storage) => Promise<void>, options?: OpenOptions) => Promise<void>;
 
-export function storageSuite(name: string, withStorage: WithStorage): void {
+/** `modelRuns`: how many random histories the store is compared with the model on. */
+export function storageSuite(name: string, withStorage: WithStorage, modelRuns = 60): void {
   describe(`storage: ${name}`, () => {
     recordTests(withStorage);
     indexTests(withStorage);
@@ -29,6 +30,6 @@ export function storageSuite(name: string, withStorage: WithStorage): void {
     dueTests(withStorage);
     blobTests(withStorage);
     sharedTests(withStorage);
-    propertyTests(withStorage);
+    propertyTests(withStorage, modelRuns);
   });
 }

@@ -204,7 +204,7 @@ async function checkEqual(storage: Storage, model: Model): Promise<void> {
   }
 }
 
-export function propertyTests(withStorage: WithStorage): void {
+export function propertyTests(withStorage: WithStorage, runs: number): void {
   describe("model", () => {
     test("[ST1] random batches, several at once, leave what a plain model has", () =>
       fc.assert(
@@ -227,7 +227,7 @@ export function propertyTests(withStorage: WithStorage): void {
             { now: () => 1000 },
           ),
         ),
-        { numRuns: 60 },
+        { numRuns: runs },
       ));
   });
 }

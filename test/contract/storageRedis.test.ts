@@ -5,6 +5,9 @@ import type { RedisAddress } from "../../server/storage/redisAddress.ts";
 import { type RedisProcess, startRedis, startRedisCluster } from "../support/redisServer.ts";
 import { storageSuite, type WithStorage } from "./storage.suite.ts";
 
+/** Opening a store on Redis takes longer than in a folder. */
+const modelRuns = 20;
+
 interface Servers {
   readonly address: RedisAddress;
   readonly masters: readonly RedisProcess[];
@@ -40,8 +43,10 @@ afterAll(async () => {
 storageSuite(
   "redis",
   withRedis(() => single),
+  modelRuns,
 );
 storageSuite(
   "redis cluster",
   withRedis(() => cluster),
+  modelRuns,
 );

@@ -15,7 +15,7 @@ import type { RedisAddress } from "../../server/storage/redisAddress.ts";
 export interface RedisProcess {
   readonly port: number;
   readonly address: RedisAddress;
-  /** One command on a connection of its own; text comes back as text. */
+  /** One command, on a connection of the test's own; text comes back as text. */
   command(...args: readonly string[]): Promise<unknown>;
   /** SIGKILL, and the process is gone when it resolves. */
   kill(): Promise<void>;
@@ -50,6 +50,7 @@ async function startProcess(port: number, options: RedisOptions): Promise<RedisP
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
   const settings = { port: String(port), bind: "127.0.0.1", dir: folder, daemonize: "no", ...durable, ...options };
   let child: ChildProcess | undefined;
+  let client: ReturnType<typeof createClient> | undefined;
   const end = () => child?.kill("SIGKILL");
 
   async function start(): Promise<void> {
@@ -86,19 +87,19 @@ async function startProcess(port: number, options: RedisOptions): Promise<RedisP
     port,
     address: { kind: "single", servers: [{ host: "127.0.0.1", port }], tls: false, database: 0 },
     async command(...args) {
-      const client = createClient({ socket: { host: "127.0.0.1", port } });
-      client.on("error", () => {});
-      await client.connect();
-      try {
-        return await client.sendCommand([...args]);
-      } finally {
-        client.destroy();
+      if (client?.isReady !== true) {
+        client?.destroy();
+        client = createClient({ socket: { host: "127.0.0.1", port, reconnectStrategy: false } });
+        client.on("error", () => {});
+        await client.connect();
       }
+      return client.sendCommand([...args]);
     },
     kill,
     start,
     signal: (signal) => void child?.kill(signal),
     async remove() {
+      client?.destroy();
       await kill();
       process.removeListener("exit", end);
       await rm(folder, { recursive: true, force: true });
