@@ -8,7 +8,7 @@ import type { Executors, StepContext, StepResult } from "../../server/runs/execu
 import { runRecord } from "../../server/runs/records.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import type { Storage } from "../../server/storage/port.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
 import { createManualTime } from "../support/manualTime.ts";
 import { createCall } from "./articleFixture.ts";
 import { createEngineNode, finished, readRun, readTimeline, toInput } from "./runEngineFixture.ts";
@@ -67,6 +67,8 @@ async function draftRun(current: RunRig): Promise<{ topicId: string; runId: stri
 }
 
 const draftOf = async (current: RunRig, articleId: string) => (await current.node.documents.read(articleId)).texts["content.md"];
+const eventsOf = async (storage: Storage, runId: string, name: string) =>
+  (await readTimeline(storage, runId)).filter(({ event }) => event === name);
 const written = (text: string): StepResult => ({
   kind: "completed",
   text,
@@ -341,6 +343,66 @@ describe("what is there and what is not", () => {
   });
 });
 
+describe("in the middle of a streaming draft", () => {
+  async function halfway(gate: ReturnType<typeof createGate>) {
+    const current = await openRig({ draft: gate.run });
+    const run = await draftRun(current);
+    await expect.poll(() => gate.open.length).toBe(1);
+    await gate.open[0]?.write("half a draft, ");
+    await expect.poll(() => draftOf(current, run.articleId)).toBe("half a draft, ");
+    return { current, ...run };
+  }
+
+  async function expectWrittenOnce(current: RunRig, gate: ReturnType<typeof createGate>, runId: string, articleId: string): Promise<void> {
+    await current.expect(202, "POST", `/runs/${runId}/retry`);
+    await expect.poll(() => gate.open.length).toBe(2);
+    await gate.open[1]?.write("a whole draft");
+    gate.open[1]?.end(written("a whole draft"));
+    await current.runIn(runId, "completed");
+    expect(await draftOf(current, articleId)).toBe("a whole draft");
+    expect(current.node.rooms.presence(articleId)).toEqual([]);
+    expect(await eventsOf(current.storage, runId, "agent.step_completed")).toHaveLength(3);
+  }
+
+  test("[RU86] the article goes to the trash: the run ends, nothing is written; taken back and retried, the draft stands once", async () => {
+    const gate = createGate();
+    const { current, runId, articleId } = await halfway(gate);
+    const call = createCall(current.storage, workspaceId, partition, { username: "ana", role: "owner" });
+    await current.node.articles.delete(articleId, false, call);
+    expect((await current.run(runId)).status).toBe("cancelled");
+    await gate.open[0]?.write("and more").catch(() => {});
+    gate.open[0]?.end(written("half a draft, and more"));
+    await current.node.articles.undelete(articleId, call);
+    await expectWrittenOnce(current, gate, runId, articleId);
+  });
+
+  test("[RU86] the topic is archived: the run ends, nothing more is written; restored and retried, the draft stands once", async () => {
+    const gate = createGate();
+    const { current, runId, articleId, topicId } = await halfway(gate);
+    await current.expect(200, "POST", current.topicPath(topicId, "/archive"));
+    await gate.open[0]?.write("and more").catch(() => {});
+    gate.open[0]?.end(written("half a draft, and more"));
+    await expect.poll(() => current.node.rooms.presence(articleId)).toEqual([]);
+    expect(await draftOf(current, articleId)).toBe("half a draft, ");
+    expect((await current.topic(topicId)).status).toBe("archived");
+    await current.expect(200, "POST", current.topicPath(topicId, "/restore"));
+    await expectWrittenOnce(current, gate, runId, articleId);
+  });
+
+  test("[RU86] who started it leaves the workspace: the run goes on to its end", async () => {
+    const gate = createGate();
+    const { current, runId, articleId } = await halfway(gate);
+    const stored = await current.storage.records.get(workspaceRecord, workspaceId);
+    const value = { ...(stored?.value as WorkspaceRecord), members: [] };
+    await current.storage.commit({ partition, records: [{ op: "put", type: workspaceRecord, value, replacing: stored ?? null }] });
+    await gate.open[0]?.write("and the rest");
+    gate.open[0]?.end(written("half a draft, and the rest"));
+    await expect.poll(async () => (await readRun(current.storage, runId)).state).toBe("completed");
+    expect(await draftOf(current, articleId)).toBe("half a draft, and the rest");
+    expect((await current.request("GET", `/runs/${runId}`)).status).toBe(404);
+  });
+});
+
 describe("limits", () => {
   test.each([
     ["the file", { "article.file": 3000 }],
@@ -364,7 +426,7 @@ describe("limits", () => {
       const failed = await rig.runIn(runId, "failed", "completed");
       expect(failed).toMatchObject({ status: "failed", failure: { code: "content_too_large", stepName: "draft", retryable: false } });
       const shown = await draftOf(rig, articleId);
-    expect([shown.length > 0, shown.length < 3000]).toEqual([true, true]);
+      expect([shown.length > 0, shown.length < 3000]).toEqual([true, true]);
       expect(rig.node.rooms.presence(articleId)).toEqual([]);
       pieces = 2;
       await rig.expect(202, "POST", `/runs/${runId}/retry`);

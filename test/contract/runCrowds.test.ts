@@ -117,6 +117,22 @@ describe("decisions", () => {
     const { runs } = await current.expect(200, "GET", `/workspaces/${workspaceId}/runs?topicId=${topicId}`);
     expect(runs).toHaveLength(2);
   });
+
+  test("[RU79] a decision with edits, five times at once under one Idempotency-Key: the edits are made once", async () => {
+    rig = await createRunRig({ storage: createMemoryStorage() });
+    const current = rig;
+    const topicId = await current.makeTopic();
+    const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/outline"), {});
+    const { pendingApproval } = await current.runIn(runId, "paused_for_approval");
+    const path = `/runs/${runId}/approvals/${pendingApproval.approvalId}`;
+    const decision = { decision: "approve", edits: { mode: "append", content: "one line more\n" } };
+    const headers = { "idempotency-key": "with edits" };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => current.request("POST", path, decision, { headers })));
+    expect(answers.filter(({ status }) => status !== 200).every(({ body }) => body.code === "idempotency_in_progress")).toBe(true);
+    await current.expect(200, "POST", path, decision, { headers });
+    expect((await current.node.documents.read(articleId)).texts["outline.md"]).toBe("# outline 1\none line more\n");
+    expect((await current.node.commits.list(articleId, { kind: "commit" })).items).toHaveLength(1);
+  });
 });
 
 /** Ends a step after so long on the held clock. */
