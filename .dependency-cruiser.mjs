@@ -29,7 +29,7 @@ const open = {
   pages: [],
   publishing: ["records"],
   runs: ["records", "runView", "runs", "service", "timelineEntry", "timelineRows", "topicRuns"],
-  storage: ["port", "recordType", "directory"],
+  storage: ["port", "recordType", "directory", "storeAddress"],
   topics: ["port", "records", "service"],
   webhooks: ["enqueue"],
   workspaces: ["access", "members", "newWorkspace", "records"],

@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { deriveSecrets } from "./auth/secrets.ts";
-import { composePasswordReset, hasStore, openStorage } from "./compose.ts";
+import { composePasswordReset, describeStore, hasStore, openStorage } from "./compose.ts";
 import { type Config, toOrigin } from "./config.ts";
 import { type ExitCode, exitCodes } from "./exit.ts";
 import { readSecretKeyFile, secretKeyFileName } from "./secretKeyFile.ts";
@@ -41,14 +41,15 @@ export async function check(config: Config): Promise<Checked> {
     diskError = error;
   });
   try {
-    const { kind, storeVersion, writes, usedMiB, diskFreeMiB } = await storage.status();
+    const { kind, durable, reason, storeVersion, writes, usedMiB, diskFreeMiB } = await storage.status();
     const { rows } = await storage.due.stats();
     if (diskError !== undefined) throw diskError;
     return {
       lines: [
         settings,
         `secret key  ${config.secretKeys === undefined ? `${config.dataDir}/${secretKeyFileName}` : "SVC_SECRET_KEY"}`,
-        `store       ${kind}, version ${storeVersion}, in ${config.dataDir}, ${usedMiB ?? 0} MiB, ${rows} due rows`,
+        `store       ${kind}, version ${storeVersion}, in ${describeStore(config)}, ${usedMiB ?? 0} MiB, ${rows} due rows`,
+        ...(durable ? [] : [`durable     no: ${reason}`]),
         `writes      ${writes}${diskFreeMiB === undefined ? "" : `, ${Math.floor(diskFreeMiB)} MiB free on the disk`}`,
       ],
       code: writes === "ok" ? exitCodes.done : exitCodes.disk,
@@ -85,7 +86,7 @@ export async function resetPassword(config: Config, username: string, log: Logge
   try {
     const passwords = composePasswordReset({ config, storage, baseUrl: config.baseUrl ?? toOrigin(config), log });
     const link = await passwords.createLink(username);
-    if (link === undefined) return { refusal: `There is no account "${username}" in ${config.dataDir}.`, code: exitCodes.usage };
+    if (link === undefined) return { refusal: `There is no account "${username}" in ${describeStore(config)}.`, code: exitCodes.usage };
     const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
     const hint = `Start the server; the link sets the password of ${link.username}, once, within ${minutes} minutes, and ends its sessions.`;
     const disabled = `The account ${link.username} is disabled: nobody can sign in to it until an operator enables it.`;

@@ -64,6 +64,8 @@ import { createLmdbStorage } from "./storage/lmdb.ts";
 import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
 import type { Storage } from "./storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
+import { createRedisStorage } from "./storage/redis.ts";
+import { describeRedis } from "./storage/storeAddress.ts";
 import { isMarked } from "./storage/storeMark.ts";
 import { createStreamService } from "./streams/service.ts";
 import { createTimelineReader } from "./streams/timelineReader.ts";
@@ -93,13 +95,23 @@ const recordTypes = [
   ...runRecordTypes,
 ] as readonly AnyRecordType[];
 
-export function openStorage(config: Pick<Config, "dataDir" | "diskReserveMiB">, onDiskError: (error: Error) => void): Promise<Storage> {
-  return createLmdbStorage({ directory: config.dataDir, diskReserveMiB: config.diskReserveMiB, recordTypes, onDiskError });
+/** `onDiskError`: the store can no longer be trusted, and the process must end. */
+export function openStorage(
+  { redis, dataDir, diskReserveMiB }: Pick<Config, "redis" | "dataDir" | "diskReserveMiB">,
+  onDiskError: (error: Error) => void,
+): Promise<Storage> {
+  if (redis !== undefined) return createRedisStorage({ ...redis, recordTypes, onLost: onDiskError });
+  return createLmdbStorage({ directory: dataDir, diskReserveMiB, recordTypes, onDiskError });
 }
 
-/** Something was stored in this directory before. */
-export function hasStore({ dataDir }: Pick<Config, "dataDir">): boolean {
-  return existsSync(join(dataDir, "store")) || isMarked(dataDir);
+/** For people: where what is stored is. */
+export function describeStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): string {
+  return redis === undefined ? dataDir : describeRedis(redis.address);
+}
+
+/** Something was stored in this directory before. A store elsewhere shows only when it is opened. */
+export function hasStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): boolean {
+  return redis !== undefined || existsSync(join(dataDir, "store")) || isMarked(dataDir);
 }
 
 /** For a store on which no server runs. */

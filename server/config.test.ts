@@ -81,15 +81,29 @@ describe("errors", () => {
     const text = problemsOf({
       ...secrets,
       SVC_ADMIN_USERNAME: "admin",
-      REDIS_URL: "redis://:secret@host",
+      REDIS_URL: "redis://:secret@host/x",
       BASE_URL: "https://me:secret@a.example",
     });
     expect(text).not.toMatch(/secretpw|abc123|short secret|:secret/);
     expect(text).toContain("5 settings are wrong");
   });
 
-  test("[OP3] REDIS_URL is refused in plain words while there is only the embedded store", () => {
-    expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("this version has the embedded store only");
+  test("[OP3] REDIS_URL chooses Redis, which needs a key of its own for all nodes", () => {
+    const key = "ab".repeat(32);
+    expect(read({}).redis).toBeUndefined();
+    expect(read({ REDIS_URL: "redis+cluster://a:7000,b", SVC_SECRET_KEY: key, REDIS_WAIT_REPLICAS: "1" }).redis).toMatchObject({
+      address: {
+        kind: "cluster",
+        servers: [
+          { host: "a", port: 7000 },
+          { host: "b", port: 6379 },
+        ],
+      },
+      waitReplicas: 1,
+    });
+    expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("SVC_SECRET_KEY\n    read     nothing, but REDIS_URL is set");
+    expect(problemsOf({ REDIS_URL: "redis+sentinel://localhost", SVC_SECRET_KEY: key })).toContain("redis+sentinel://host,host/master");
+    expect(problemsOf({ REDIS_WAIT_REPLICAS: "1" })).toContain("REDIS_URL\n    read     nothing, but REDIS_WAIT_REPLICAS is set");
   });
 
   test("[OP3] a model has an address and a name, its key is optional and never shown", () => {

@@ -5,6 +5,7 @@
 import type { Limits } from "../api/limits.ts";
 import { changedLimits } from "./settings/parseLimits.ts";
 import { type SettingName, type SettingValues, settings } from "./settings/settings.ts";
+import type { RedisAddress } from "./storage/storeAddress.ts";
 
 export interface Config {
   readonly host: string;
@@ -14,6 +15,8 @@ export interface Config {
   readonly baseUrl?: string;
   /** Absolute. */
   readonly dataDir: string;
+  /** In place of the embedded store. */
+  readonly redis?: { readonly address: RedisAddress; readonly waitReplicas: number };
   readonly firstAccount?: { readonly username: string; readonly password: string };
   /** 32 bytes each; absent: kept in a file of the data directory. */
   readonly secretKeys?: readonly Uint8Array[];
@@ -105,9 +108,13 @@ function acrossSettings(
 ): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const isSet = (name: string): boolean => (environment[name] ?? "").trim() !== "";
-  if (isSet("REDIS_URL")) {
-    const allowed = "nothing: this version has the embedded store only; leave it out, the data is kept in DATA_DIR";
-    problems.push({ name: "REDIS_URL", read: "an address, not shown", allowed, example: "" });
+  if (isSet("REDIS_URL") && !isSet("SVC_SECRET_KEY")) {
+    const { allowed, example } = settings.SVC_SECRET_KEY;
+    problems.push({ name: "SVC_SECRET_KEY", read: "nothing, but REDIS_URL is set: all nodes must have the same key", allowed, example });
+  }
+  if (isSet("REDIS_WAIT_REPLICAS") && !isSet("REDIS_URL") && values.REDIS_WAIT_REPLICAS !== 0) {
+    const { allowed, example } = settings.REDIS_URL;
+    problems.push({ name: "REDIS_URL", read: "nothing, but REDIS_WAIT_REPLICAS is set", allowed, example });
   }
   if (isSet("SVC_ADMIN_USERNAME") !== isSet("SVC_ADMIN_PASSWORD")) {
     const [missing, given] = isSet("SVC_ADMIN_USERNAME") ? (["PASSWORD", "USERNAME"] as const) : (["USERNAME", "PASSWORD"] as const);
@@ -141,6 +148,7 @@ function unknownNames(environment: Readonly<Record<string, string | undefined>>)
 
 function toConfig(values: SettingValues): Config {
   const { BASE_URL: baseUrl, SVC_SECRET_KEY: secretKeys, OPERATOR_TOKEN: operatorToken } = values;
+  const { REDIS_URL: redis } = values;
   const { SVC_ADMIN_USERNAME: username, SVC_ADMIN_PASSWORD: password } = values;
   const { MODEL_BASE_URL: modelUrl, MODEL_NAME: model, MODEL_API_KEY: apiKey } = values;
   return {
@@ -148,6 +156,7 @@ function toConfig(values: SettingValues): Config {
     port: values.PORT,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     dataDir: values.DATA_DIR,
+    ...(redis === undefined ? {} : { redis: { address: redis, waitReplicas: values.REDIS_WAIT_REPLICAS } }),
     ...(username === undefined || password === undefined ? {} : { firstAccount: { username, password } }),
     ...(secretKeys === undefined ? {} : { secretKeys }),
     ...(operatorToken === undefined ? {} : { operatorToken }),

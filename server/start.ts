@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { deriveSecrets } from "./auth/secrets.ts";
-import { composeService, hasStore, openStorage, type Service, startFittingHost } from "./compose.ts";
+import { composeService, describeStore, hasStore, openStorage, type Service, startFittingHost } from "./compose.ts";
 import { type Config, toOrigin } from "./config.ts";
 import { createFrontDoor } from "./frontDoor.ts";
 import { createMetrics } from "./observability/metrics.ts";
@@ -48,6 +48,8 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const secrets = deriveSecrets(config.secretKeys ?? [readSecretKeyFile(config.dataDir, hasStore(config))]);
     const storage = await openStorage(config, onDiskError);
     opened.push(() => storage.close());
+    const { durable, reason } = await storage.status();
+    if (!durable) log.warn({ reason }, "an acknowledged write may be lost: the store does not keep its promise as it is set up");
     const metrics = createMetrics();
     service = await composeService({ config, baseUrl, storage, secrets, log, metrics, version, isServing: door.isServing });
     const prepared = await service.start();
@@ -58,7 +60,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     await closeAll();
     throw reason;
   }
-  log.info({ listening, baseUrl, dataDir: config.dataDir, version, deviations: config.deviations.map(({ name }) => name) }, "ready");
+  log.info({ listening, baseUrl, store: describeStore(config), version, deviations: config.deviations.map(({ name }) => name) }, "ready");
 
   let drained: Promise<void> | undefined;
   async function drain(): Promise<void> {

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { Password, Username } from "../../api/schema/common.ts";
 import { defaultDeliverySchedule } from "../../machines/delivery.ts";
+import { type RedisAddress, toRedisAddress } from "../storage/storeAddress.ts";
 import { parseLimits } from "./parseLimits.ts";
 import { toAutoDisable, toBaseUrl, toCidr, toHost, toKey, toOrigin, toScheduleMs, toServiceUrl } from "./values.ts";
 
@@ -79,6 +80,14 @@ export const settings = {
     "a folder",
     "./data",
   ),
+  REDIS_URL: setting(
+    read(toRedisAddress) as z.ZodType<RedisAddress | undefined, string>,
+    undefined,
+    "redis://[user:password@]host[:port][/database], redis+sentinel://host,host/master or redis+cluster://host,host; rediss… with TLS",
+    "redis://127.0.0.1:6379",
+    "secret",
+  ),
+  REDIS_WAIT_REPLICAS: integer(0, 16, 0, "replicas that must hold a write before it is acknowledged"),
   SVC_ADMIN_USERNAME: setting(
     Username as z.ZodType<string | undefined, string>,
     undefined,

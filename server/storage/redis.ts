@@ -6,7 +6,6 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Storage, type StorageDamagedError, StorageFullError, StorageUnavailableError } from "./port.ts";
 import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
-import { describeRedis, type RedisAddress } from "./redisAddress.ts";
 import { createRedisBlobs } from "./redisBlobs.ts";
 import { createRedisBus } from "./redisBus.ts";
 import { type Calls, createCalls } from "./redisCalls.ts";
@@ -20,6 +19,7 @@ import { createRedisReads } from "./redisReads.ts";
 import { createReplicated } from "./redisReplicas.ts";
 import { redisScripts } from "./redisScripts.ts";
 import { createTopology } from "./redisTopology.ts";
+import { describeRedis, type RedisAddress } from "./storeAddress.ts";
 import { storeVersion } from "./storeVersion.ts";
 
 export interface RedisStorageOptions {

@@ -5,9 +5,9 @@
 import { createClient } from "redis";
 import type { Partition, Storage } from "./port.ts";
 import { createProcessBus } from "./processBus.ts";
-import type { RedisAddress, ServerAddress } from "./redisAddress.ts";
 import { toClientOptions } from "./redisConnection.ts";
 import type { Topology } from "./redisTopology.ts";
+import type { RedisAddress, ServerAddress } from "./storeAddress.ts";
 
 /** Where messages are sent and heard: any node of a Cluster passes them on to the others. */
 const busPartition: Partition = 0;

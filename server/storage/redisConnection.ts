@@ -6,8 +6,8 @@
  * (`NotSentError`), or nobody knows (`AnswerLostError`).
  */
 import { ClientClosedError, ClientOfflineError, createClient, ErrorReply, RESP_TYPES } from "redis";
-import { type RedisAddress, type ServerAddress, toServerName } from "./redisAddress.ts";
 import type { Argument } from "./redisKeys.ts";
+import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
 
 export type Reply = Buffer | string | number | null | readonly Reply[];
 

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Partition, partitionCount, StorageDamagedError, StorageUnavailableError } from "./port.ts";
-import type { RedisAddress } from "./redisAddress.ts";
 import type { Calls } from "./redisCalls.ts";
 import type { Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
 import { readFacts, readSettings, type ServerFacts, toWeaknesses } from "./redisPromise.ts";
 import { redisScripts } from "./redisScripts.ts";
 import type { Topology } from "./redisTopology.ts";
+import type { RedisAddress } from "./storeAddress.ts";
 import { storeVersion } from "./storeVersion.ts";
 
 /** The layout's version, the store's id and its time live here. */

@@ -2,8 +2,9 @@
  * What the settings of the Redis servers mean for what was acknowledged: read from them, said in sentences. An empty
  * list: an acknowledged write is on disk.
  */
-import type { RedisAddress } from "./redisAddress.ts";
+
 import { type Connection, ErrorReply, type Reply } from "./redisConnection.ts";
+import type { RedisAddress } from "./storeAddress.ts";
 
 const wantedSettings = ["appendonly", "appendfsync", "maxmemory", "maxmemory-policy", "min-replicas-to-write"] as const;
 

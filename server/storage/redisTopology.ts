@@ -5,9 +5,9 @@
  * Written on plain connections: the client's own Sentinel and Cluster repeat commands whose answer was lost.
  */
 import { type Partition, partitionCount } from "./port.ts";
-import { type RedisAddress, type ServerAddress, toServerName } from "./redisAddress.ts";
 import { type Connection, type ErrorReply, NotSentError, openConnection, type Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
+import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
 
 export interface Topology {
   /** The open connection to a partition's master, if there is one. */

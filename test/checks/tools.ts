@@ -10,6 +10,8 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
   { command: "unshare", debian: "util-linux", why: "a small disk of their own for the tests of a full one" },
   { command: "mount", debian: "mount", why: "the same" },
   { command: "ip", debian: "iproute2", why: "a network of their own for the tests of outbound addresses" },
+  { command: "redis-server", debian: "redis-server", why: "the store on Redis, on servers of the tests' own" },
+  { command: "redis-cli", debian: "redis-tools", why: "the same" },
   { command: "curl", debian: "curl", why: "the commands of the README" },
 ];
 

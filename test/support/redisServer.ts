@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient } from "redis";
-import type { RedisAddress } from "../../server/storage/redisAddress.ts";
+import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 
 export interface RedisProcess {
   readonly port: number;

@@ -1,0 +1,84 @@
+/**
+ * Where a Redis is and how it is entered: one server, the Sentinels that know the master, or nodes of a Cluster. Read
+ * from one URL, whose scheme says which: `redis`, `redis+sentinel`, `redis+cluster`, each with `rediss` for TLS.
+ */
+
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisAddress {
+  readonly kind: "single" | "sentinel" | "cluster";
+  /** The server, the Sentinels, or some nodes of the Cluster. */
+  readonly servers: readonly ServerAddress[];
+  /** The name under which Sentinels know the master. */
+  readonly master?: string;
+  readonly tls: boolean;
+  /** Of the servers that hold data, not of Sentinels. */
+  readonly username?: string;
+  readonly password?: string;
+  readonly database: number;
+}
+
+export const toServerName = ({ host, port }: ServerAddress) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** For people: no password in it. */
+export function describeRedis({ kind, servers, master }: RedisAddress): string {
+  const list = servers.map(toServerName).join(", ");
+  if (kind === "sentinel") return `Redis "${master}" of the Sentinels ${list}`;
+  return kind === "cluster" ? `the Redis Cluster of ${list}` : `Redis at ${list}`;
+}
+
+const form = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^@/?#]+)((?:\/[^/?#]*)*)$/;
+const server = /^(?:\[([\da-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/;
+const ports = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
+const highestDatabase = 65_535;
+
+function toServer(text: string, standardPort: number): ServerAddress | undefined {
+  const match = server.exec(text);
+  const port = Number(match?.[3] ?? standardPort);
+  const host = match?.[1] ?? match?.[2];
+  return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port };
+}
+
+function toDatabase(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return 0;
+  return /^\d{1,5}$/.test(text) && Number(text) <= highestDatabase ? Number(text) : undefined;
+}
+
+function decode(text: string | undefined): string | undefined {
+  try {
+    return text === undefined || text === "" ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `undefined` for what is no such address. */
+export function toRedisAddress(text: string): RedisAddress | undefined {
+  const match = form.exec(text);
+  if (match === null) return undefined;
+  const [, secure, topology, user, list = "", path = ""] = match;
+  const kind = (topology ?? "single") as RedisAddress["kind"];
+  const servers = list.split(",").map((each) => toServer(each, ports[kind]));
+  if (servers.includes(undefined) || (kind === "single" && servers.length > 1)) return undefined;
+  const steps = path.replace(/\/$/, "").split("/").slice(1);
+  const master = kind === "sentinel" ? decode(steps.shift()) : undefined;
+  const database = toDatabase(steps.shift());
+  // A Cluster has one database.
+  if (database === undefined || steps.length > 0 || (kind === "cluster" && database > 0)) return undefined;
+  if (kind === "sentinel" && master === undefined) return undefined;
+  const colon = user?.indexOf(":") ?? -1;
+  const username = decode(colon === -1 ? user : user?.slice(0, colon));
+  const password = decode(colon === -1 ? undefined : user?.slice(colon + 1));
+  return {
+    kind,
+    servers: servers as readonly ServerAddress[],
+    ...(master === undefined ? {} : { master }),
+    tls: secure === "s",
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+  };
+}
