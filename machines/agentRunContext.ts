@@ -189,8 +189,8 @@ export type RunEvent =
       readonly fromStep?: string | undefined;
       readonly budget?: RunBudget | undefined;
       readonly approvalIds: Readonly<Record<string, string>>;
-      /** Others have gone on from what the interrupted steps left: it is not taken back. */
-      readonly letsStand?: boolean;
+      /** Names of interrupted steps from whose text others have gone on: it is not taken back. */
+      readonly letsStand?: readonly string[];
       readonly nowMs: number;
     };
 export const runCommands = ["approval.resolve", "run.cancel", "run.retry"] as const;
@@ -315,10 +315,10 @@ export function toRetried(context: RunContext, event: RunEventOf<"run.retry">): 
     const approvalId = event.approvalIds[step.name];
     return approvalId === undefined ? [] : [toApproval(approvalId, step, event.nowMs)];
   });
-  const left = event.letsStand === true ? { writers: [], base: undefined } : {};
+  const left = ({ name }: RunStepContext) => (event.letsStand?.includes(name) === true ? { writers: [], base: undefined } : {});
   return {
     at,
-    steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left })),
+    steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left(step) })),
     approvals: [...context.approvals, ...successors],
     failure: undefined,
     finishedAtMs: undefined,

@@ -139,20 +139,22 @@ export function createRuns(options: RunsOptions): Runs {
     return toRunView(change.next, (await tailOf(id)) + told);
   }
 
-  /** Another run has written into the article since this one ended. */
-  async function wasFollowed({ id, context: { articleId, finishedAtMs } }: RunRecord): Promise<boolean> {
-    if (articleId === undefined || finishedAtMs === undefined) return false;
+  /** Interrupted steps into whose file another run has written since this one ended. */
+  async function findFollowed({ id, context: { articleId, finishedAtMs, steps } }: RunRecord): Promise<readonly string[]> {
+    const interrupted = steps.filter(({ writers }) => writers.length > 0);
+    if (articleId === undefined || finishedAtMs === undefined || interrupted.length === 0) return [];
     const partition = partitionOfId(id);
     const rows = await storage.index.scan({ partition, prefix: runLists.ofArticle(articleId), reverse: true, limit: maxFollowers });
     const runs = await storage.records.getMany(
       runRecord,
       rows.map(({ target }) => target),
     );
-    return runs.some((stored) => {
-      if (stored === undefined || stored.value.id === id || stored.value.context.begun === 0) return false;
-      const { finishedAtMs: endedAtMs = Number.POSITIVE_INFINITY } = stored.value.context;
-      return writesArticle(stored.value) && endedAtMs > finishedAtMs;
-    });
+    const others = runs.flatMap((stored) => (stored === undefined || stored.value.id === id ? [] : [stored.value.context]));
+    const since = others.filter(({ finishedAtMs: endedAtMs = Number.POSITIVE_INFINITY }) => endedAtMs > finishedAtMs);
+    const written = new Set(
+      since.flatMap((other) => other.steps.flatMap((step) => (step.attempt > 0 ? [step.persistToArticle?.file] : []))),
+    );
+    return interrupted.filter(({ persistToArticle }) => written.has(persistToArticle?.file)).map(({ name }) => name);
   }
 
   async function findTarget(request: StartRun): Promise<{ topic?: Stored<TopicRecord>; article?: ArticleRecord }> {
@@ -269,7 +271,7 @@ export function createRuns(options: RunsOptions): Runs {
             return attempt > 0 && approval !== "none" && approvals.findLast(({ stepName }) => stepName === name)?.state !== "pending";
           });
           const approvalIds = Object.fromEntries(decided.map(({ name }) => [name, call.ids.next("apr", partition)]));
-          const letsStand = await wasFollowed(run.value);
+          const letsStand = await findFollowed(run.value);
           const change = actors.move(kind(), run, { type: "run.retry", by, fromStep, budget, approvalIds, letsStand });
           if (writesArticle(run.value) && articleId !== undefined) await requireLiveArticle(storage, articleId, "the run");
           const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);

@@ -107,8 +107,9 @@ export function stagesOf({ steps }: { readonly steps: readonly { readonly type: 
 export async function requireLiveArticle(storage: Pick<Storage, "records">, articleId: string, who: string): Promise<ArticleRecord> {
   const article = (await storage.records.get(articleRecord, articleId))?.value;
   if (article !== undefined && article.deletedAtMs === undefined) return article;
-  const detail = `The article that ${who} works on is in the trash. Take it back first.`;
-  throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: ["articles.undelete"] });
+  const isGone = article === undefined;
+  const detail = `The article that ${who} works on is ${isGone ? "gone for good" : "in the trash. Take it back first"}.`;
+  throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: isGone ? [] : ["articles.undelete"] });
 }
 
 export function createRunStarter({ storage, actors, kind, topics, articles, limits }: RunStarterOptions): RunStarter {

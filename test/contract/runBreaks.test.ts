@@ -247,6 +247,37 @@ describe("retry", () => {
     expect(await draftOf(current, articleId)).toBe("Half a draft. And the other half. And more.");
   });
 
+  test("[RU73] a run in between that wrote another file changes nothing: what was interrupted is taken back", async () => {
+    const gate = createGate();
+    const current = await openRig({ draft: gate.run });
+    const { topicId, runId, articleId } = await draftRun(current);
+    await expect.poll(() => gate.open.length).toBe(1);
+    await gate.open[0]?.write("Half a dra");
+    await expect.poll(() => draftOf(current, articleId)).toBe("Half a dra");
+    await current.expect(202, "POST", `/runs/${runId}/cancel`);
+    const { runId: other } = await current.expect(202, "POST", current.topicPath(topicId, "/shortlist"), { instructions: "look further" });
+    await current.runIn(other, "completed");
+    await current.expect(202, "POST", `/runs/${runId}/retry`);
+    await expect.poll(() => gate.open.length).toBe(2);
+    expect(await draftOf(current, articleId)).toBe("");
+    gate.open[1]?.end(written("A draft."));
+    await current.runIn(runId, "completed");
+    expect(await draftOf(current, articleId)).toBe("A draft.");
+  });
+
+  test("[RU64] a run whose article is gone for good cannot be retried, and is not told to take it back", async () => {
+    const current = await openRig();
+    const topicId = await current.makeTopic();
+    const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/outline"), {});
+    await current.runIn(runId, "paused_for_approval");
+    const call = createCall(current.storage, workspaceId, partition, { username: "ana", role: "owner" });
+    await current.node.articles.delete(articleId, true, call);
+    expect(await current.request("POST", `/runs/${runId}/retry`)).toMatchObject({
+      status: 409,
+      body: { code: "invalid_transition", currentState: "article_deleted", allowed: [] },
+    });
+  });
+
   test("[RU74] a decision taken early about a step to come holds over a failure and its retry", async () => {
     const gate = createGate();
     const current = await openRig({ research: gate.run });
