@@ -10,19 +10,15 @@ import { createLmdbStorage } from "../../server/storage/lmdb.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import { partitionCount, type Storage } from "../../server/storage/port.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { eventsOf, partition } from "./runBreaksFixture.ts";
 import { createEngineNode, finished, readRun, readTimeline, toInput, workspaceId } from "./runEngineFixture.ts";
 import { type Answer, createRunRig, noUsage, otherWorkspaceId, type RunRig } from "./runRig.ts";
-
-const partition = partitionOfId(workspaceId);
 
 let rig: RunRig | undefined;
 afterEach(async () => {
   await rig?.close();
   rig = undefined;
 });
-
-const eventsOf = async (storage: Storage, runId: string, name: string) =>
-  (await readTimeline(storage, runId)).filter(({ event }) => event === name);
 
 describe("decisions", () => {
   type Outcome = { readonly status: number; readonly body: Answer["body"] };

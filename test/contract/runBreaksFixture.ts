@@ -1,0 +1,59 @@
+/** What the tests share that try to break the engine: it alone on a held clock, and steps that a test ends when it wants. */
+import { partitionOfId } from "../../server/ids.ts";
+import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
+import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { Storage } from "../../server/storage/port.ts";
+import { createManualTime } from "../support/manualTime.ts";
+import { createEngineNode, readRun, readTimeline } from "./runEngineFixture.ts";
+import { noUsage, type RunRig, workspaceId } from "./runRig.ts";
+
+export const partition = partitionOfId(workspaceId);
+
+/** The engine alone on a held clock; counts who listens on the bus. */
+export function openEngine(executors: Executors, wrap: (storage: Storage) => Storage = (storage) => storage) {
+  const time = createManualTime();
+  const watched = time.watch(createMemoryStorage({ now: time.now }));
+  const listening = { count: 0 };
+  const storage: Storage = wrap({
+    ...watched,
+    bus: {
+      ...watched.bus,
+      subscribe(topic, listener) {
+        listening.count += 1;
+        const stop = watched.bus.subscribe(topic, listener);
+        return () => {
+          listening.count -= 1;
+          stop();
+        };
+      },
+    },
+  });
+  const node = createEngineNode(storage, time, executors);
+  const runId = node.ids.next("run", partition);
+  const until = (state: string, withinMs = 120_000) =>
+    time.until(async () => (await readRun(storage, runId)).state === state, { withinMs });
+  return { ...node, time, storage, runId, until, listening };
+}
+
+/** A step that a test ends, and that does not listen to being called off. */
+export function createGate() {
+  const open: (StepContext & { end(result: StepResult): void; fail(reason: unknown): void })[] = [];
+  const run = (context: StepContext) => new Promise<StepResult>((resolve, reject) => open.push({ ...context, end: resolve, fail: reject }));
+  return { open, run };
+}
+
+export async function draftRun(current: RunRig): Promise<{ topicId: string; runId: string; articleId: string }> {
+  const topicId = await current.makeTopic();
+  const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/draft/actions"), { action: "create" });
+  return { topicId, runId, articleId };
+}
+
+export const draftOf = async (current: RunRig, articleId: string) => (await current.node.documents.read(articleId)).texts["content.md"];
+export const eventsOf = async (storage: Storage, runId: string, name: string) =>
+  (await readTimeline(storage, runId)).filter(({ event }) => event === name);
+export const written = (text: string): StepResult => ({
+  kind: "completed",
+  text,
+  artifacts: [{ kind: "draft", contentType: "text/markdown", text }],
+  usage: noUsage,
+});
