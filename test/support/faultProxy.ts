@@ -1,0 +1,97 @@
+/**
+ * A link that goes wrong when it is told to: a TCP proxy between a node and its store. It passes, holds back, slows down,
+ * goes half dead (connections stay, nothing moves) or is cut.
+ */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+
+export type LinkState =
+  | { readonly kind: "pass" }
+  /** Everything arrives later. */
+  | { readonly kind: "delay"; readonly delayMs: number }
+  | { readonly kind: "slow"; readonly bytesPerSecond: number }
+  /** Nothing moves in either direction, and nobody is told. */
+  | { readonly kind: "halfOpen" }
+  /** Open connections are reset, new ones too. */
+  | { readonly kind: "cut" };
+
+export interface FaultProxy {
+  readonly port: number;
+  /** Takes effect at once, for open connections too. */
+  set(state: LinkState): void;
+  close(): Promise<void>;
+}
+
+const sliceMs = 20;
+
+export async function startFaultProxy(target: { readonly host: string; readonly port: number }): Promise<FaultProxy> {
+  let state: LinkState = { kind: "pass" };
+  const waiting = new Set<() => void>();
+  const open = new Set<Socket>();
+
+  /** Resolves when so many bytes may go on; at most a slice of a slow link at a time. */
+  async function admit(bytes: number): Promise<number> {
+    for (;;) {
+      const now = state;
+      if (now.kind === "halfOpen") {
+        await new Promise<void>((resolve) => waiting.add(resolve));
+        continue;
+      }
+      if (now.kind === "delay") await pause(now.delayMs);
+      if (now.kind !== "slow") return bytes;
+      await pause(sliceMs);
+      return Math.max(1, Math.min(bytes, Math.floor((now.bytesPerSecond * sliceMs) / 1000)));
+    }
+  }
+
+  async function carry(from: Socket, to: Socket): Promise<void> {
+    for await (const piece of from as AsyncIterable<Buffer>) {
+      for (let at = 0; at < piece.length; ) {
+        const end = at + (await admit(piece.length - at));
+        if (!to.write(piece.subarray(at, end))) await once(to, "drain");
+        at = end;
+      }
+    }
+    to.end();
+  }
+
+  function join(near: Socket): void {
+    if (state.kind === "cut") {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(target);
+    const end = () => {
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", end).on("close", () => {
+        open.delete(socket);
+        end();
+      });
+    }
+    carry(near, far).catch(end);
+    carry(far, near).catch(end);
+  }
+
+  const server = createServer(join).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next) {
+      state = next;
+      for (const resume of waiting) resume();
+      waiting.clear();
+      if (next.kind === "cut") for (const socket of open) socket.resetAndDestroy();
+    },
+    async close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
