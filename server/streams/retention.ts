@@ -45,9 +45,9 @@ export function createTimelineRetention({ storage, limits }: RetentionOptions): 
       }
     }
     if (through > 0) await storage.commit({ partition, logs: [{ op: "trim", log, through }] });
-    // The row stays while there may be entries: one that comes now finds it, and arms none of its own.
-    if (nextMs === undefined) return { kind: "retry", atMs: nowMs + limits["keep.events"] };
-    return { kind: "retry", atMs: log.startsWith("run/") ? nextMs : Math.min(nextMs, nowMs + trimEveryMs) };
+    // The row stays also where nothing is left: an entry that comes now finds it, and arms none of its own.
+    const oldMs = nextMs ?? nowMs + limits["keep.events"];
+    return { kind: "retry", atMs: log.startsWith("run/") ? oldMs : Math.min(oldMs, nowMs + trimEveryMs) };
   };
   return { [trimKind]: trim };
 }

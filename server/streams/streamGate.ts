@@ -118,13 +118,15 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
 
     function watchExpiry(principal: Principal): void {
       if (principal.kind !== "key" || principal.expiresAtMs === undefined || end.signal.aborted) return;
-      const leftMs = principal.expiresAtMs - clock.now();
-      if (leftMs <= 0) {
-        end.abort();
-        return;
-      }
-      const cancel = clock.after(Math.min(leftMs, longestTimerMs), () => watchExpiry(principal));
-      end.signal.addEventListener("abort", cancel, { once: true });
+      const { expiresAtMs } = principal;
+      let cancel = () => {};
+      const wait = () => {
+        const leftMs = expiresAtMs - clock.now();
+        if (leftMs <= 0) end.abort();
+        else cancel = clock.after(Math.min(leftMs, longestTimerMs), wait);
+      };
+      wait();
+      end.signal.addEventListener("abort", () => cancel(), { once: true });
     }
 
     return {

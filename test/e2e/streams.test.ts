@@ -5,75 +5,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
+import { closeReaders, eventsOf, openReader as open, type Told } from "../support/eventReader.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
-interface Told {
-  readonly event?: string;
-  readonly id?: string;
-  readonly data?: string;
-}
-
-interface Reading {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly told: readonly Told[];
-  /** What is told, once it is enough. */
-  until(enough: (told: readonly Told[]) => boolean): Promise<readonly Told[]>;
-  /** Resolves when the server ends it. */
-  readonly ended: Promise<void>;
-  close(): void;
-}
-
 const hangMs = 20_000;
-const reading: Reading[] = [];
-afterEach(() => {
-  for (const { close } of reading.splice(0)) close();
-});
-
-function toTold(block: string): Told {
-  const fields = block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]);
-  return Object.fromEntries(fields.filter(([name]) => name === "event" || name === "id" || name === "data"));
-}
-
-async function open({ url, headers }: Rest, path: string, more: Record<string, string> = {}): Promise<Reading> {
-  const end = new AbortController();
-  const answer = await fetch(url + path, { headers: { accept: "text/event-stream", ...headers, ...more }, signal: end.signal });
-  const told: Told[] = [];
-  const decoder = new TextDecoder();
-  async function read(): Promise<void> {
-    let text = "";
-    for await (const piece of answer.body ?? []) {
-      text += decoder.decode(piece, { stream: true });
-      const blocks = text.split("\n\n");
-      text = blocks.pop() ?? "";
-      told.push(...blocks.map(toTold).filter(({ event, data }) => event !== undefined || data !== undefined));
-    }
-  }
-  const ended = read();
-  ended.catch(() => {});
-  const opened: Reading = {
-    status: answer.status,
-    headers: answer.headers,
-    told,
-    ended,
-    until: (enough) =>
-      vi.waitFor(
-        () => {
-          if (!enough(told)) throw new Error(`so far: ${told.map(({ event, id }) => `${event} ${id}`).join(", ")}`);
-          return told;
-        },
-        { timeout: hangMs },
-      ),
-    close: () => end.abort(),
-  };
-  reading.push(opened);
-  return opened;
-}
-
-/** The agent events among what was told. */
-function eventsOf(told: readonly Told[]): readonly AgentEvent[] {
-  return told.filter(({ event }) => event?.startsWith("agent.")).map(({ data }) => JSON.parse(data ?? "") as AgentEvent);
-}
+afterEach(closeReaders);
 
 const isOver = (told: readonly Told[]) => told.at(-1)?.event === "stream.end";
 
