@@ -14,7 +14,13 @@ export function createReplicated(replicas: number): Replicated {
   const following = new WeakMap<Connection, Promise<void>>();
 
   async function ask(connection: Connection): Promise<void> {
-    const held = Number(await connection.send(["WAIT", String(replicas), String(waitMs)]));
+    let held: number;
+    try {
+      held = Number(await connection.send(["WAIT", String(replicas), String(waitMs)]));
+    } catch (reason) {
+      // The write itself was done: whatever is wrong here, it must not look as if it could be sent again.
+      throw new AnswerLostError(`it is not known how many replicas hold the write: ${(reason as Error).message}`, { cause: reason });
+    }
     if (held < replicas) throw new AnswerLostError(`${held} of the ${replicas} replicas that REDIS_WAIT_REPLICAS asks for hold the write`);
   }
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export interface RedisProcess {
 export type RedisOptions = Readonly<Record<string, string>>;
 
 /** What keeps the promise that an acknowledged write is on disk. */
-const durable: RedisOptions = { appendonly: "yes", appendfsync: "always", save: "" };
+const durable: RedisOptions = { appendonly: "yes", appendfsync: "always", save: "", "repl-diskless-sync-delay": "0" };
 
 /** Ports that nobody listens on at this moment, all different. */
 async function findFreePorts(count: number): Promise<readonly number[]> {
@@ -46,19 +46,22 @@ async function findFreePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-async function startProcess(port: number, options: RedisOptions): Promise<RedisProcess> {
+/** `sentinel`: lines of the configuration that a Sentinel keeps. */
+async function startProcess(port: number, options: RedisOptions, sentinel?: readonly string[]): Promise<RedisProcess> {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
   const settings = { port: String(port), bind: "127.0.0.1", dir: folder, daemonize: "no", ...durable, ...options };
+  const sentinelFile = join(folder, "sentinel.conf");
+  if (sentinel !== undefined)
+    await writeFile(sentinelFile, [`port ${port}`, `dir ${folder}`, "bind 127.0.0.1", ...sentinel, ""].join("\n"));
   let child: ChildProcess | undefined;
   let client: ReturnType<typeof createClient> | undefined;
   const end = () => child?.kill("SIGKILL");
 
   async function start(): Promise<void> {
-    const started = spawn(
-      "redis-server",
-      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(" ")]);
+    const started = spawn("redis-server", sentinel === undefined ? args : [sentinelFile, "--sentinel"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     child = started;
     const lines: string[] = [];
     await new Promise<void>((resolve, reject) => {
@@ -67,7 +70,7 @@ async function startProcess(port: number, options: RedisOptions): Promise<RedisP
       createInterface({ input: started.stdout }).on("line", (line) => {
         lines.push(line);
         if (lines.length > 50) lines.shift();
-        if (line.includes("Ready to accept connections")) resolve();
+        if (/Ready to accept connections|Sentinel ID is/.test(line)) resolve();
       });
     });
   }
@@ -164,6 +167,45 @@ export async function startRedisCluster(options: RedisOptions = {}): Promise<Red
     masters,
     async remove() {
       await Promise.all(masters.map((master) => master.remove()));
+    },
+  };
+}
+
+export interface RedisSentinelProcesses {
+  readonly address: RedisAddress;
+  /** The first is the master at the beginning. */
+  readonly servers: readonly RedisProcess[];
+  readonly sentinel: RedisProcess;
+  remove(): Promise<void>;
+}
+
+/** A master, one replica of it, and the Sentinel that makes the one the other's successor. */
+export async function startRedisSentinel(options: RedisOptions = {}): Promise<RedisSentinelProcesses> {
+  const [first, second, third] = (await findFreePorts(3)) as [number, number, number];
+  const master = await startProcess(first, options);
+  const replica = await startProcess(second, { ...options, replicaof: `127.0.0.1 ${first}` });
+  for (let look = 0; look < looksForCluster; look += 1) {
+    // The replica has the first sync behind it once it says that it holds a write.
+    await master.command("SET", "first", "1");
+    if (Number(await master.command("WAIT", "1", "500")) === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+  }
+  const sentinel = await startProcess(third, {}, [
+    `sentinel monitor main 127.0.0.1 ${first} 1`,
+    "sentinel down-after-milliseconds main 500",
+    "sentinel failover-timeout main 2000",
+  ]);
+  for (let look = 0; look < looksForCluster; look += 1) {
+    if (((await sentinel.command("SENTINEL", "replicas", "main")) as readonly unknown[]).length === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+  }
+  const all = [sentinel, replica, master];
+  return {
+    address: { kind: "sentinel", servers: [{ host: "127.0.0.1", port: third }], master: "main", tls: false, database: 0 },
+    servers: [master, replica],
+    sentinel,
+    async remove() {
+      await Promise.all(all.map((each) => each.remove()));
     },
   };
 }

@@ -1,0 +1,224 @@
+/** Several nodes on one Redis; Redis that moves: a Cluster whose slots move, and a master that another one follows. */
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
+import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
+import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import { append, batch, bytes, itemType, put } from "../contract/storageTypes.ts";
+import {
+  type RedisClusterProcesses,
+  type RedisProcess,
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+} from "../support/redisServer.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+});
+
+async function started<Servers extends { remove(): Promise<void> }>(starting: Promise<Servers>): Promise<Servers> {
+  const servers = await starting;
+  ends.push(servers.remove);
+  return servers;
+}
+
+async function open(address: RedisAddress, options: Partial<RedisStorageOptions> = {}): Promise<Storage> {
+  const storage = await createRedisStorage({ address, ...options });
+  ends.push(storage.close);
+  return storage;
+}
+
+const partitions = Array.from({ length: 64 }, (_, partition) => partition);
+const row = (id: string, dueAtMs: number) => ({ id, kind: "k", dueAtMs, payload: null, attempts: 0 });
+
+describe.each([
+  ["one server", () => started(startRedis())],
+  ["a Cluster", () => started(startRedisCluster())],
+] as const)("two nodes on %s", (_name, start) => {
+  test("[ST46] they see each other's commits, claim each row once, share leases, buckets and time, and wake each other", async () => {
+    const { address } = await start();
+    const [one, two] = await Promise.all([open(address), open(address)]);
+    const tails = async (storage: Storage) => Promise.all([1, 2, 3].map((partition) => storage.log.tail(partition, "l")));
+    await Promise.all(
+      Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? one : two).commit(batch(1 + (at % 3), { logs: [append("l", String(at))] }))),
+    );
+    expect([await tails(one), await tails(two)]).toEqual([
+      [20, 20, 20],
+      [20, 20, 20],
+    ]);
+
+    expect(Math.abs(one.now() - two.now())).toBeLessThan(1000);
+    const dueAtMs = one.now() - 5;
+    for (const partition of [1, 2, 3]) {
+      await one.commit(batch(partition, { due: Array.from({ length: 20 }, (_, at) => ({ op: "schedule", row: row(`r${at}`, dueAtMs) })) }));
+    }
+    const claims = await Promise.all([one, two, one, two].map((storage) => storage.due.claim({ partitions, limit: 30, leaseMs: 60_000 })));
+    const claimed = claims.flat().map(({ partition, id }) => `${partition}/${id}`);
+    expect(new Set(claimed).size).toBe(claimed.length);
+
+    const lease = await one.leases.acquire(5, "room", "one", 60_000);
+    expect(await two.leases.acquire(5, "room", "two", 60_000)).toBeUndefined();
+    if (lease !== undefined) await one.leases.release(lease);
+    expect((await two.leases.acquire(5, "room", "two", 60_000))?.fence).toBeGreaterThan(lease?.fence ?? Number.POSITIVE_INFINITY);
+
+    // A burst of 100, one token a minute: nothing comes back while the test runs.
+    const policy = { count: 1, seconds: 60, burst: 100 };
+    const takes = await Promise.all(
+      Array.from({ length: 160 }, (_, at) => (at % 2 === 0 ? one : two).rates.take([{ bucket: "b", policy }])),
+    );
+    const allowed = takes.filter(([answer]) => answer?.allowed).length;
+    expect(allowed).toBeGreaterThan(90);
+    expect(allowed).toBeLessThanOrEqual(101);
+
+    const heard: string[] = [];
+    const stop = two.bus.subscribe("t", (message) => heard.push(`two ${message[0]}`));
+    one.bus.subscribe("t", (message) => heard.push(`one ${message[0]}`));
+    await vi.waitFor(
+      () => {
+        one.bus.publish("t", bytes("a"));
+        expect(heard.filter((each) => each === "two 97").length).toBeGreaterThan(0);
+      },
+      { timeout: 10_000 },
+    );
+    stop();
+    heard.length = 0;
+    const own = new Promise<void>((resolve) => one.bus.subscribe("t", () => resolve()));
+    one.bus.publish("t", bytes("b"));
+    await own;
+    // Once, at home: its own message does not come back to a node over Redis.
+    await one.log.tail(1, "l");
+    expect(heard).toEqual(["one 98"]);
+  });
+});
+
+/** The slot of a partition, and which of the masters holds it. */
+async function findSlot({ masters }: RedisClusterProcesses, partition: number): Promise<readonly [slot: string, master: number]> {
+  const tag = `{p${String(partition).padStart(2, "0")}}`;
+  const slot = Number(await masters[0]?.command("CLUSTER", "KEYSLOT", tag));
+  const ranges = (await masters[0]?.command("CLUSTER", "SLOTS")) as readonly [number, number, readonly [string, number]][];
+  const range = ranges.find(([from, to]) => from <= slot && slot <= to);
+  return [String(slot), masters.findIndex(({ port }) => port === range?.[2][1])];
+}
+
+describe("a Cluster", () => {
+  test("[ST41] a master that is killed and comes back has all it acknowledged, and its partitions go on", async () => {
+    const cluster = await started(startRedisCluster());
+    const storage = await open(cluster.address, { patienceMs: 20_000 });
+    const commit = (partition: number, word: string) => storage.commit(batch(partition, { logs: [append("l", word)] }));
+    await Promise.all(partitions.map((partition) => commit(partition, "before")));
+    const owners = await Promise.all(partitions.map(async (partition) => (await findSlot(cluster, partition))[1]));
+    const place = owners[1] as number;
+    await cluster.masters[place]?.kill();
+    const during = Promise.allSettled(partitions.map((partition) => commit(partition, "during")));
+    await cluster.masters[place]?.start();
+    const results = await during;
+    await Promise.all(partitions.map((partition) => commit(partition, "after")));
+    for (const [partition, result] of results.entries()) {
+      const read = await storage.log.read({ partition, log: "l", after: 0, limit: 9 });
+      const words = read.gap ? [] : read.entries.map(({ bytes: entry }) => Buffer.from(entry).toString());
+      if (result.status === "fulfilled") expect(words).toEqual(["before", "during", "after"]);
+      else {
+        // It was under way to the master that died.
+        expect([owners[partition], result.reason]).toEqual([place, expect.any(StorageUnavailableError)]);
+        expect(words.filter((word) => word !== "during")).toEqual(["before", "after"]);
+      }
+    }
+  });
+
+  test("[ST49] while slots move between masters commits go on, each once", async () => {
+    const cluster = await started(startRedisCluster());
+    const storage = await open(cluster.address, { patienceMs: 10_000 });
+    const places = new Map<number, number[]>();
+    let done = false;
+    const write = async (partition: number) => {
+      const positions: number[] = [];
+      places.set(partition, positions);
+      for (let serial = 0; !done; serial += 1) {
+        const id = `${String(partition).padStart(2, "0")}/${serial}`;
+        const result = await storage.commit(batch(partition, { records: [put({ id })], logs: [append("l", String(serial))] }));
+        positions.push(result.ok ? (result.positions[0] as number) : -1);
+      }
+    };
+    const moving = [1, 2, 3];
+    const writers = moving.map(write);
+    const ids = await Promise.all(cluster.masters.map(async (master) => String(await master.command("CLUSTER", "MYID"))));
+    for (const partition of moving) {
+      const [slot, from] = await findSlot(cluster, partition);
+      const to = (from + 1) % ids.length;
+      const [source, target] = [cluster.masters[from], cluster.masters[to]] as [RedisProcess, RedisProcess];
+      await vi.waitFor(() => expect(places.get(partition)?.length).toBeGreaterThan(20), { timeout: 20_000 });
+      await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[from] as string);
+      await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[to] as string);
+      for (;;) {
+        const keys = (await source.command("CLUSTER", "GETKEYSINSLOT", slot, "1")) as readonly string[];
+        if (keys.length === 0) break;
+        await source.command("MIGRATE", "127.0.0.1", String(target.port), "", "0", "5000", "KEYS", ...keys);
+      }
+      for (const master of [target, source, ...cluster.masters])
+        await master.command("CLUSTER", "SETSLOT", slot, "NODE", ids[to] as string);
+      const reached = places.get(partition)?.length ?? 0;
+      await vi.waitFor(() => expect(places.get(partition)?.length).toBeGreaterThan(reached + 20), { timeout: 20_000 });
+    }
+    done = true;
+    await Promise.all(writers);
+    for (const [partition, positions] of places) {
+      expect(positions).toEqual(positions.map((_, at) => at + 1));
+      expect(await storage.log.tail(partition, "l")).toBe(positions.length);
+      const ids = positions.map((_, serial) => `0${partition}/${serial}`);
+      expect((await storage.records.getMany(itemType, ids)).every((record) => record !== undefined)).toBe(true);
+    }
+  });
+});
+
+describe("replicas", () => {
+  test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
+    const { servers, address } = await started(startRedisSentinel());
+    const storage = await open(address, { waitReplicas: 1 });
+    expect(await storage.status()).toMatchObject({ durable: true });
+    expect(await (await open(address)).status()).toMatchObject({
+      durable: false,
+      reason: expect.stringContaining("REDIS_WAIT_REPLICAS is 0"),
+    });
+    const results = await Promise.all(Array.from({ length: 50 }, (_, at) => storage.commit(batch(1, { logs: [append("l", String(at))] }))));
+    expect(results.every((result) => result.ok)).toBe(true);
+    await servers[1]?.kill();
+    await expect(storage.commit(batch(1, { logs: [append("l", "alone")] }))).rejects.toThrow(StorageUnavailableError);
+  });
+
+  test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
+    const { servers, address } = await started(startRedisSentinel());
+    const storage = await open(address, { waitReplicas: 1, patienceMs: 20_000 });
+    const acknowledged: string[] = [];
+    let done = false;
+    let serial = 0;
+    const write = async () => {
+      while (!done) {
+        const name = String(serial++);
+        try {
+          await storage.commit(batch(1, { logs: [append("l", name)] }));
+          acknowledged.push(name);
+        } catch (reason) {
+          if (!(reason instanceof StorageUnavailableError)) throw reason;
+          // The new master has no replica yet, as REDIS_WAIT_REPLICAS would have it.
+          if (servers[0] !== undefined && acknowledged.length > 200) return;
+        }
+      }
+    };
+    const writers = Array.from({ length: 8 }, write);
+    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(200), { timeout: 20_000 });
+    await servers[0]?.kill();
+    await Promise.all(writers);
+    done = true;
+    const after = await open(address, { patienceMs: 20_000 });
+    await vi.waitFor(() => after.commit(batch(2, { logs: [append("l", "after")] })), { timeout: 20_000 });
+    const read = await after.log.read({ partition: 1, log: "l", after: 0, limit: 100_000 });
+    const found = new Map<string, number>();
+    for (const { bytes: entry } of read.gap ? [] : read.entries) {
+      const name = Buffer.from(entry).toString();
+      found.set(name, (found.get(name) ?? 0) + 1);
+    }
+    expect(acknowledged.filter((name) => !found.has(name))).toEqual([]);
+    expect([...found.values()].every((times) => times === 1)).toBe(true);
+  });
+});
