@@ -1,7 +1,8 @@
 /**
  * Waits for logs to grow, for all who read the same log at once: one subscription and one look a second for each log
  * that somebody waits for. The bus says at once that there is more; since it may lose messages, the tail is looked at
- * too. Readers read by position themselves, so a slow one costs nothing but its place.
+ * too. Readers read by position themselves, so a slow one costs nothing but its place. A store that comes back from a
+ * failure may hold less than before: readers who are beyond its end are woken as well, to find that out.
  */
 import type { Clock } from "./ports.ts";
 
@@ -19,14 +20,14 @@ export interface LogWatch {
 }
 
 export interface WatchedLog {
-  /** Resolves when the log may hold more than this, or the signal aborts. */
+  /** Resolves when the log may end elsewhere than at this position, or the signal aborts. */
   beyond(position: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 interface Hub {
   watchers: number;
-  /** The furthest position that is known. */
+  /** Where the log ended at the last look. */
   known: number;
   readonly waiting: Set<{ readonly position: number; readonly wake: () => void }>;
   readonly unsubscribe: () => void;
@@ -47,8 +48,8 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
     try {
       do {
         hub.looksAgain = false;
-        hub.known = Math.max(hub.known, await tail(log));
-        for (const waiter of hub.waiting) if (waiter.position < hub.known) waiter.wake();
+        hub.known = await tail(log);
+        for (const waiter of hub.waiting) if (waiter.position !== hub.known) waiter.wake();
       } while (hub.looksAgain);
     } catch {
       // A store that does not answer now is asked again at the next look; nobody has moved on meanwhile.
@@ -87,8 +88,12 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
       const hub = open(log);
       hub.watchers += 1;
       let isClosed = false;
+      let asked = -1;
       return {
         beyond(position, signal) {
+          // Come again to the same place, it has read less than was known: without this it would ask and read for ever.
+          if (position === asked) hub.known = Math.min(hub.known, position);
+          asked = position;
           if (hub.known > position || signal.aborted || isClosed) return Promise.resolve();
           return new Promise((resolve) => {
             const wake = () => {
