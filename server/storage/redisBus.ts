@@ -2,10 +2,9 @@
  * The bus between nodes: wake-ups and presence, never the truth. Inside the process a message goes its way at once;
  * to other nodes by a channel for each topic that somebody here listens to. What cannot be sent now is not sent.
  */
-import { createClient } from "redis";
 import type { Partition, Storage } from "./port.ts";
 import { createProcessBus } from "./processBus.ts";
-import { toClientOptions } from "./redisConnection.ts";
+import { createRedisClient, type RedisClient } from "./redisClient.ts";
 import type { Topology } from "./redisTopology.ts";
 import type { RedisAddress, ServerAddress } from "./storeAddress.ts";
 
@@ -27,14 +26,14 @@ export function createRedisBus(options: {
   const { address, topology, nodeId } = options;
   const local = createProcessBus();
   const listeners = new Map<string, number>();
-  let ear: { readonly client: ReturnType<typeof createEar>; readonly server: ServerAddress } | undefined;
+  let ear: { readonly client: RedisClient; readonly server: ServerAddress } | undefined;
   let opening = false;
   let closed = false;
 
   const channelOf = (topic: string) => `svc:${address.database}:bus:${topic}`;
 
   function createEar(server: ServerAddress) {
-    const client = createClient({ ...toClientOptions(server, address), pingInterval: 5000 });
+    const client = createRedisClient(server, address, { pingInterval: 5000 });
     client.on("error", () => {});
     return client;
   }

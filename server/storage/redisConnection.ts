@@ -5,9 +5,10 @@
  * A command fails in one of three ways: the server refused it (`ErrorReply`), it was surely not sent
  * (`NotSentError`), or nobody knows (`AnswerLostError`).
  */
-import { ClientClosedError, ClientOfflineError, createClient, ErrorReply, RESP_TYPES } from "redis";
+import { ClientClosedError, ClientOfflineError, ErrorReply } from "redis";
+import { connectMs, createRedisClient, type Entrance } from "./redisClient.ts";
 import type { Argument } from "./redisKeys.ts";
-import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
+import { type ServerAddress, toServerName } from "./storeAddress.ts";
 
 export type Reply = Buffer | string | number | null | readonly Reply[];
 
@@ -30,31 +31,13 @@ export interface Connection {
   close(): void;
 }
 
-export type Entrance = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
-
-const connectMs = 2000;
 const lookEveryMs = 500;
 /** A connection on which nothing has come for so many looks, though something was asked, is dead. */
 const silentLooks = 10;
 
-export function toClientOptions(server: ServerAddress, entrance: Entrance) {
-  const { tls, username, password, database } = entrance;
-  return {
-    socket: { host: server.host, port: server.port, connectTimeout: connectMs, reconnectStrategy: false as const, ...(tls ? { tls } : {}) },
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    database,
-    disableOfflineQueue: true,
-  };
-}
-
 /** Resolves to an open connection, or fails with a NotSentError. */
 export async function openConnection(server: ServerAddress, entrance: Entrance): Promise<Connection> {
-  const client = createClient({
-    ...toClientOptions(server, entrance),
-    // 0: no timer for each command; silence is noticed for the connection as a whole.
-    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer }, timeout: 0 },
-  });
+  const client = createRedisClient(server, entrance);
   const name = toServerName(server);
   let lastError: Error | undefined;
   // Every command hears of it too; unheard, it would end the process.
@@ -96,7 +79,7 @@ export async function openConnection(server: ServerAddress, entrance: Entrance):
     async send(args) {
       asked += 1;
       try {
-        return (await client.sendCommand(args as Argument[])) as unknown as Reply;
+        return (await client.sendCommand(args)) as Reply;
       } catch (reason) {
         if (reason instanceof ErrorReply) throw reason;
         const cause = { cause: reason };

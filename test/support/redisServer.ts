@@ -9,7 +9,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createClient } from "redis";
+import { createRedisClient, type RedisClient } from "../../server/storage/redisClient.ts";
 import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 
 export interface RedisProcess {
@@ -31,6 +31,12 @@ export type RedisOptions = Readonly<Record<string, string>>;
 
 /** What keeps the promise that an acknowledged write is on disk. */
 const durable: RedisOptions = { appendonly: "yes", appendfsync: "always", save: "", "repl-diskless-sync-delay": "0" };
+
+/** A reply as tests read it: text instead of bytes. */
+function toTexts(reply: unknown): unknown {
+  if (Buffer.isBuffer(reply)) return reply.toString();
+  return Array.isArray(reply) ? reply.map(toTexts) : reply;
+}
 
 /** Ports that nobody listens on at this moment, all different. */
 async function findFreePorts(count: number): Promise<readonly number[]> {
@@ -54,7 +60,7 @@ async function startProcess(port: number, options: RedisOptions, sentinel?: read
   if (sentinel !== undefined)
     await writeFile(sentinelFile, [`port ${port}`, `dir ${folder}`, "bind 127.0.0.1", ...sentinel, ""].join("\n"));
   let child: ChildProcess | undefined;
-  let client: ReturnType<typeof createClient> | undefined;
+  let client: RedisClient | undefined;
   const end = () => child?.kill("SIGKILL");
 
   async function start(): Promise<void> {
@@ -92,11 +98,11 @@ async function startProcess(port: number, options: RedisOptions, sentinel?: read
     async command(...args) {
       if (client?.isReady !== true) {
         client?.destroy();
-        client = createClient({ socket: { host: "127.0.0.1", port, reconnectStrategy: false } });
+        client = createRedisClient({ host: "127.0.0.1", port }, { tls: false, database: 0 });
         client.on("error", () => {});
         await client.connect();
       }
-      return client.sendCommand([...args]);
+      return toTexts(await client.sendCommand(args));
     },
     kill,
     start,

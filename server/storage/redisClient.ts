@@ -1,0 +1,53 @@
+/**
+ * What the store uses of the `redis` package, in types of its own: those of the package describe every command of every
+ * module, and made a third more work for the type check of the whole repository.
+ */
+import { createClient, RESP_TYPES } from "redis";
+import type { RedisAddress, ServerAddress } from "./storeAddress.ts";
+
+export interface RedisClient {
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  /** Whatever is under way fails. */
+  destroy(): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "end" | "terminated", listener: () => void): unknown;
+  sendCommand(args: readonly (string | Buffer)[]): Promise<unknown>;
+  subscribe(channel: string, listener: (message: Buffer) => void, asBytes: true): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+}
+
+interface RedisClientOptions {
+  readonly socket: object;
+  readonly username?: string;
+  readonly password?: string;
+  readonly database?: number;
+  readonly disableOfflineQueue?: boolean;
+  readonly pingInterval?: number;
+  readonly commandOptions?: object;
+}
+
+const create = createClient as unknown as (options: RedisClientOptions) => RedisClient;
+
+export type Entrance = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
+
+export const connectMs = 2000;
+
+/** A client that answers in bytes, never connects again, and keeps no commands for later. */
+export function createRedisClient(
+  server: ServerAddress,
+  entrance: Entrance,
+  options: Pick<RedisClientOptions, "pingInterval"> = {},
+): RedisClient {
+  const { tls, username, password, database } = entrance;
+  return create({
+    socket: { host: server.host, port: server.port, connectTimeout: connectMs, reconnectStrategy: false, ...(tls ? { tls } : {}) },
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    database,
+    disableOfflineQueue: true,
+    // 0: no timer for each command; silence is noticed for the connection as a whole.
+    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer }, timeout: 0 },
+    ...options,
+  });
+}
