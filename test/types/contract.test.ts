@@ -1,5 +1,5 @@
 /** What callers and handlers see of the contract, as types. The compiler runs these; vitest only lists them. */
-import type { TRPCClient } from "@trpc/client";
+import type { TRPCClient, TRPCClientErrorLike } from "@trpc/client";
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { describe, expectTypeOf, it } from "vitest";
 import type { AppContract } from "../../api/contract/contract.ts";
@@ -7,6 +7,7 @@ import type { AppRouter } from "../../api/derive/trpc.ts";
 import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/operation.ts";
 import type { Problem } from "../../api/schema/error.ts";
 import type { ArticleId, WorkspaceId } from "../../api/schema/id.ts";
+import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { type Handlers, handler } from "../../server/calls/call.ts";
 
 type Inputs = inferRouterInputs<AppRouter>;
@@ -55,6 +56,31 @@ describe("types of the contract", () => {
     expectTypeOf<Client["articles"]["create"]>().toHaveProperty("mutate");
     expectTypeOf<Client["articles"]>().not.toHaveProperty("rename");
     expectTypeOf<AppRouter["_def"]["_config"]["$types"]["errorShape"]["data"]["problem"]>().toEqualTypeOf<Problem>();
+  });
+
+  it("[SE11] streams are subscriptions, whose items are tracked events or the notice that one begins anew", () => {
+    type Subscribe = Client["runs"]["timeline"]["subscribe"];
+    type Item = Parameters<NonNullable<Parameters<Subscribe>[1]["onData"]>>[0];
+    expectTypeOf<Parameters<Subscribe>[0]>().toEqualTypeOf<{
+      runId: string;
+      from?: "start" | "now" | undefined;
+      lastEventId?: string | undefined;
+    }>();
+    expectTypeOf<Item["id"]>().toEqualTypeOf<string>();
+    expectTypeOf<Exclude<Item["data"], { readonly event: "stream.reset" }>>().toExtend<AgentEvent>();
+    expectTypeOf<Extract<Item["data"], { readonly event: "stream.reset" }>["data"]>().toHaveProperty("snapshot");
+    // The name of an event tells what it says.
+    expectTypeOf<Extract<Item["data"], { readonly event: "agent.run_cancelled" }>["data"]>().toEqualTypeOf<{
+      by: string;
+      reason?: string;
+      stepName?: string;
+    }>();
+    expectTypeOf<Parameters<Client["workspaces"]["timeline"]["subscribe"]>[0]["event"]>().toEqualTypeOf<
+      AgentEvent["event"][] | undefined
+    >();
+    expectTypeOf<Parameters<NonNullable<Parameters<Subscribe>[1]["onError"]>>[0]>().toExtend<TRPCClientErrorLike<AppRouter>>();
+    expectTypeOf<Client["runs"]["timeline"]>().not.toHaveProperty("query");
+    expectTypeOf<Client["runs"]["get"]>().not.toHaveProperty("subscribe");
   });
 
   it("[API23] handlers get parsed and branded parts, each from its own place", () => {
