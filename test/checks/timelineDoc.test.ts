@@ -1,0 +1,16 @@
+/** docs/timeline.md shows every event with an example that the contract would let through. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { agentEventData, agentEventNames } from "../../api/schema/timeline.ts";
+
+const page = readFileSync("docs/timeline.md", "utf8");
+const sections = [...page.matchAll(/^### (\S+)\n([\s\S]*?)(?=^##)/gm)].map(([, name = "", text = ""]) => ({ name, text }));
+
+test("docs/timeline.md has a section for each event, and no other", () => {
+  expect(sections.map(({ name }) => name).sort()).toEqual([...agentEventNames].sort());
+});
+
+test.each(agentEventNames)("the example of %s in docs/timeline.md is one", (name) => {
+  const [, example = ""] = /^```json\n(.*)\n```$/m.exec(sections.find((section) => section.name === name)?.text ?? "") ?? [];
+  expect(agentEventData[name].safeParse(JSON.parse(example))).toMatchObject({ success: true });
+});
