@@ -2,7 +2,7 @@
  * What the store uses of the `redis` package, in types of its own: those of the package describe every command of every
  * module, and made a third more work for the type check of the whole repository.
  */
-import { createClient, RESP_TYPES } from "redis";
+import { RedisClient as PackageClient, RESP_TYPES } from "redis";
 import type { RedisAddress, ServerAddress } from "./storeAddress.ts";
 
 export interface RedisClient {
@@ -27,7 +27,10 @@ interface RedisClientOptions {
   readonly commandOptions?: object;
 }
 
-const create = createClient as unknown as (options: RedisClientOptions) => RedisClient;
+type Create = (options: RedisClientOptions) => RedisClient;
+
+/** Makes the class of all commands, which takes some 20 ms: the package's own `createClient` does so for each kind of options anew. */
+let create: Create | undefined;
 
 export type Entrance = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
 
@@ -40,6 +43,7 @@ export function createRedisClient(
   options: Pick<RedisClientOptions, "pingInterval"> = {},
 ): RedisClient {
   const { tls, username, password, database } = entrance;
+  create ??= (PackageClient as unknown as { factory(config: object): Create }).factory({});
   return create({
     socket: { host: server.host, port: server.port, connectTimeout: connectMs, reconnectStrategy: false, ...(tls ? { tls } : {}) },
     ...(username === undefined ? {} : { username }),
