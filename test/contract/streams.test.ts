@@ -99,9 +99,9 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.pause();
     const quick = await openReader(server.rest, `/workspaces/${workspaceId}/timeline/stream`);
     await quick.until(first);
-    // More than the buffers between two sockets hold.
-    const count = 4000;
-    for (let told = 0; told < count; told += 500) await server.tell(workspaceId, runId, 500, "x".repeat(5000));
+    // More than the buffers between two sockets hold, and told before a reader that stalls is cut off.
+    const count = 600;
+    for (let told = 0; told < count; told += 100) await server.tell(workspaceId, runId, 100, "x".repeat(30_000));
     await quick.until(has(count));
     quick.close();
     expect(readFrom.get(runLog(runId))).toBeLessThan(count);
