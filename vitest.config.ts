@@ -4,7 +4,13 @@ import { defineConfig } from "vitest/config";
  * Unit tests stand beside their source; the kinds that need processes, sockets or a browser stand under test/.
  * The projects run one after the other, so that a test that kills servers does not starve one that types.
  */
-const shared = { pool: "forks", testTimeout: 60_000, hookTimeout: 60_000 } as const;
+const shared = {
+  pool: "forks",
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // How long a condition may take to come true says nothing about it; this only ends what hangs.
+  expect: { poll: { timeout: 30_000 } },
+} as const;
 
 export default defineConfig({
   test: {

@@ -8,21 +8,26 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { type Rest, signIn } from "../support/clients.ts";
+import { type ModelEndpoint, startModelEndpoint } from "../support/modelEndpoint.ts";
 import { startServer } from "../support/server.ts";
 
 const leaseMs = 500;
 const steps = ["draft", "seo_review", "article_validation"];
 
-/** A draft that streams for a few seconds. */
-async function startDraft(rest: Rest, points: number) {
+const text = `# Kites\n\n${Array.from({ length: 2000 }, (_, at) => `Kite ${at} flies over the field.`).join(" ")}\n`;
+
+/** A model that says the draft so slowly that it is under way as long as the test wants, and after so many times at once. */
+async function startSlowModel(slowTimes: number): Promise<{ model: ModelEndpoint; settings: Record<string, string> }> {
+  const model = await startModelEndpoint();
+  const slow = { kind: "text", text, pieceCharacters: 20, pieceMs: 25 } as const;
+  model.answer(...Array.from({ length: slowTimes }, () => slow), { kind: "text", text });
+  return { model, settings: { MODEL_BASE_URL: model.baseUrl, MODEL_NAME: "slow", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8" } };
+}
+
+async function startDraft(rest: Rest) {
   const { workspaceId } = (await rest.expect(200, "GET", "/workspaces")).workspaces[0];
   const inTopics = `/workspaces/${workspaceId}/topics`;
-  const { topicId } = await rest.expect(201, "POST", inTopics, {
-    title: "Kites",
-    targetAudience: "builders",
-    mustInclude: Array.from({ length: points }, (_, at) => `point ${at} ${"of many ".repeat(20)}`),
-    wordCountRange: { min: 2000, max: 3000 },
-  });
+  const { topicId } = await rest.expect(201, "POST", inTopics, { title: "Kites", targetAudience: "builders" });
   const { runId, articleId } = await rest.expect(202, "POST", `${inTopics}/${topicId}/draft/actions`, { action: "create" });
   const contentPath = `/articles/${articleId}/content`;
   return {
@@ -56,12 +61,14 @@ async function expectOnce(rest: Rest, { runId, articleId, read }: Drafting, note
 }
 
 it("[RU83] SIGSTOP beyond the lease in the middle of a streaming draft: the draft stands once, each step ends once, notes stay", async () => {
-  const server = await startServer({ LIMITS: "off", LEASE_MS: String(leaseMs) });
+  const stopTimes = 3;
+  const { model, settings } = await startSlowModel(stopTimes);
+  const server = await startServer({ LIMITS: "off", LEASE_MS: String(leaseMs), ...settings });
   try {
     const rest = await signIn(server.url, server.operator);
-    const drafting = await startDraft(rest, 120);
+    const drafting = await startDraft(rest);
     const notes: string[] = [];
-    for (let stops = 0; stops < 3; stops += 1) {
+    for (let stops = 0; stops < stopTimes; stops += 1) {
       await expect.poll(async () => (await drafting.read()).length, { interval: 20 }).toBeGreaterThan(1000);
       const note = `«note ${stops}»`;
       await rest.expect(200, "PATCH", drafting.contentPath, { mode: "append", content: note });
@@ -81,6 +88,7 @@ it("[RU83] SIGSTOP beyond the lease in the middle of a streaming draft: the draf
     expect(server.logLines.filter(({ level }) => level === "error")).toEqual([]);
   } finally {
     await server.remove();
+    await model.close();
   }
 });
 
@@ -94,10 +102,14 @@ function onSmallDisk(dataDir: string): readonly string[] {
 }
 
 it("[RU84] the disk fills up in the middle of a streaming draft: the run does not fail, and ends as it would have once there is space", async () => {
-  const server = await startServer({ LIMITS: "off", LEASE_MS: String(leaseMs), DISK_RESERVE_MIB: "0" }, { within: onSmallDisk });
+  const { model, settings } = await startSlowModel(1);
+  const server = await startServer(
+    { LIMITS: "off", LEASE_MS: String(leaseMs), DISK_RESERVE_MIB: "0", ...settings },
+    { within: onSmallDisk },
+  );
   try {
     const rest = await signIn(server.url, server.operator);
-    const drafting = await startDraft(rest, 120);
+    const drafting = await startDraft(rest);
     await expect.poll(async () => (await drafting.read()).length, { interval: 20 }).toBeGreaterThan(1000);
     const note = "«a note»";
     await rest.expect(200, "PATCH", drafting.contentPath, { mode: "append", content: note });
@@ -116,5 +128,6 @@ it("[RU84] the disk fills up in the middle of a streaming draft: the run does no
     expect((await drafting.run()).failure).toBeUndefined();
   } finally {
     await server.remove();
+    await model.close();
   }
 });
