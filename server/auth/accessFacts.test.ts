@@ -33,8 +33,8 @@ describe("the watch of access facts", () => {
     const facts = Array.from({ length: 1200 }, (_, at) => revoked(`key_${at}`));
     await state(storage, 7, ...facts);
     here.watch.announce(7);
-    await vi.waitFor(() => expect(there.heard).toHaveLength(1200));
-    await vi.waitFor(() => expect(here.heard).toEqual(facts));
+    await vi.waitFor(() => expect(there.heard).toHaveLength(1200), 20_000);
+    await vi.waitFor(() => expect(here.heard).toEqual(facts), 20_000);
     expect(there.heard).toEqual(facts);
   });
 
@@ -44,7 +44,7 @@ describe("the watch of access facts", () => {
     const { heard, watch } = await watching(deaf, 10);
     for (const partition of [0, 31, 63]) await state(storage, partition, revoked(`key_${partition}`));
     watch.announce(0);
-    await vi.waitFor(() => expect(heard).toHaveLength(3));
+    await vi.waitFor(() => expect(heard).toHaveLength(3), 20_000);
     expect(new Set(heard)).toEqual(new Set([revoked("key_0"), revoked("key_31"), revoked("key_63")]));
   });
 
@@ -56,7 +56,7 @@ describe("the watch of access facts", () => {
     end();
     await state(storage, 1, revoked("a"));
     watch.announce(1);
-    await vi.waitFor(() => expect(others).toHaveLength(1));
+    await vi.waitFor(() => expect(others).toHaveLength(1), 20_000);
     expect(heard).toEqual([]);
     watch.stop();
     await state(storage, 1, revoked("b"));
@@ -70,7 +70,7 @@ describe("the watch of access facts", () => {
     const { watch, heard, missed } = await watching(storage, 3_600_000);
     for (let at = 0; at < 6; at += 1) await state(storage, 3, ...Array.from({ length: 2000 }, () => revoked("key")));
     watch.announce(3);
-    await vi.waitFor(() => expect(heard).toHaveLength(12_000));
+    await vi.waitFor(() => expect(heard).toHaveLength(12_000), 20_000);
     await vi.waitFor(async () =>
       expect(await storage.log.read({ partition: 3, log: "access", after: 0, limit: 1 })).toMatchObject({ gap: true }),
     );
@@ -82,10 +82,10 @@ describe("the watch of access facts", () => {
       logs: [...Array.from({ length: 5 }, () => accessFactWrite(revoked("lost"))), { op: "trim", log: "access", through: 12_004 }],
     });
     watch.announce(3);
-    await vi.waitFor(() => expect(missed).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(missed).toHaveBeenCalledTimes(1), 20_000);
     await state(storage, 3, revoked("next"));
     watch.announce(3);
-    await vi.waitFor(() => expect(heard.at(-1)).toEqual(revoked("next")));
+    await vi.waitFor(() => expect(heard.at(-1)).toEqual(revoked("next")), 20_000);
   });
 
   it("[AU28] a store that does not answer for a while loses no fact", async () => {
@@ -105,6 +105,6 @@ describe("the watch of access facts", () => {
     await new Promise(setImmediate);
     expect(heard).toEqual([]);
     away = false;
-    await vi.waitFor(() => expect(heard).toEqual([revoked("a")]));
+    await vi.waitFor(() => expect(heard).toEqual([revoked("a")]), 20_000);
   });
 });

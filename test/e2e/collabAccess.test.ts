@@ -199,7 +199,7 @@ describe("what becomes true about access while a socket is open", () => {
     expect((await closed).code).toBe(4403);
     server.roles.set("bob", "read");
     server.tell({ kind: "membership.changed", workspaceId: "ws_one", accountId: "usr_bob" });
-    await vi.waitFor(() => expect(server.rooms.presence("art_one")).toMatchObject([{ username: "bob", mode: "read" }]));
+    await vi.waitFor(() => expect(server.rooms.presence("art_one")).toMatchObject([{ username: "bob", mode: "read" }]), 20_000);
     bob.send(updateFrame(updateOf((document) => document.getText("content.md").insert(0, "too late"))));
     await expectAdmitted(bob);
     expect(await server.rooms.read("art_one", textOf)).toBe("");
@@ -223,11 +223,11 @@ describe("what becomes true about access while a socket is open", () => {
     server.keys.set("bob", {});
     const socket = await server.socket("/art_one", { "x-api-key": "svc_bob" });
     const closed = closeOf(socket);
-    await vi.waitFor(() => expect(server.rooms.stats().rooms).toBe(1));
+    await vi.waitFor(() => expect(server.rooms.stats().rooms).toBe(1), 20_000);
     server.tell({ kind: "key.revoked", keyId: "key_bob" });
     proceed();
     expect((await closed).code).toBe(4410);
-    await vi.waitFor(() => expect(server.rooms.stats().connections).toBe(0));
+    await vi.waitFor(() => expect(server.rooms.stats().connections).toBe(0), 20_000);
   });
 
   it("[RT33] when facts were missed every socket has to show its credential again", async () => {
@@ -253,7 +253,7 @@ describe("what becomes true about access while a socket is open", () => {
       if (times % 2 === 0) socket.terminate();
       else socket.close();
     }
-    await vi.waitFor(() => expect(server.rooms.stats().connections).toBe(0));
+    await vi.waitFor(() => expect(server.rooms.stats().connections).toBe(0), 20_000);
     expect(server.rooms.presence("art_one")).toEqual([]);
   });
 });
