@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../api/schema/error.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { Route } from "../host/router.ts";
-import type { Storage } from "../storage/port.ts";
+import { type Storage, StorageUnavailableError } from "../storage/port.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface ProbeOptions {
@@ -60,16 +60,26 @@ async function readiness(options: ProbeOptions, long: boolean): Promise<HttpRepl
     deviations: long ? deviations : deviations.map(({ name }) => ({ name })),
   };
   if (!long) return toReply(ready ? 200 : 503, short);
-  const { rows, oldestDueAtMs } = await storage.due.stats();
-  const oldestSeconds = oldestDueAtMs === undefined ? 0 : Math.max(0, (storage.now() - oldestDueAtMs) / 1000);
+  const due = await readDue(storage);
   return toReply(ready ? 200 : 503, {
     ...short,
     store: { kind, durable, reason, usedMiB, maxMiB },
-    due: { oldestSeconds, rows },
+    due,
     disk: { freeMiB: diskFreeMiB },
     version,
     storeVersion,
   });
+}
+
+/** Absent while the store does not answer: readiness must say so then, not fail with it. */
+async function readDue(storage: ProbeOptions["storage"]): Promise<{ oldestSeconds: number; rows: number } | undefined> {
+  try {
+    const { rows, oldestDueAtMs } = await storage.due.stats();
+    return { oldestSeconds: oldestDueAtMs === undefined ? 0 : Math.max(0, (storage.now() - oldestDueAtMs) / 1000), rows };
+  } catch (reason) {
+    if (reason instanceof StorageUnavailableError) return undefined;
+    throw reason;
+  }
 }
 
 const uncached = { "cache-control": "no-store" };

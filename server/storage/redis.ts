@@ -38,6 +38,7 @@ export interface RedisStorageOptions {
 }
 
 const MiB = 1024 * 1024;
+const lookMs = 1000;
 
 function crash(error: Error): void {
   queueMicrotask(() => {
@@ -60,6 +61,8 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   const replicated = createReplicated(waitReplicas);
   const bus = createRedisBus({ address, topology, nodeId: randomBytes(16) });
   const plain = createCalls({ topology, replicated, patienceMs });
+  // A look that has to wait has found what it looked for.
+  const looking = createCalls({ topology, replicated, patienceMs: Math.min(patienceMs, lookMs) });
   let health: RedisHealth | undefined;
   let closed: Promise<void> | undefined;
   const underway = new Set<Promise<unknown>>();
@@ -95,7 +98,7 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   while (health === undefined) {
     try {
       health = await openRedisHealth({
-        calls: plain,
+        calls: looking,
         topology,
         address,
         waitReplicas,
