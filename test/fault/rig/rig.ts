@@ -1,0 +1,142 @@
+/**
+ * What every fault test stands on: one node on the embedded store (mode E), or two nodes on one Redis (mode R), each with a
+ * link of its own that can go wrong, a receiver of webhooks, an endpoint that speaks as a model, and a caller who does
+ * not give up. It knows how to break things, not what must hold then.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { createRest, type Rest, signIn } from "../../support/clients.ts";
+import { startFaultProxy } from "../../support/faultProxy.ts";
+import { type ModelEndpoint, startModelEndpoint } from "../../support/modelEndpoint.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { type RedisProcess, startRedis } from "../../support/redisServer.ts";
+import { type Settings, startServer } from "../../support/server.ts";
+import { createRigNode, type RigNode } from "./node.ts";
+
+/** E: embedded store, one node. R: Redis, two nodes. */
+export type RigMode = "E" | "R";
+
+export interface RigOptions {
+  readonly mode: RigMode;
+  /** Over those of every rig: no limits, a lease of a second, an outbound range on this machine. */
+  readonly settings?: Settings;
+  /** How the receiver answers; 204 by default. */
+  readonly answer?: NonNullable<Parameters<typeof startReceiver>[0]>["answer"];
+}
+
+export interface Rig {
+  readonly mode: RigMode;
+  readonly nodes: readonly RigNode[];
+  readonly redis: RedisProcess | undefined;
+  readonly receiver: Receiver;
+  /** The model at `MODEL_BASE_URL`; settings name it only where `model` is set. */
+  readonly model: ModelEndpoint;
+  readonly workspaceId: string;
+  /** An API key of the operator, good for everything. */
+  readonly key: string;
+  /** The operator at a node, by key. */
+  rest(node: number): Rest;
+  /** Asks one node after the other until somebody says how it went; a refusal throws. */
+  insist<Body = AnyBody>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Body>;
+  readonly maxRssMiB: number;
+  /** Kills of nodes so far. */
+  readonly kills: number;
+  /** What the nodes logged as errors, of all their processes. */
+  errors(): readonly string[];
+  remove(): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test names the body it expects, or looks at it as it comes
+type AnyBody = any;
+
+/** Said by a node that cannot know how it went; the repeat finds out. */
+const retried = new Set(["idempotency_in_progress", "unavailable"]);
+const betweenTriesMs = 25;
+/** A node that is stopped answers nothing, and does not hang up either. */
+const answerMs = 3000;
+const patienceMs = 60_000;
+const secretKey = "5a".repeat(32);
+
+export async function startRig({ mode, settings = {}, answer }: RigOptions): Promise<Rig> {
+  const ends: (() => Promise<unknown> | unknown)[] = [];
+  const remove = async () => {
+    for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+  };
+  try {
+    const receiver = await startReceiver(answer === undefined ? {} : { answer });
+    ends.push(() => receiver.close());
+    const model = await startModelEndpoint();
+    ends.push(() => model.close());
+    const redis = mode === "R" ? await startRedis() : undefined;
+    if (redis !== undefined) ends.push(() => redis.remove());
+
+    async function startNode(): Promise<RigNode> {
+      const link = redis === undefined ? undefined : await startFaultProxy({ host: "127.0.0.1", port: redis.port });
+      if (link !== undefined) ends.push(() => link.close());
+      const server = await startServer({
+        LIMITS: "off",
+        LEASE_MS: "1000",
+        OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
+        NODE_EXTRA_CA_CERTS: receiver.authority.file,
+        ...(link === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${link.port}`, SVC_SECRET_KEY: secretKey }),
+        ...settings,
+        ...(settings.MODEL_NAME === undefined ? {} : { MODEL_BASE_URL: model.baseUrl }),
+      });
+      ends.push(() => server.remove());
+      return createRigNode(server, link);
+    }
+
+    // One after the other: the first makes the first account.
+    const nodes = [await startNode()];
+    if (mode === "R") nodes.push(await startNode());
+    const [first] = nodes as [RigNode];
+    const operator = await signIn(first.url, first.server.operator);
+    const { workspaceId } = (await operator.expect(200, "GET", "/workspaces")).workspaces[0];
+    const { key } = await operator.expect(201, "POST", "/api-keys", { name: "Rig" });
+    const headers = { "x-api-key": key };
+    let turn = 0;
+
+    return {
+      mode,
+      nodes,
+      redis,
+      receiver,
+      model,
+      workspaceId,
+      key,
+      rest: (node) => createRest((nodes[node % nodes.length] ?? first).url, headers),
+      async insist(method, path, body, idempotencyKey) {
+        const own = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+        const endMs = Date.now() + patienceMs;
+        for (;;) {
+          const { url } = nodes[turn++ % nodes.length] ?? first;
+          const answered = await fetch(url + path, {
+            method,
+            headers: { ...headers, ...own, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+            signal: AbortSignal.timeout(answerMs),
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          })
+            .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+            .catch(() => undefined);
+          if (answered !== undefined && answered.status < 400) return answered.text === "" ? undefined : JSON.parse(answered.text);
+          if (answered !== undefined && !retried.has(JSON.parse(answered.text).code)) {
+            throw new Error(`${method} ${path} answered ${answered.status}: ${answered.text}`);
+          }
+          if (Date.now() > endMs) throw new Error(`${method} ${path}: no answer within ${patienceMs / 1000} s`);
+          await pause(betweenTriesMs);
+        }
+      },
+      get maxRssMiB() {
+        return Math.max(...nodes.map((node) => node.maxRssMiB));
+      },
+      get kills() {
+        return nodes.reduce((sum, node) => sum + node.kills, 0);
+      },
+      errors: () =>
+        nodes.flatMap(({ server }) => server.logLines.filter(({ level }) => level === "error").map((line) => JSON.stringify(line))),
+      remove,
+    };
+  } catch (reason) {
+    await remove();
+    throw reason;
+  }
+}

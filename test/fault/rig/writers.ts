@@ -1,0 +1,91 @@
+/**
+ * Stock editors on one article, each at its node, and what they were told is safe: what a sync-step-2 confirmed to the
+ * one who wrote it, and what another editor has seen. Each token they write is one of its kind.
+ */
+import type { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+import { type Editor, openEditor, type Rest } from "../../support/clients.ts";
+import type { Journal } from "./journal.ts";
+
+const tokenPattern = /\[[\w.]+\]/g;
+
+/** The tokens of a text, in its order. */
+export const tokensOf = (text: string): readonly string[] => text.match(tokenPattern) ?? [];
+
+export interface Writer {
+  /** Where it works; the node it was opened at. */
+  readonly node: number;
+  readonly isSynced: boolean;
+  readonly text: string;
+  /** Types a token, if the socket stands; every so often it asks whether all is safe. */
+  write(): void;
+  close(): void;
+}
+
+/** `onAcknowledged` is called in the very turn in which something new is confirmed or seen. */
+export async function openWriter(options: {
+  readonly rest: Rest;
+  readonly node: number;
+  readonly articleId: string;
+  /** Unique among all writers that ever were. */
+  readonly name: string;
+  readonly journal: Journal;
+  readonly onAcknowledged: () => void;
+}): Promise<Writer> {
+  const { rest, node, articleId, name, journal, onAcknowledged } = options;
+  const editor: Editor = await openEditor(rest, articleId);
+  const { provider, text } = editor;
+  const written: string[] = [];
+  let asked: (readonly string[])[] = [];
+  let number = 0;
+
+  function note(tokens: readonly string[]): void {
+    const known = journal.acknowledged.size;
+    journal.acknowledge(...tokens);
+    if (journal.acknowledged.size > known) onAcknowledged();
+  }
+
+  text.observe((event, transaction) => {
+    if (transaction.local) return;
+    for (const { insert } of event.delta) if (typeof insert === "string") note(tokensOf(insert));
+  });
+  provider.on("sync", (synced: boolean) => {
+    if (synced) note(asked.shift() ?? []);
+  });
+  // A new socket has been asked nothing yet; its first answer is to the question it opens with.
+  provider.on("status", ({ status }: { status: string }) => {
+    if (status === "connected") asked = [[]];
+  });
+
+  return {
+    node,
+    get isSynced() {
+      return provider.wsconnected && provider.synced;
+    },
+    get text() {
+      return text.toString();
+    },
+    write() {
+      if (!provider.wsconnected) return;
+      number += 1;
+      const token = `[${name}.${number}]`;
+      journal.began(token);
+      written.push(token);
+      text.insert(number % 3 === 0 ? 0 : text.length, token);
+      if (number % 7 !== 0 || !provider.synced) return;
+      provider.synced = false;
+      asked.push([...written]);
+      sendQuestion(provider);
+    },
+    close: () => editor.close(),
+  };
+}
+
+/** A sync-step-1, as y-protocols writes it. */
+function sendQuestion({ ws, doc }: WebsocketProvider): void {
+  const vector = Y.encodeStateVector(doc);
+  const length: number[] = [];
+  let rest = vector.length;
+  for (; rest > 127; rest = Math.floor(rest / 128)) length.push(128 + (rest % 128));
+  ws?.send(Uint8Array.from([0, 0, ...length, rest, ...vector]));
+}
