@@ -35,7 +35,7 @@ const lookEveryMs = 500;
 /** A connection on which nothing has come for so many looks, though something was asked, is dead. */
 const silentLooks = 10;
 
-/** Resolves to an open connection, or fails with a NotSentError. */
+/** Resolves to an open connection, or fails with a NotSentError, or with the ErrorReply to the credentials. */
 export async function openConnection(server: ServerAddress, entrance: Entrance): Promise<Connection> {
   const client = createRedisClient(server, entrance);
   const name = toServerName(server);
@@ -49,6 +49,8 @@ export async function openConnection(server: ServerAddress, entrance: Entrance):
     await client.connect();
   } catch (reason) {
     client.destroy();
+    // It answered, and does not let us in.
+    if (reason instanceof ErrorReply) throw reason;
     throw new NotSentError(`Redis at ${name} cannot be reached: ${(lastError ?? (reason as Error)).message}`, { cause: reason });
   } finally {
     clearTimeout(giveUp);

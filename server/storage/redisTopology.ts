@@ -5,7 +5,7 @@
  * Written on plain connections: the client's own Sentinel and Cluster repeat commands whose answer was lost.
  */
 import { type Partition, partitionCount } from "./port.ts";
-import { type Connection, type ErrorReply, NotSentError, openConnection, type Reply } from "./redisConnection.ts";
+import { type Connection, ErrorReply, NotSentError, openConnection, type Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
 import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
 
@@ -75,7 +75,7 @@ async function askAny<Answer>(servers: Iterable<ServerAddress>, ask: (server: Se
       last = reason;
     }
   }
-  throw last instanceof NotSentError ? last : new NotSentError((last as Error).message, { cause: last });
+  throw last instanceof NotSentError || last instanceof ErrorReply ? last : new NotSentError((last as Error).message, { cause: last });
 }
 
 /** Keeps what `load` answered until it is forgotten; those that ask while it loads share it. */
@@ -118,7 +118,13 @@ export function createTopology({ address, prepare }: TopologyOptions): Topology 
       throw reason;
     }
   });
-  const masters = createKept(() => findMasters(address));
+  /** A Cluster may have moved away from all the nodes that were named at first. */
+  let seen: readonly ServerAddress[] = [];
+  const masters = createKept(async () => {
+    const found = await findMasters(address, seen);
+    seen = [...new Map(found.map((server) => [toServerName(server), server])).values()];
+    return found;
+  });
   const masterOf = (partition: Partition): ServerAddress => {
     const server = masters.current()?.[partition];
     if (server === undefined) throw new NotSentError(`no Redis holds partition ${partition}`);
@@ -159,11 +165,11 @@ export function createTopology({ address, prepare }: TopologyOptions): Topology 
 }
 
 /** The master of each partition. */
-async function findMasters(address: RedisAddress): Promise<readonly ServerAddress[]> {
+async function findMasters(address: RedisAddress, seen: readonly ServerAddress[]): Promise<readonly ServerAddress[]> {
   const everywhere = (server: ServerAddress) => Array.from({ length: partitionCount }, () => server);
   if (address.kind === "single") return everywhere(address.servers[0] as ServerAddress);
   if (address.kind === "sentinel") return everywhere(await askAny(address.servers, (server) => askSentinel(server, address)));
-  return askAny(address.servers, (server) => askCluster(server, address));
+  return askAny([...seen, ...address.servers], (server) => askCluster(server, address));
 }
 
 async function withConnection<Answer>(

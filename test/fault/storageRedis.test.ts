@@ -134,6 +134,17 @@ describe("a Redis that is killed", () => {
   });
 });
 
+describe("a Redis with a password", () => {
+  test("[ST40] the password lets the server in; a wrong one, or none, is said at once", async () => {
+    const server = await start({ requirepass: "let me in".replaceAll(" ", "-") });
+    const as = (password?: string): Partial<RedisStorageOptions> => ({
+      address: { ...server.address, database: 3, ...(password === undefined ? {} : { password }) },
+    });
+    for (const password of [undefined, "wrong"]) await expect(open(server, as(password))).rejects.toThrow(/lets this server not in/);
+    expect((await commitSerial(await open(server, as("let-me-in")), 1)).ok).toBe(true);
+  });
+});
+
 describe("a Redis without room", () => {
   test("[ST42] without memory what adds is refused as on a full disk, what frees is done, reads go on, and room alone brings writes back", async () => {
     const server = await start({ maxmemory: "64mb", "maxmemory-policy": "noeviction" });

@@ -171,6 +171,43 @@ describe("a Cluster", () => {
   });
 });
 
+describe("a slot on its way", () => {
+  test("[ST49] what is half moved can be read, and written once it has moved", async () => {
+    const cluster = await started(startRedisCluster());
+    const storage = await open(cluster.address, { patienceMs: 300 });
+    const say = (partition: number, word: string) =>
+      storage.commit(batch(partition, { records: [put({ id: `0${partition}/${word}` })], logs: [append("l", word)] }));
+    expect((await say(1, "old")).ok).toBe(true);
+    const moves = await Promise.all(
+      [1, 2].map(async (partition) => {
+        const [slot, from] = await findSlot(cluster, partition);
+        const [source, target] = [cluster.masters[from], cluster.masters[(from + 1) % 3]] as [RedisProcess, RedisProcess];
+        await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String(await source.command("CLUSTER", "MYID")));
+        await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", String(await target.command("CLUSTER", "MYID")));
+        return { slot, source, target };
+      }),
+    );
+    const move = ({ source, target }: (typeof moves)[number], key: string) =>
+      source.command("MIGRATE", "127.0.0.1", String(target.port), key, "0", "5000");
+    const [half] = moves as [(typeof moves)[number]];
+
+    // Nobody can tell keys that have moved from keys that never were.
+    await expect(say(2, "early")).rejects.toThrow(StorageUnavailableError);
+    expect(await storage.records.get(itemType, "02/early")).toBeUndefined();
+    await move(half, "svc:{p01}:r:item");
+    expect(await storage.records.get(itemType, "01/old")).toBeDefined();
+    await expect(say(1, "early")).rejects.toThrow(StorageUnavailableError);
+    for (const key of (await half.source.command("CLUSTER", "GETKEYSINSLOT", half.slot, "99")) as readonly string[]) await move(half, key);
+    for (const { slot, source, target } of moves) {
+      const id = String(await target.command("CLUSTER", "MYID"));
+      for (const master of [target, source, ...cluster.masters]) await master.command("CLUSTER", "SETSLOT", slot, "NODE", id);
+    }
+    expect(await say(1, "late")).toMatchObject({ ok: true, positions: [2] });
+    expect(await say(2, "late")).toMatchObject({ ok: true, positions: [1] });
+    expect(await storage.records.get(itemType, "01/early")).toBeUndefined();
+  });
+});
+
 describe("replicas", () => {
   test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
     const { servers, address } = await started(startRedisSentinel());
