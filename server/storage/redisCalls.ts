@@ -80,11 +80,11 @@ export function createCalls(options: {
   /** What to do after a failure, or throws what the caller is to be told. */
   function judge(reason: unknown, connection: Connection | undefined, repeatable: boolean): Way {
     if (reason instanceof NotSentError) {
-      topology.doubt(connection?.isOpen === false ? connection : undefined);
+      topology.doubt(undefined);
       return {};
     }
     if (reason instanceof AnswerLostError) {
-      topology.doubt(connection);
+      topology.doubt(undefined);
       if (repeatable) return {};
       throw new StorageUnavailableError(reason.message, { cause: reason });
     }

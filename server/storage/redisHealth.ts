@@ -106,7 +106,14 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     const shards = await topology.shards();
     await Promise.all(
       shards.map((partition) =>
-        calls.run({ partition, script: redisScripts.probe, keys: [redisKeys.meta(partition)], args: [], repeatable: true }),
+        calls.run({
+          partition,
+          script: redisScripts.probe,
+          keys: [redisKeys.meta(partition)],
+          args: [],
+          repeatable: true,
+          replicated: true,
+        }),
       ),
     );
   }

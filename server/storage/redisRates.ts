@@ -20,7 +20,11 @@ interface Bucket {
   untilMs: number;
 }
 
+type Wanted = readonly [name: string, { readonly policy: RatePolicy; sum: number }];
+
 const aheadMs = 1000;
+/** So often a demand draws anew because others of this node took what it had drawn. */
+const roundsAtMost = 5;
 /** Redis forgets a bucket some time after it is full again. */
 const marginMs = 60_000;
 const bucketsBeforeSweep = 4096;
@@ -72,35 +76,38 @@ export function createRedisRates(calls: Calls, now: () => number): (demands: rea
 
   return async (demands) => {
     // One bucket may be asked for several times: it must hold the sum.
-    const wanted = new Map<string, { readonly policy: RatePolicy; sum: number }>();
+    const wanted = new Map<string, Wanted[1]>();
     const sums = demands.map(({ bucket, policy, cost = 1 }) => {
       const asked = wanted.get(bucket) ?? { policy, sum: 0 };
       wanted.set(bucket, asked);
       asked.sum += cost;
       return asked.sum;
     });
-    const nowMs = now();
-    if (buckets.size > sweepAt) sweep(nowMs);
-    await Promise.all(
-      [...wanted].map(([name, { policy, sum }]) => {
-        const bucket = buckets.get(name);
-        const isKnown = bucket !== undefined && bucket.untilMs > nowMs;
-        if (isKnown && (bucket.held >= sum || totalOf(bucket, policy, nowMs) < sum)) return undefined;
-        return draw(name, policy, sum);
-      }),
-    );
-    const takes = [...wanted].every(([name, { sum }]) => (buckets.get(name)?.held ?? 0) >= sum);
+    if (buckets.size > sweepAt) sweep(now());
+    const isFresh = (name: string) => (buckets.get(name)?.untilMs ?? 0) > now();
+    const isShort = ([name, { policy, sum }]: Wanted) => totalOf(buckets.get(name) as Bucket, policy, now()) < sum;
+    const holds = ([name, { sum }]: Wanted) => (buckets.get(name) as Bucket).held >= sum;
+    let takes = false;
+    // Others of this node take from the same buckets meanwhile; nothing is awaited between the last look and the taking.
+    for (let round = 0; round < roundsAtMost; round += 1) {
+      const all = [...wanted];
+      const unknown = all.filter(([name]) => !isFresh(name));
+      if (unknown.length === 0 && all.some(isShort)) break;
+      const lacking = unknown.length > 0 ? unknown : all.filter((each) => !holds(each));
+      takes = lacking.length === 0;
+      if (takes) break;
+      await Promise.all(lacking.map(([name, { policy, sum }]) => draw(name, policy, sum)));
+    }
     const afterMs = now();
-    const allowed = demands.map(({ bucket: name, policy }, at) => {
-      const bucket = buckets.get(name) as Bucket;
-      return takes || (totalOf(bucket, policy, afterMs) >= (sums[at] as number) && (sums[at] as number) <= policy.burst);
-    });
+    const allowed = demands.map(
+      ({ bucket: name, policy }, at) => takes || totalOf(buckets.get(name) as Bucket, policy, afterMs) >= (sums[at] as number),
+    );
+    // What is there and yet was not taken went to others again and again: a refusal must show as one.
+    if (!takes && !allowed.includes(false)) allowed.fill(false);
     if (takes) for (const [name, { sum }] of wanted) (buckets.get(name) as Bucket).held -= sum;
-    const isRefused = takes || allowed.includes(false);
     return demands.map(({ bucket: name, policy, cost = 1 }, at) => {
       const total = totalOf(buckets.get(name) as Bucket, policy, afterMs);
-      // Another caller of this node was quicker with what both had drawn: all are refused, never some.
-      const enough = allowed[at] === true && isRefused;
+      const enough = allowed[at] === true;
       const missing = Math.max(0, Math.min(policy.burst, enough ? 1 : cost) - total);
       return { allowed: enough, remaining: Math.floor(total), retryAfterMs: Math.ceil(missing / gainOf(policy)) };
     });

@@ -16,7 +16,7 @@ export interface Topology {
   connect(partition: Partition): Promise<Connection>;
   /** The connection to a server that a Cluster has named. */
   connectTo(server: ServerAddress): Promise<Connection>;
-  /** What is known of masters may be wrong; `connection` showed it. */
+  /** What is known of masters may be wrong; `connection` leads to none, if it is given. */
   doubt(connection: Connection | undefined): void;
   /** One partition of each master, as far as they are known. */
   shards(): Promise<readonly Partition[]>;

@@ -101,6 +101,37 @@ async function findSlot({ masters }: RedisClusterProcesses, partition: number): 
   return [String(slot), masters.findIndex(({ port }) => port === range?.[2][1])];
 }
 
+describe("one Redis", () => {
+  test("[ST17] callers of a node who come at once share what it draws, and none is refused what is there", async () => {
+    const { address } = await started(startRedis());
+    const storage = await open(address, { now: () => 1_900_000_000_000 });
+    const policy = { count: 10, seconds: 1, burst: 100 };
+    const take = (bucket: string) => storage.rates.take([{ bucket, policy }]);
+    await take("b");
+    const answers = (await Promise.all(Array.from({ length: 120 }, () => take("b")))).flat();
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(99);
+    expect(answers.filter(({ allowed }) => !allowed).every(({ retryAfterMs }) => retryAfterMs > 0)).toBe(true);
+    expect((await Promise.all(Array.from({ length: 100 }, () => take("new")))).flat().every(({ allowed }) => allowed)).toBe(true);
+  });
+
+  test("[ST21] store time goes on from what was handed out when the clock of Redis has gone back", async () => {
+    const server = await started(startRedis());
+    const first = await open(server.address);
+    expect(Math.abs(first.now() - Date.now())).toBeLessThan(5000);
+    await first.close();
+    // As if the clock had stood an hour later until now.
+    const reachedMs = Date.now() + 3_600_000;
+    await server.command("HSET", "svc:{p00}:m", "time", String(reachedMs));
+    const [one, two] = [await open(server.address), await open(server.address)];
+    for (const storage of [one, two]) {
+      expect(storage.now()).toBeGreaterThanOrEqual(reachedMs - 50);
+      expect(storage.now()).toBeLessThan(reachedMs + 60_000);
+    }
+    const beforeMs = one.now();
+    await vi.waitFor(() => expect(one.now()).toBeGreaterThan(beforeMs + 1100), { timeout: 10_000 });
+  });
+});
+
 describe("a Cluster", () => {
   test("[ST41] a master that is killed and comes back has all it acknowledged, and its partitions go on", async () => {
     const cluster = await started(startRedisCluster());
@@ -221,6 +252,7 @@ describe("replicas", () => {
     expect(results.every((result) => result.ok)).toBe(true);
     await servers[1]?.kill();
     await expect(storage.commit(batch(1, { logs: [append("l", "alone")] }))).rejects.toThrow(StorageUnavailableError);
+    await vi.waitFor(async () => expect((await storage.status()).writes).toBe("refused"), { timeout: 10_000 });
   });
 
   test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
