@@ -3,7 +3,7 @@
  * 5xx, and at the end everything that anybody can read is what it was. What an outsider may learn of a foreign id is
  * what a missing one tells. The walk is made from the contract, so an operation added later is walked too.
  */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";
 import { streams } from "../../api/contract/streams.ts";
@@ -12,65 +12,13 @@ import type { OperationSpec, StreamSpec } from "../../api/operation.ts";
 import { Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { sampleOf } from "../contract/schemaSample.ts";
-import { type Answer, type Rest, signIn } from "../support/clients.ts";
+import { type Answer, signIn } from "../support/clients.ts";
+import { commonNames, type Household, type Ids, idNames, readHousehold, settleHousehold } from "../support/household.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
-
-/** Ids that say whose data it is. */
-const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
-/** The rest are names that everybody uses. */
-type Ids = Readonly<Record<(typeof idNames)[number] | "username" | "workflowId" | "artifactKey", string>>;
-const common = { workflowId: "draft", artifactKey: "outline-1" } as const;
-
-interface Household {
-  readonly rest: Rest;
-  readonly ids: Ids;
-}
 
 let server: RunningServer;
 let owner: Household;
 let outsider: Household;
-
-/** An account with one of everything that operations can name. */
-async function settle(rest: Rest, username: string): Promise<Household> {
-  const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Mine", type: "team" });
-  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Kept", content: "# Kept\n\nAs it was.\n" });
-  const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: "First" });
-  const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Key", scopes: ["articles:read"] });
-  const { webhookId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, { url: "https://10.0.0.1/hook" });
-  await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { mode: "snapshot" });
-  const topic = { title: "Kites in high wind", targetAudience: "builders" };
-  const { topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, topic);
-  const { runId } = await rest.expect(202, "POST", `/workspaces/${workspaceId}/topics/${topicId}/workflow-runs`, {});
-  // It waits for its decision from then on: nothing moves by itself.
-  const { pendingApproval } = await vi.waitFor(
-    async () => {
-      const run = await rest.expect(200, "GET", `/runs/${runId}`);
-      if (run.status !== "paused_for_approval") throw new Error(`the run is ${run.status}`);
-      return run;
-    },
-    { timeout: 30_000 },
-  );
-  const { approvalId } = pendingApproval;
-  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...common } };
-}
-
-/** Everything that an account can read. */
-async function readAll({ rest, ids }: Household): Promise<Record<string, unknown>> {
-  const { workspaceId, articleId, topicId, runId } = ids;
-  const topics = `/workspaces/${workspaceId}/topics`;
-  const paths = [
-    ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
-    ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
-    ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
-    ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
-    `/articles/${articleId}/public-link`,
-    ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
-    ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
-    ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),
-  ];
-  const answers = await Promise.all(paths.map(async (path) => [path, (await rest.request("GET", path)).body] as const));
-  return Object.fromEntries(answers.map(([path, { requestId: _, ...body }]) => [path, body]));
-}
 
 const operations = Object.entries(contract).flatMap(([resource, group]) =>
   Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => ({ key: `${resource}.${name}`, spec })),
@@ -104,17 +52,17 @@ beforeAll(async () => {
   const operator = await signIn(server.url, server.operator);
   const password = "an outsider's password";
   await operator.expect(201, "POST", "/accounts", { username: "outsider", password });
-  owner = await settle(operator, server.operator.username);
-  outsider = await settle(await signIn(server.url, { username: "outsider", password }), "outsider");
+  owner = await settleHousehold(operator, server.operator.username);
+  outsider = await settleHousehold(await signIn(server.url, { username: "outsider", password }), "outsider");
 });
 
 afterAll(() => server.remove());
 
 describe("bodies", () => {
   async function unchanged(walk: () => Promise<void>): Promise<void> {
-    const before = await readAll(owner);
+    const before = await readHousehold(owner);
     await walk();
-    expect(await readAll(owner)).toEqual(before);
+    expect(await readHousehold(owner)).toEqual(before);
     expect(server.logLines.filter((line) => line.level === "error" || line.level === "fatal")).toEqual([]);
   }
 
@@ -210,7 +158,7 @@ describe("foreign ids", () => {
     runId: "run_01KAHX0000050123456789ABCD",
     approvalId: "apr_01KAHX0000050123456789ABCD",
     username: "nobody-here",
-    ...common,
+    ...commonNames,
   };
   const comparable = (answer: Answer<Record<string, unknown>>) => {
     const { instance: _, requestId: __, ...body } = answer.body;
@@ -222,7 +170,7 @@ describe("foreign ids", () => {
   );
 
   test("[OP18] a foreign id and a missing one get the same 404, wherever it stands, and nothing is changed", async () => {
-    const before = await readAll(owner);
+    const before = await readHousehold(owner);
     let probes = 0;
     for (const operation of naming) {
       for (const name of idNames) {
@@ -250,13 +198,13 @@ describe("foreign ids", () => {
       }
     }
     expect(probes).toBeGreaterThan(naming.length);
-    expect(await readAll(owner)).toEqual(before);
+    expect(await readHousehold(owner)).toEqual(before);
   });
 
   test("[OP18] the same where an id stands in the query or the body, and for a short id", async () => {
     const { workspaceId, topicId: ownTopic } = outsider.ids;
     const theirs = owner.ids;
-    const before = await readAll(owner);
+    const before = await readHousehold(owner);
     const same = async (ask: (ids: Ids) => Promise<Answer<Record<string, unknown>>>, status: number, told: string) => {
       const [foreign, absent] = [await ask(theirs), await ask(missing)];
       expect(foreign.status, `${told}: ${JSON.stringify(foreign.body)}`).toBe(status);
@@ -320,7 +268,7 @@ describe("foreign ids", () => {
     const short = await outsider.rest.expect(200, "GET", `${inside}/topics/T-1`);
     expect(short.topicId).toBe(ownTopic);
     expect((await outsider.rest.request("GET", `/workspaces/${theirs.workspaceId}/topics/T-1`)).status).toBe(404);
-    expect(await readAll(owner)).toEqual(before);
+    expect(await readHousehold(owner)).toEqual(before);
   });
 
   test("[OP18] live streams of foreign and missing runs and workspaces are refused alike, and so are tickets for them", async () => {
@@ -371,7 +319,7 @@ describe("foreign ids", () => {
         ? outsider.rest.request("GET", `${path}${batch ? "&" : "?"}input=${encodeURIComponent(text)}`)
         : outsider.rest.request("POST", path, text, { "content-type": "application/json" });
     };
-    const before = await readAll(owner);
+    const before = await readHousehold(owner);
     for (const { key, spec } of naming) {
       for (const batch of [false, true]) {
         const problemOf = async (ids: Ids) => {
@@ -384,6 +332,6 @@ describe("foreign ids", () => {
         expect(theirs, key).toEqual(await problemOf(missing));
       }
     }
-    expect(await readAll(owner)).toEqual(before);
+    expect(await readHousehold(owner)).toEqual(before);
   });
 });
