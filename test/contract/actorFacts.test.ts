@@ -172,6 +172,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(0);
     const [effect] = gate.open;
     if (effect === undefined) throw new Error("no effect was run");
     expect(effect.guard).toEqual({ kind: "due", id: `${id}:2:0`, fence: 1 });
@@ -198,6 +199,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const id = newId();
     await one.actors.create(firstKind, id, {});
     await one.actors.send(firstKind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(0);
     const [effect] = first.open;
     if (effect === undefined) throw new Error("no effect was run");
     await hurry(effect);

@@ -224,6 +224,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: [] });
+    await time.advance(0);
     await time.advance(1999);
     expect(attempts).toEqual([1]);
     await time.advance(1);
@@ -407,6 +408,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
+    await time.advance(0);
     refuse = true;
     gate.open[0]?.end();
     await expect(actors.send(kind, id, { type: "parcel.note" })).rejects.toBeInstanceOf(StorageFullError);

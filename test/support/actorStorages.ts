@@ -2,15 +2,24 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { createLmdbStorage } from "../../server/storage/lmdb.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import type { Storage } from "../../server/storage/port.ts";
+import { createRedisStorage } from "../../server/storage/redis.ts";
 import type { ManualTime } from "./manualTime.ts";
+import { type RedisProcess, startRedis } from "./redisServer.ts";
 
 export interface OpenedStorage {
   readonly storage: Storage;
   close(): Promise<void>;
 }
+
+let server: Promise<RedisProcess> | undefined;
+afterAll(async () => {
+  await (await server)?.remove();
+  server = undefined;
+});
 
 export const actorStorages: readonly [name: string, open: (time: ManualTime) => Promise<OpenedStorage>][] = [
   [
@@ -32,6 +41,17 @@ export const actorStorages: readonly [name: string, open: (time: ManualTime) => 
           await rm(directory, { recursive: true, force: true });
         },
       };
+    },
+  ],
+  [
+    "redis",
+    async (time) => {
+      // One server for the file, started when the first test asks for it.
+      server ??= startRedis();
+      const redis = await server;
+      await redis.command("FLUSHALL");
+      const storage = time.watch(await createRedisStorage({ address: redis.address, now: time.now }));
+      return { storage, close: () => storage.close() };
     },
   ],
 ];

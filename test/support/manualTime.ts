@@ -73,12 +73,23 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
         get: (type, key) => counted(() => storage.records.get(type, key)),
         getMany: (type, keys) => counted(() => storage.records.getMany(type, keys)),
       },
+      index: { scan: (scan) => counted(() => storage.index.scan(scan)) },
+      counts: { get: (partition, keys) => counted(() => storage.counts.get(partition, keys)) },
+      log: {
+        read: (where) => counted(() => storage.log.read(where)),
+        tail: (partition, log) => counted(() => storage.log.tail(partition, log)),
+      },
       due: {
         ...storage.due,
         claim: (options) => counted(() => storage.due.claim(options)),
         renew: (row, leaseMs) => counted(() => storage.due.renew(row, leaseMs)),
+        get: (partition, id) => counted(() => storage.due.get(partition, id)),
       },
-      blobs: { ...storage.blobs, put: (partition, bytes) => counted(() => storage.blobs.put(partition, bytes)) },
+      blobs: {
+        ...storage.blobs,
+        put: (partition, bytes) => counted(() => storage.blobs.put(partition, bytes)),
+        get: (partition, sha256) => counted(() => storage.blobs.get(partition, sha256)),
+      },
       commit: (batch) => counted(() => storage.commit(batch)),
     }),
     async until(condition, { stepMs = 100, withinMs = 3_600_000 } = {}) {
