@@ -28,7 +28,7 @@ export interface Rig {
   readonly nodes: readonly RigNode[];
   readonly redis: RedisProcess | undefined;
   readonly receiver: Receiver;
-  /** The model at `MODEL_BASE_URL`; settings name it only where `model` is set. */
+  /** Whom steps ask where the settings have a `MODEL_NAME`; the path of a request begins with `/<node>/`. */
   readonly model: ModelEndpoint;
   readonly workspaceId: string;
   /** An API key of the operator, good for everything. */
@@ -37,6 +37,8 @@ export interface Rig {
   rest(node: number): Rest;
   /** Asks one node after the other until somebody says how it went; a refusal throws. */
   insist<Body = AnyBody>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Body>;
+  /** The same of something that is read as text. */
+  insistText(path: string, accept?: string): Promise<string>;
   readonly maxRssMiB: number;
   /** Kills of nodes so far. */
   readonly kills: number;
@@ -69,7 +71,7 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
     const redis = mode === "R" ? await startRedis() : undefined;
     if (redis !== undefined) ends.push(() => redis.remove());
 
-    async function startNode(): Promise<RigNode> {
+    async function startNode(at: number): Promise<RigNode> {
       const link = redis === undefined ? undefined : await startFaultProxy({ host: "127.0.0.1", port: redis.port });
       if (link !== undefined) ends.push(() => link.close());
       const server = await startServer({
@@ -79,21 +81,42 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
         NODE_EXTRA_CA_CERTS: receiver.authority.file,
         ...(link === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${link.port}`, SVC_SECRET_KEY: secretKey }),
         ...settings,
-        ...(settings.MODEL_NAME === undefined ? {} : { MODEL_BASE_URL: model.baseUrl }),
+        ...(settings.MODEL_NAME === undefined ? {} : { MODEL_BASE_URL: `${new URL(model.baseUrl).origin}/${at}/v1` }),
       });
       ends.push(() => server.remove());
       return createRigNode(server, link);
     }
 
     // One after the other: the first makes the first account.
-    const nodes = [await startNode()];
-    if (mode === "R") nodes.push(await startNode());
+    const nodes = [await startNode(0)];
+    if (mode === "R") nodes.push(await startNode(1));
     const [first] = nodes as [RigNode];
     const operator = await signIn(first.url, first.server.operator);
     const { workspaceId } = (await operator.expect(200, "GET", "/workspaces")).workspaces[0];
     const { key } = await operator.expect(201, "POST", "/api-keys", { name: "Rig" });
     const headers = { "x-api-key": key };
     let turn = 0;
+
+    async function askUntilAnswered(method: string, path: string, own: Readonly<Record<string, string>>, body?: unknown): Promise<string> {
+      const endMs = Date.now() + patienceMs;
+      for (;;) {
+        const { url } = nodes[turn++ % nodes.length] ?? first;
+        const answered = await fetch(url + path, {
+          method,
+          headers: { ...headers, ...own, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+          signal: AbortSignal.timeout(answerMs),
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        })
+          .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+          .catch(() => undefined);
+        if (answered !== undefined && answered.status < 400) return answered.text;
+        if (answered !== undefined && !retried.has(JSON.parse(answered.text).code)) {
+          throw new Error(`${method} ${path} answered ${answered.status}: ${answered.text}`);
+        }
+        if (Date.now() > endMs) throw new Error(`${method} ${path}: no answer within ${patienceMs / 1000} s`);
+        await pause(betweenTriesMs);
+      }
+    }
 
     return {
       mode,
@@ -106,25 +129,10 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
       rest: (node) => createRest((nodes[node % nodes.length] ?? first).url, headers),
       async insist(method, path, body, idempotencyKey) {
         const own = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
-        const endMs = Date.now() + patienceMs;
-        for (;;) {
-          const { url } = nodes[turn++ % nodes.length] ?? first;
-          const answered = await fetch(url + path, {
-            method,
-            headers: { ...headers, ...own, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-            signal: AbortSignal.timeout(answerMs),
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          })
-            .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
-            .catch(() => undefined);
-          if (answered !== undefined && answered.status < 400) return answered.text === "" ? undefined : JSON.parse(answered.text);
-          if (answered !== undefined && !retried.has(JSON.parse(answered.text).code)) {
-            throw new Error(`${method} ${path} answered ${answered.status}: ${answered.text}`);
-          }
-          if (Date.now() > endMs) throw new Error(`${method} ${path}: no answer within ${patienceMs / 1000} s`);
-          await pause(betweenTriesMs);
-        }
+        const text = await askUntilAnswered(method, path, own, body);
+        return text === "" ? undefined : JSON.parse(text);
       },
+      insistText: (path, accept = "application/octet-stream") => askUntilAnswered("GET", path, { accept }),
       get maxRssMiB() {
         return Math.max(...nodes.map((node) => node.maxRssMiB));
       },

@@ -1,5 +1,7 @@
 /** Every scenario of the rig, in the order of the series. */
 import { editorsKilled } from "./editorsKilled.ts";
+import { runsKilled } from "./runsKilled.ts";
+import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
 
-export const scenarios: readonly Scenario[] = [editorsKilled];
+export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver];

@@ -1,0 +1,80 @@
+/**
+ * Runs of five steps, each of which asks a model that never says the same twice, while nodes are killed. What has
+ * finished is not asked for again and keeps its value; what was interrupted is asked for again, at most once per kill.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { keepModelLedger } from "./modelLedger.ts";
+import { percentile } from "./outcome.ts";
+import type { Rig } from "./rig.ts";
+import { checkRun, startArticleRun, untilCompleted } from "./runs.ts";
+import { createScenario, isClean } from "./scenario.ts";
+
+interface Scale {
+  readonly runs: number;
+  /** At once. */
+  readonly abreast: number;
+  readonly kills: number;
+  readonly everyMs: number;
+}
+
+const endedMs = 15_000;
+
+async function play(rig: Rig, { runs, abreast, kills, everyMs }: Scale, tell: (what: string) => void) {
+  const ledger = keepModelLedger(rig, () => ({ pieces: 12, pieceMs: 25 }));
+  const endedAtMs: number[] = [];
+  const started: Awaited<ReturnType<typeof startArticleRun>>[] = [];
+  let next = 0;
+  async function work(): Promise<void> {
+    while (next < runs) {
+      next += 1;
+      const run = await startArticleRun(rig, `Article ${next}`);
+      started.push(run);
+      await untilCompleted(rig, run);
+      endedAtMs.push(Date.now());
+    }
+  }
+  const working = Promise.all(Array.from({ length: abreast }, work));
+  working.catch(() => {});
+  let lastStartMs = Date.now();
+  for (let kill = 0; kill < kills; kill += 1) {
+    await pause(everyMs * (0.5 + Math.random()));
+    const node = rig.nodes[kill % rig.nodes.length];
+    await node?.kill();
+    await node?.start();
+    lastStartMs = Date.now();
+  }
+  await working;
+
+  let [acked, bad, lost, dup, repeats] = [0, 0, 0, 0, 0];
+  for (const run of started) {
+    const check = await checkRun(rig, run, ledger, kills);
+    for (const what of [...check.bad, ...check.rerun, ...check.changed]) tell(what);
+    acked += check.finished;
+    bad += check.bad.length;
+    lost += check.changed.length;
+    dup += check.rerun.length;
+    repeats += check.repeats;
+  }
+  const lateMs = endedAtMs.map((atMs) => Math.max(0, atMs - lastStartMs));
+  return {
+    load: `${runs} runs of 5 steps, ${abreast} abreast; ${repeats} interrupted steps asked for again`,
+    faults: `${kills} node kills, one every ${everyMs} ms`,
+    bad,
+    acked,
+    lost,
+    dup,
+    p50: percentile(lateMs, 0.5),
+    p99: percentile(lateMs, 1),
+  };
+}
+
+export const runsKilled = createScenario<Scale>({
+  name: "runs-killed",
+  modes: ["E", "R"],
+  short: { runs: 8, abreast: 8, kills: 3, everyMs: 700 },
+  full: { runs: 200, abreast: 10, kills: 40, everyMs: 1200 },
+  rig: { settings: { MODEL_NAME: "ledger" } },
+  play,
+  figure: `finished steps rerun 0, values changed 0; all over ≤ ${endedMs / 1000} s after the last start (p99 here)`,
+  holds: (outcome) => isClean(outcome) && outcome.p99 <= endedMs,
+});

@@ -1,0 +1,126 @@
+/**
+ * The owner of a run falls silent in the middle of a streaming draft, for three times its lease: the process is stopped, or
+ * its link to the store is dead or cut. The other node takes over; when the old owner comes back it still holds half
+ * a draft, and everything it sends then must be refused, what waited in the dead link too.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { type Asking, keepModelLedger } from "./modelLedger.ts";
+import type { RigNode } from "./node.ts";
+import { percentile } from "./outcome.ts";
+import type { Rig } from "./rig.ts";
+import { checkRun, type StartedRun, startArticleRun, untilCompleted } from "./runs.ts";
+import { createScenario, isClean } from "./scenario.ts";
+
+interface Scale {
+  readonly rounds: number;
+  /** Runs that are under way at once. */
+  readonly abreast: number;
+}
+
+const leaseMs = 500;
+const silentMs = 3 * leaseMs;
+const takenOverMs = 20_000;
+/** The old owner has the time to try. */
+const watchMs = 1000;
+
+const silences: readonly ((node: RigNode) => () => void)[] = [
+  (node) => {
+    node.pause();
+    return node.resume;
+  },
+  ...(["halfOpen", "cut"] as const).map((kind) => (node: RigNode) => {
+    node.link?.set({ kind });
+    return () => node.link?.set({ kind: "pass" });
+  }),
+];
+
+async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) => void) {
+  const ledger = keepModelLedger(rig, (stepName) => (stepName === "draft" ? { pieces: 60, pieceMs: 30 } : { pieces: 2, pieceMs: 1 }));
+  let [acked, bad, lost, dup] = [0, 0, 0, 0];
+  const takeOversMs: number[] = [];
+  const complain = (what: string) => {
+    bad += 1;
+    tell(what);
+  };
+  const drafts = ({ runId }: StartedRun) => ledger.of(runId).filter(({ stepName }) => stepName === "draft");
+
+  /** The second asking for a draft, once it is there. */
+  async function untilTakenOver(run: StartedRun, before: Asking): Promise<Asking | undefined> {
+    for (const endMs = Date.now() + takenOverMs; Date.now() < endMs; await pause(10)) {
+      const next = drafts(run).find(({ askedAtMs, value }) => value !== before.value && askedAtMs >= before.askedAtMs);
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  }
+
+  /** Once the new owner's text stands, nothing of the old one's may come to it. */
+  async function watchText(run: StartedRun, old: Asking, next: Asking): Promise<void> {
+    let isTaken = false;
+    for (const endMs = Date.now() + watchMs; Date.now() < endMs; await pause(50)) {
+      const { content } = (await rig.insist("GET", `/articles/${run.articleId}/content`)) as { content: string };
+      isTaken ||= content.includes(next.value);
+      if (isTaken && content.includes(old.value)) {
+        dup += 1;
+        tell(`${run.runId}: text of the old owner stands in the draft of the new one`);
+        return;
+      }
+    }
+  }
+
+  for (let round = 0; round < rounds; round += 1) {
+    const runs = await Promise.all(Array.from({ length: abreast }, (_, n) => startArticleRun(rig, `Article ${round}.${n}`)));
+    const completed = Promise.all(runs.map((run) => untilCompleted(rig, run)));
+    completed.catch(() => {});
+    // All are drafting, and every text has begun to stream.
+    while (!runs.every((run) => drafts(run).length > 0)) await pause(10);
+    await pause(300);
+    const at = drafts(runs[0] as StartedRun)[0]?.node ?? 0;
+    const node = rig.nodes[at] as RigNode;
+    const owned = runs.flatMap((run) => {
+      const asking = drafts(run).at(-1);
+      return asking?.node === at ? [{ run, asking }] : [];
+    });
+    const sinceMs = Date.now();
+    const end = silences[round % silences.length]?.(node);
+    const taken = Promise.all(owned.map(async ({ run, asking }) => ({ run, asking, next: await untilTakenOver(run, asking) })));
+    await pause(silentMs);
+    end?.();
+    for (const { run, asking, next } of await taken) {
+      if (next === undefined) complain(`round ${round}: ${run.runId} is not taken over`);
+      else {
+        takeOversMs.push(next.askedAtMs - sinceMs);
+        await watchText(run, asking, next);
+      }
+    }
+    await completed;
+    for (const run of runs) {
+      const check = await checkRun(rig, run, ledger, 1);
+      for (const what of [...check.bad, ...check.rerun, ...check.changed]) tell(`round ${round}: ${what}`);
+      acked += check.finished;
+      bad += check.bad.length;
+      lost += check.changed.length;
+      dup += check.rerun.length;
+    }
+  }
+  return {
+    load: `${abreast} streaming drafts at once`,
+    faults: `${rounds} silences of ${silentMs} ms (SIGSTOP, dead link, cut link in turn), lease ${leaseMs} ms`,
+    bad,
+    acked,
+    lost,
+    dup,
+    p50: percentile(takeOversMs, 0.5),
+    p99: percentile(takeOversMs, 0.99),
+  };
+}
+
+export const runsTakenOver = createScenario<Scale>({
+  name: "runs-taken-over",
+  modes: ["R"],
+  short: { rounds: 3, abreast: 3 },
+  full: { rounds: 30, abreast: 4 },
+  rig: { settings: { MODEL_NAME: "ledger", LEASE_MS: String(leaseMs) } },
+  play,
+  figure: "writes accepted from the old owner 0; two ends of one step 0 (times: until the other node asks)",
+  holds: isClean,
+});
