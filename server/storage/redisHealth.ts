@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type Partition, partitionCount, StorageDamagedError, StorageUnavailableError } from "./port.ts";
 import type { Calls } from "./redisCalls.ts";
+import { createDistantClock } from "./redisClock.ts";
 import type { Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
 import { readFacts, readSettings, type ServerFacts, toWeaknesses } from "./redisPromise.ts";
@@ -63,7 +64,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   if (Number(partitions) !== partitionCount)
     throw new StorageDamagedError(`the store has ${partitions} partitions; this server has ${partitionCount}`);
 
-  let originMs = 0;
+  const clock = createDistantClock();
   let latestMs = 0;
   let writes = true;
   let lost: StorageDamagedError | undefined;
@@ -81,8 +82,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
       repeatable: true,
     });
     const [timeMs, found] = (reply as readonly Reply[]).map(text);
-    // The answer was made about half way between the question and its coming.
-    originMs = Number(timeMs) - (askedMs + performance.now()) / 2;
+    clock.learn({ askedMs, saidMs: Number(timeMs), answeredMs: performance.now() });
     if (found === store || lost !== undefined) return;
     lost = new StorageDamagedError("Redis no longer holds the data this server was started on: it was emptied, or replaced by another");
     onLost(lost);
@@ -140,7 +140,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   }
   const timer = setInterval(() => void look(), lookEveryMs).unref();
 
-  const readClock = options.now ?? (() => Math.floor(originMs + performance.now()));
+  const readClock = options.now ?? (() => clock.at(performance.now()));
   return {
     now() {
       latestMs = Math.max(latestMs, readClock());
