@@ -33,6 +33,9 @@ export async function settleHousehold(rest: Rest, username: string, mark = "Kept
   const topic = { title: `${mark} in high wind`, targetAudience: "builders" };
   const { topicId } = await rest.expect(201, "POST", `${inside}/topics`, topic);
   await rest.expect(201, "POST", `${inside}/topics`, { ...topic, title: `${mark} in no wind` });
+  const drafted = await rest.expect(201, "POST", `${inside}/topics/${topicId}/article`, {});
+  const draft = { mode: "append", content: `${mark} draft`, message: `${mark} draft` };
+  await rest.expect(200, "PATCH", `/articles/${drafted.articleId}/content`, draft);
   const { runId } = await rest.expect(202, "POST", `${inside}/topics/${topicId}/workflow-runs`, {});
   const { pendingApproval } = await vi.waitFor(
     async () => {

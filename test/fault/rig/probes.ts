@@ -76,7 +76,7 @@ function placesOf({ key, spec }: ProbedOperation): readonly Place[] {
 }
 
 const isTaken = (schema: z.ZodObject | undefined, name: string, value: unknown) =>
-  (schema?.shape[name] as z.ZodType | undefined)?.safeParse(value).success === true;
+  (schema?.shape?.[name] as z.ZodType | undefined)?.safeParse(value).success === true;
 
 /** One request with the ids of `own`, but for those in `places`. Optional places are left out unless they are probed. */
 export function toAsked({ spec }: ProbedOperation, own: Ids, stranger: Ids, places: readonly Place[]): Asked {
@@ -104,7 +104,7 @@ export function toAsked({ spec }: ProbedOperation, own: Ids, stranger: Ids, plac
   };
 }
 
-/** Every place on its own, and all of them at once. */
+/** Every place on its own, and all of them at once, which comes last. */
 export function toProbes(operation: ProbedOperation): readonly Probe[] {
   const places = placesOf(operation);
   const { resource } = operation.spec;

@@ -1,7 +1,8 @@
 /** Every scenario of the rig, in the order of the series. */
 import { editorsKilled } from "./editorsKilled.ts";
+import { isolation } from "./isolation.ts";
 import { runsKilled } from "./runsKilled.ts";
 import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
 
-export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver];
+export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, isolation];
