@@ -4,6 +4,7 @@ import { isolation } from "./isolation.ts";
 import { runsKilled } from "./runsKilled.ts";
 import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
+import { scopes } from "./scopes.ts";
 import { timelineResumed } from "./timelineResumed.ts";
 
-export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, timelineResumed, isolation];
+export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, timelineResumed, isolation, scopes];
