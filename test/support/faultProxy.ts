@@ -20,6 +20,8 @@ export interface FaultProxy {
   readonly port: number;
   /** Takes effect at once, for open connections too. */
   set(state: LinkState): void;
+  /** The same for connections that have subscribed to something, alone: the bus of a Redis goes wrong and nothing else. */
+  setSubscribers(state: LinkState): void;
   close(): Promise<void>;
 }
 
@@ -27,13 +29,15 @@ const sliceMs = 20;
 
 export async function startFaultProxy(target: { readonly host: string; readonly port: number }): Promise<FaultProxy> {
   let state: LinkState = { kind: "pass" };
+  let subscriberState: LinkState = state;
+  const subscribers = new Set<Socket>();
   const waiting = new Set<() => void>();
   const open = new Set<Socket>();
 
   /** Resolves when so many bytes may go on; at most a slice of a slow link at a time. */
-  async function admit(bytes: number): Promise<number> {
+  async function admit(bytes: number, near: Socket): Promise<number> {
     for (;;) {
-      const now = state;
+      const now = subscribers.has(near) && subscriberState.kind !== "pass" ? subscriberState : state;
       if (now.kind === "halfOpen") {
         await new Promise<void>((resolve) => waiting.add(resolve));
         continue;
@@ -45,10 +49,14 @@ export async function startFaultProxy(target: { readonly host: string; readonly 
     }
   }
 
-  async function carry(from: Socket, to: Socket): Promise<void> {
+  async function carry(from: Socket, to: Socket, near: Socket): Promise<void> {
     for await (const piece of from as AsyncIterable<Buffer>) {
+      if (from === near && /SUBSCRIBE\r\n/i.test(piece.toString("latin1"))) {
+        subscribers.add(near);
+        if (subscriberState.kind === "cut") near.resetAndDestroy();
+      }
       for (let at = 0; at < piece.length; ) {
-        const end = at + (await admit(piece.length - at));
+        const end = at + (await admit(piece.length - at, near));
         if (!to.write(piece.subarray(at, end))) await once(to, "drain");
         at = end;
       }
@@ -71,11 +79,17 @@ export async function startFaultProxy(target: { readonly host: string; readonly 
       socket.setNoDelay(true);
       socket.on("error", end).on("close", () => {
         open.delete(socket);
+        subscribers.delete(socket);
         end();
       });
     }
-    carry(near, far).catch(end);
-    carry(far, near).catch(end);
+    carry(near, far, near).catch(end);
+    carry(far, near, near).catch(end);
+  }
+
+  function wake(): void {
+    for (const resume of waiting) resume();
+    waiting.clear();
   }
 
   const server = createServer(join).listen(0, "127.0.0.1");
@@ -84,9 +98,13 @@ export async function startFaultProxy(target: { readonly host: string; readonly 
     port: (server.address() as AddressInfo).port,
     set(next) {
       state = next;
-      for (const resume of waiting) resume();
-      waiting.clear();
+      wake();
       if (next.kind === "cut") for (const socket of open) socket.resetAndDestroy();
+    },
+    setSubscribers(next) {
+      subscriberState = next;
+      wake();
+      if (next.kind === "cut") for (const socket of subscribers) socket.resetAndDestroy();
     },
     async close() {
       for (const socket of open) socket.destroy();

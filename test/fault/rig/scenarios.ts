@@ -1,4 +1,5 @@
 /** Every scenario of the rig, in the order of the series. */
+import { accessLost } from "./accessLost.ts";
 import { editorsKilled } from "./editorsKilled.ts";
 import { isolation } from "./isolation.ts";
 import { runsKilled } from "./runsKilled.ts";
@@ -7,4 +8,4 @@ import type { Scenario } from "./scenario.ts";
 import { scopes } from "./scopes.ts";
 import { timelineResumed } from "./timelineResumed.ts";
 
-export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, timelineResumed, isolation, scopes];
+export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, timelineResumed, accessLost, isolation, scopes];
