@@ -7,5 +7,15 @@ import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
 import { scopes } from "./scopes.ts";
 import { timelineResumed } from "./timelineResumed.ts";
+import { timersKilled } from "./timersKilled.ts";
 
-export const scenarios: readonly Scenario[] = [editorsKilled, runsKilled, runsTakenOver, timelineResumed, accessLost, isolation, scopes];
+export const scenarios: readonly Scenario[] = [
+  editorsKilled,
+  runsKilled,
+  runsTakenOver,
+  timelineResumed,
+  accessLost,
+  timersKilled,
+  isolation,
+  scopes,
+];

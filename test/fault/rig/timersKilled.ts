@@ -1,0 +1,112 @@
+/**
+ * Runs whose drafts wait for an approval that nobody gives: it expires by itself, by a timer that was written down when the
+ * wait began, whichever node is alive by then. Each expires once, and in time.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { percentile } from "./outcome.ts";
+import type { Rig } from "./rig.ts";
+import { readEvents, type StartedRun, startArticleRun, untilCompleted } from "./runs.ts";
+import { createScenario, isClean } from "./scenario.ts";
+
+interface Scale {
+  readonly timers: number;
+  /** Runs that are started at once. */
+  readonly abreast: number;
+  readonly everyMs: number;
+}
+
+const lateMs = 1000;
+
+/** When no node was up, in Unix milliseconds. */
+interface Outage {
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+async function play(rig: Rig, { timers, abreast, everyMs }: Scale, tell: (what: string) => void) {
+  const outages: Outage[] = [];
+  let isOver = false;
+  async function kill(): Promise<void> {
+    for (let at = 0; !isOver; at += 1) {
+      await pause(everyMs * (0.5 + Math.random()));
+      const node = rig.nodes[at % rig.nodes.length];
+      const outage = { fromMs: Date.now(), untilMs: Number.POSITIVE_INFINITY };
+      if (rig.nodes.length === 1) outages.push(outage);
+      await node?.kill();
+      await node?.start();
+      outage.untilMs = Date.now();
+    }
+  }
+  const killing = kill();
+  killing.catch(() => {});
+
+  const runs: StartedRun[] = [];
+  let names = 0;
+  async function start(): Promise<void> {
+    while (names < timers) {
+      names += 1;
+      runs.push(await startArticleRun(rig, `Article ${names}`, ["outline"]));
+    }
+  }
+  await Promise.all(Array.from({ length: abreast }, start));
+  for (const run of runs) await untilCompleted(rig, run);
+  isOver = true;
+  await killing;
+
+  const latenessMs: number[] = [];
+  let [acked, bad, lost, dup] = [0, 0, 0, 0];
+  for (const { runId } of runs) {
+    const events = await readEvents(rig, runId);
+    const waits = events.flatMap((event) => (event.event === "agent.paused_for_approval" ? [event.data] : []));
+    const [wait] = waits.filter(({ stepName }) => stepName === "draft");
+    const ends = events.filter((event) => event.event === "agent.approval_resolved" && event.data.approvalId === wait?.approvalId);
+    acked += 1;
+    const [end] = ends;
+    if (ends.length === 0 || end === undefined || wait?.expiresAt === undefined) {
+      lost += 1;
+      tell(`${runId}: its approval never expired`);
+      continue;
+    }
+    if (ends.length > 1) {
+      dup += 1;
+      tell(`${runId}: its approval expired ${ends.length} times`);
+    }
+    if (end.event === "agent.approval_resolved" && end.data.decision !== "expired") {
+      bad += 1;
+      tell(`${runId}: its approval was resolved as ${end.data.decision}`);
+    }
+    const [dueMs, firedMs] = [Date.parse(wait.expiresAt), Date.parse(end.createdAt)];
+    if (firedMs < dueMs) {
+      bad += 1;
+      tell(`${runId}: its approval expired ${dueMs - firedMs} ms early`);
+    }
+    const downMs = outages.reduce((sum, { fromMs, untilMs }) => sum + Math.max(0, Math.min(untilMs, firedMs) - Math.max(fromMs, dueMs)), 0);
+    latenessMs.push(Math.max(0, firedMs - dueMs - downMs));
+  }
+  return {
+    load: `${timers} timers of runs`,
+    faults: `${rig.kills} node kills, one every ${everyMs} ms`,
+    bad,
+    acked,
+    lost,
+    dup,
+    p50: percentile(latenessMs, 0.5),
+    p99: percentile(latenessMs, 0.99),
+  };
+}
+
+function toSettings(approvalMs: number) {
+  const rates = ["default", "writes", "connects", "runs", "management", "auth"].map((name) => [`rate.${name}`, "off"]);
+  return { LIMITS: JSON.stringify({ ...Object.fromEntries(rates), "run.optionalApproval": approvalMs }), LEASE_MS: "500" };
+}
+
+export const timersKilled = createScenario<Scale>({
+  name: "timers-killed",
+  modes: ["E", "R"],
+  short: { timers: 16, abreast: 8, everyMs: 700 },
+  full: { timers: 1000, abreast: 12, everyMs: 1500 },
+  rig: { settings: toSettings(3000) },
+  play,
+  figure: "lost 0, double 0, early 0; lateness p99 ≤ 1 s while a node is up",
+  holds: (outcome) => isClean(outcome) && outcome.p99 <= lateMs,
+});
