@@ -1,7 +1,8 @@
 /** Every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
-import { editorsKilled } from "./editorsKilled.ts";
+import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
 import { isolation } from "./isolation.ts";
+import { requestsRepeated } from "./requestsRepeated.ts";
 import { runsKilled } from "./runsKilled.ts";
 import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
@@ -11,6 +12,7 @@ import { timersKilled } from "./timersKilled.ts";
 
 export const scenarios: readonly Scenario[] = [
   editorsKilled,
+  editorsSilenced,
   runsKilled,
   runsTakenOver,
   timelineResumed,
