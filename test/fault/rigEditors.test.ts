@@ -1,9 +1,15 @@
 /** Editors at two nodes that are killed one after the other; the short form of the rig. Of one node tells collabKill.test.ts. */
 import { expect, it } from "vitest";
-import { editorsKilled } from "./rig/editorsKilled.ts";
+import { editorsKilled, editorsSilenced } from "./rig/editorsKilled.ts";
 
 it("[FT11] [RT2] kill -9 of one of two nodes after the other, and of their store, under editors: nothing seen is lost, all converge", async () => {
   const { outcome, told } = await editorsKilled.play("R", "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, lost: 0, dup: 0, told: [] });
   expect(outcome.acked).toBeGreaterThan(300);
+});
+
+it("[FT17] a node under editors that is stopped, or has a dead link to its store, and comes back: nothing seen is lost, all converge", async () => {
+  const { outcome, told } = await editorsSilenced.play("R", "short");
+  expect({ ...outcome, told }).toMatchObject({ bad: 0, lost: 0, dup: 0, told: [] });
+  expect(outcome.acked).toBeGreaterThan(100);
 });

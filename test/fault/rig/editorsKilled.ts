@@ -6,16 +6,23 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { openEditor } from "../../support/clients.ts";
 import { createJournal } from "./journal.ts";
+import type { RigNode } from "./node.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
+import { type Silence, silence } from "./silence.ts";
 import { openWriter, tokensOf, type Writer } from "./writers.ts";
 
 interface Scale {
   readonly articles: number;
   readonly editorsOfNode: number;
-  readonly kills: number;
+  readonly faults: number;
+  /** What befalls one node after the other, in turn. */
+  readonly kinds: readonly ("killed" | Silence)[];
   readonly storeKills: number;
-  /** From one kill to the next, the new start included; longer if the node needs it to be up for `leastUpMs`. */
+  /** Leases of the rig last a second. */
+  readonly silentMs: number;
+  /** From one fault to the next, the new start included; longer if the node needs it to be up for `leastUpMs`. */
   readonly everyMs: number;
   readonly leastUpMs: number;
   /** From one token of an editor to its next. */
@@ -57,23 +64,37 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   })();
 
-  for (let kill = 0; kill < scale.kills; kill += 1) {
-    const at = kill % rig.nodes.length;
-    const node = rig.nodes[at];
-    if (node === undefined) break;
-    await pause(kill === 0 ? scale.leastUpMs : 0);
-    const endMs = Date.now() + scale.everyMs;
-    const killed = new Promise<void>((resolve) => {
-      strike = () => resolve(node.kill());
-    });
-    await killed;
-    if (Math.floor(kill / rig.nodes.length) % 2 === 0) {
+  /** Its editors die with it half of the time. */
+  async function comeBack(node: RigNode, at: number, withEditors: boolean): Promise<void> {
+    if (withEditors) {
       for (const [, writer] of writers) if (writer.node === at) writer.close();
       writers = writers.filter(([, writer]) => writer.node !== at);
     }
     await node.start();
-    if (!writers.some(([, writer]) => writer.node === at)) writers.push(...(await openAt(at)));
-    if (rig.redis !== undefined && kill < scale.storeKills) {
+    if (withEditors) writers.push(...(await openAt(at)));
+  }
+
+  await pause(scale.leastUpMs);
+  for (let fault = 0; fault < scale.faults; fault += 1) {
+    const at = fault % rig.nodes.length;
+    const round = Math.floor(fault / rig.nodes.length);
+    const node = rig.nodes[at] as RigNode;
+    const kind = scale.kinds[round % scale.kinds.length] ?? "killed";
+    const endMs = Date.now() + scale.everyMs;
+    /** In the very turn in which something is acknowledged. */
+    const atAcknowledgement = <Done>(work: () => Done | Promise<Done>) =>
+      new Promise<Done>((resolve) => {
+        strike = () => resolve(work());
+      });
+    if (kind === "killed") {
+      await atAcknowledgement(() => node.kill());
+      await comeBack(node, at, round % 2 === 0);
+    } else {
+      const end = await atAcknowledgement(() => silence(node, kind));
+      await pause(scale.silentMs);
+      end();
+    }
+    if (rig.redis !== undefined && fault < scale.storeKills) {
       await rig.redis.kill();
       await rig.redis.start();
     }
@@ -102,20 +123,35 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   for (const [, writer] of writers) writer.close();
   const sum = journal.sum(there);
   for (const what of journal.told) tell(what);
-  const { articles, editorsOfNode, kills, storeKills, everyMs } = scale;
+  const { articles, editorsOfNode, faults, kinds, storeKills, everyMs } = scale;
   return {
     load: `${articles} articles, ${editorsOfNode} editors of each at each of ${rig.nodes.length} nodes`,
-    faults: `${kills} node kills, one every ${everyMs} ms${rig.redis === undefined ? "" : `, ${storeKills} store kills`}`,
+    faults: `${faults} faults of a node (${kinds.join(", ")}), one every ${everyMs} ms${rig.redis === undefined ? "" : `, ${storeKills} store kills`}`,
     ...sum,
   };
 }
 
+const editors = { articles: 1, editorsOfNode: 2, writeMs: 10, leastUpMs: 200, silentMs: 3000 } as const;
+const figure = "nothing that was confirmed or seen is lost or doubled; all converge";
+const holds = (outcome: Outcome) => isClean(outcome) && outcome.acked > 0;
+
 export const editorsKilled = createScenario<Scale>({
   name: "editors-killed",
   modes: ["E", "R"],
-  short: { articles: 1, editorsOfNode: 2, kills: 8, storeKills: 2, everyMs: 500, leastUpMs: 200, writeMs: 10 },
-  full: { articles: 1, editorsOfNode: 2, kills: 30, storeKills: 0, everyMs: 2000, leastUpMs: 300, writeMs: 10 },
+  short: { ...editors, faults: 8, kinds: ["killed"], storeKills: 2, everyMs: 500 },
+  full: { ...editors, faults: 30, kinds: ["killed"], storeKills: 10, everyMs: 2000 },
   play,
-  figure: "nothing that was confirmed or seen is lost or doubled; all converge",
-  holds: (outcome) => isClean(outcome) && outcome.acked > 0,
+  figure,
+  holds,
+});
+
+/** The same where nodes live on and hear nothing: what they hold when they come back is old. */
+export const editorsSilenced = createScenario<Scale>({
+  name: "editors-silenced",
+  modes: ["R"],
+  short: { ...editors, faults: 3, kinds: ["halfOpen", "stopped"], storeKills: 0, everyMs: 0, silentMs: 1500 },
+  full: { ...editors, faults: 24, kinds: ["halfOpen", "stopped", "cut", "slow"], storeKills: 0, everyMs: 4000 },
+  play,
+  figure,
+  holds,
 });

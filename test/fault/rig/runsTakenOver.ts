@@ -10,6 +10,7 @@ import { percentile } from "./outcome.ts";
 import type { Rig } from "./rig.ts";
 import { checkRun, type StartedRun, startArticleRun, untilCompleted } from "./runs.ts";
 import { createScenario, isClean } from "./scenario.ts";
+import { type Silence, silence } from "./silence.ts";
 
 interface Scale {
   readonly rounds: number;
@@ -23,16 +24,7 @@ const takenOverMs = 20_000;
 /** The old owner has the time to try. */
 const watchMs = 1000;
 
-const silences: readonly ((node: RigNode) => () => void)[] = [
-  (node) => {
-    node.pause();
-    return node.resume;
-  },
-  ...(["halfOpen", "cut"] as const).map((kind) => (node: RigNode) => {
-    node.link?.set({ kind });
-    return () => node.link?.set({ kind: "pass" });
-  }),
-];
+const silences: readonly Silence[] = ["stopped", "halfOpen", "cut"];
 
 async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) => void) {
   const ledger = keepModelLedger(rig, (stepName) => (stepName === "draft" ? { pieces: 60, pieceMs: 30 } : { pieces: 2, pieceMs: 1 }));
@@ -81,17 +73,17 @@ async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) =
       return asking?.node === at ? [{ run, asking }] : [];
     });
     const sinceMs = Date.now();
-    const end = silences[round % silences.length]?.(node);
+    const end = silence(node, silences[round % silences.length] ?? "stopped");
     const taken = Promise.all(owned.map(async ({ run, asking }) => ({ run, asking, next: await untilTakenOver(run, asking) })));
     await pause(silentMs);
-    end?.();
-    for (const { run, asking, next } of await taken) {
-      if (next === undefined) complain(`round ${round}: ${run.runId} is not taken over`);
-      else {
+    end();
+    await Promise.all(
+      (await taken).map(async ({ run, asking, next }) => {
+        if (next === undefined) return complain(`round ${round}: ${run.runId} is not taken over`);
         takeOversMs.push(next.askedAtMs - sinceMs);
         await watchText(run, asking, next);
-      }
-    }
+      }),
+    );
     await completed;
     for (const run of runs) {
       const check = await checkRun(rig, run, ledger, 1);
