@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import { createRest, type Rest } from "../../support/clients.ts";
 import { closeReaders, eventsOf, openReader } from "../../support/eventReader.ts";
 import { type Ids, readHousehold } from "../../support/household.ts";
-import { type Caller, type Neighbourhood, ownersMark, settleNeighbourhood } from "./callers.ts";
+import { type Caller, ownersMark, settleNeighbourhood } from "./callers.ts";
 import { percentile } from "./outcome.ts";
 import { operations, type Probe, probedStreams, toAsked, toProbes } from "./probes.ts";
 import type { Rig } from "./rig.ts";

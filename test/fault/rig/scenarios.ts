@@ -2,7 +2,6 @@
 import { accessLost } from "./accessLost.ts";
 import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
 import { isolation } from "./isolation.ts";
-import { requestsRepeated } from "./requestsRepeated.ts";
 import { runsKilled } from "./runsKilled.ts";
 import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
