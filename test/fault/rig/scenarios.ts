@@ -2,10 +2,12 @@
 import { accessLost } from "./accessLost.ts";
 import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
 import { isolation } from "./isolation.ts";
+import { requestsRepeated } from "./requestsRepeated.ts";
 import { runsKilled } from "./runsKilled.ts";
 import { runsTakenOver } from "./runsTakenOver.ts";
 import type { Scenario } from "./scenario.ts";
 import { scopes } from "./scopes.ts";
+import { secrets } from "./secrets.ts";
 import { timelineResumed } from "./timelineResumed.ts";
 import { timersKilled } from "./timersKilled.ts";
 
@@ -19,4 +21,6 @@ export const scenarios: readonly Scenario[] = [
   timersKilled,
   isolation,
   scopes,
+  requestsRepeated,
+  secrets,
 ];
