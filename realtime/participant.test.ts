@@ -127,6 +127,25 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   expect(rig.log.batches(articleId)).toHaveLength(before);
 });
 
+it("[RT37] what an agent writes right after taking back stands where it was put, and in nobody's words", async () => {
+  rig = createRealtimeRig();
+  const bob = await rig.join("bob");
+  await settle(rig.clients);
+  const first = await enter(500);
+  await first.edit(append("word word"));
+  await settle(rig.clients);
+  bob.type("[Bob was here]", 4);
+  bob.type("Bob's line. ", 0);
+  await settle(rig.clients);
+  for (let n = 0; n < 20; n += 1) await first.edit(append(" word word word"));
+  first.leave();
+  const second = await enter(501);
+  await second.takeBack([500]);
+  await second.edit(append("A draft."));
+  await settle(rig.clients);
+  expect(bob.text).toBe("Bob's line. [Bob was here]A draft.");
+});
+
 it("[RT37] taking back finds what was typed on another node that did not live to tell", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const bob = await rig.join("bob");

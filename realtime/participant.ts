@@ -99,6 +99,11 @@ class ServerParticipant implements Participant {
               if (struct instanceof Y.Item && !struct.deleted) struct.delete(transaction);
             }
           }
+          // A text remembers where its indices were found, and learns only of deletions by index: the next insertion would
+          // be put beside its place, into somebody's words.
+          for (const type of transaction.changed.keys()) {
+            if (type._searchMarker !== null) type._searchMarker.length = 0;
+          }
         });
       },
       { author, clientId, guard },
