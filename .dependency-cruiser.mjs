@@ -25,7 +25,7 @@ const open = {
   calls: [".*"],
   folders: ["records"],
   host: ["port", "router"],
-  outbound: ["fetch", "publicUrl"],
+  outbound: ["fetch", "providerRefusal", "publicUrl"],
   pages: [],
   publishing: ["records"],
   runs: ["records", "runView", "runs", "service", "timelineEntry", "timelineRows", "topicRuns"],

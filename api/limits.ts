@@ -78,6 +78,10 @@ export const defaultLimits = {
   "run.stepOutput": 4 * MiB,
   "run.state": 32 * MiB,
   "run.optionalApproval": 15 * minute,
+  "model.quietMs": 2 * minute,
+  "model.totalMs": 30 * minute,
+  "model.line": 1 * MiB,
+  "model.answer": 64 * MiB,
   "code.blocks": 50,
   "code.blockChars": 20_000,
 

@@ -78,9 +78,6 @@ import { webhookRecordTypes } from "./webhooks/records.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 import { workspaceRecordTypes } from "./workspaces/records.ts";
 
-/** A model that says nothing for so long has broken off. */
-const modelQuietMs = 120_000;
-
 const recordTypes = [
   directoryRow,
   ...callRecordTypes,
@@ -303,11 +300,22 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
           addresses,
           resolve,
           connectMs: limits["webhook.connectMs"],
-          quietMs: modelQuietMs,
+          quietMs: limits["model.quietMs"],
+          maxBytes: limits["model.answer"],
+          maxLineBytes: limits["model.line"],
         });
-  const steps = createExecutors({
-    model: config.model === undefined || modelFetch === undefined ? undefined : createModel({ ...config.model, fetch: modelFetch.fetch }),
-  });
+  const model =
+    config.model === undefined || modelFetch === undefined
+      ? undefined
+      : createModel({
+          ...config.model,
+          fetch: modelFetch.fetch,
+          totalMs: limits["model.totalMs"],
+          maxTextBytes: limits["run.stepOutput"],
+          after,
+          log,
+        });
+  const steps = createExecutors({ model });
   const runService = createRunService({
     storage,
     actors,

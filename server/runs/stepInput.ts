@@ -113,16 +113,18 @@ export function refuseStep(
   return spent === undefined ? undefined : { type: "step.failed", code: "budget_exhausted", message: spent, retryable: true };
 }
 
+const retryWithMore = "Retry the run with a larger budget.";
+
 function findSpent({ budget, usage, workedMs }: RunContext): string | undefined {
   const tokens = usage.inputTokens + usage.outputTokens;
   if (budget?.maxTokens !== undefined && tokens > budget.maxTokens)
-    return `${tokens} tokens were used; the budget has ${budget.maxTokens}.`;
+    return `${tokens} tokens were used; the budget has ${budget.maxTokens} (maxTokens). ${retryWithMore}`;
   if (budget?.maxUsd !== undefined && usage.usd > budget.maxUsd)
-    return `${usage.usd} US dollars were used; the budget has ${budget.maxUsd}.`;
+    return `${usage.usd} US dollars were used; the budget has ${budget.maxUsd} (maxUsd). ${retryWithMore}`;
   if (budget?.maxSeconds !== undefined && workedMs >= budget.maxSeconds * 1000) return spentTime(budget.maxSeconds);
   return undefined;
 }
 
 export function spentTime(maxSeconds: number): string {
-  return `The run has worked for the ${maxSeconds} seconds of its budget.`;
+  return `The run has worked for the ${maxSeconds} seconds of its budget (maxSeconds). ${retryWithMore}`;
 }

@@ -21,7 +21,7 @@ const counts: readonly LimitField[] = [
 const maxSize = 2 ** 30;
 const maxTimerMs = 2 ** 31 - 1;
 const maxLifetimeMs = 10 * 365 * 24 * 3_600_000;
-const timers: readonly LimitField[] = ["socket.authMs", "webhook.totalMs", "webhook.connectMs"];
+const timers: readonly LimitField[] = ["socket.authMs", "webhook.totalMs", "webhook.connectMs", "model.quietMs", "model.totalMs"];
 
 const fields = Object.keys(defaultLimits) as LimitField[];
 
@@ -56,6 +56,7 @@ const ordered: readonly (readonly [LimitField, LimitField])[] = [
   ["frame.update", "frame.bytes"],
   ["article.file", "document.bytes"],
   ["webhook.connectMs", "webhook.totalMs"],
+  ["model.quietMs", "model.totalMs"],
 ];
 
 function lifted(): Limits {

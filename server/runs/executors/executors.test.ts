@@ -5,6 +5,7 @@ import { CodeVerificationReport, type TopicSeoBrief, TopicSeoReviewSnapshot } fr
 import type { ContentTopic } from "../../../api/schema/topic.ts";
 import type { WorkflowStepType } from "../../../api/schema/workflow.ts";
 import { type ModelEndpoint, startModelEndpoint } from "../../../test/support/modelEndpoint.ts";
+import { after } from "../../actors/after.ts";
 import { composerNote } from "./composer.ts";
 import { createExecutors, type ExecutorService } from "./executors.ts";
 import { createModel } from "./model.ts";
@@ -85,7 +86,8 @@ let modelled: ExecutorService;
 beforeAll(async () => {
   endpoint = await startModelEndpoint();
   service = createExecutors({});
-  modelled = createExecutors({ model: createModel({ baseUrl: endpoint.baseUrl, name: "stub", fetch, maxRetries: 0 }) });
+  const bounds = { totalMs: 60_000, maxTextBytes: defaultLimits["run.stepOutput"], after, log: { warn() {} } };
+  modelled = createExecutors({ model: createModel({ baseUrl: endpoint.baseUrl, name: "stub", fetch, maxRetries: 0, ...bounds }) });
 });
 afterAll(async () => {
   await Promise.all([service.close(), modelled.close(), endpoint.close()]);

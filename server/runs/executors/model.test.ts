@@ -1,11 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type ModelEndpoint, startModelEndpoint } from "../../../test/support/modelEndpoint.ts";
+import { after } from "../../actors/after.ts";
 import { createProviderFetch } from "../../outbound/providerFetch.ts";
 import { createPublicAddresses } from "../../outbound/publicAddress.ts";
 import { createResolve } from "../../outbound/resolver.ts";
 import { createModel, type Model, type ModelOutcome, type ModelRequest } from "./model.ts";
 
+const apiKey = "secret-of-the-operator";
+const bounds = { maxBytes: 2_000_000, maxLineBytes: 50_000 };
 let endpoint: ModelEndpoint;
+const told = vi.fn();
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
@@ -16,16 +20,27 @@ afterEach(async () => {
 });
 afterAll(() => endpoint.close());
 
-function connect({ allow = ["127.0.0.0/8"], quietMs = 5000, baseUrl = endpoint.baseUrl, maxRetries = 0 } = {}): Model {
+function connect({ allow = ["127.0.0.0/8"], quietMs = 5000, baseUrl = endpoint.baseUrl, maxRetries = 0, totalMs = 60_000 } = {}): Model {
   const provider = createProviderFetch({
     baseUrl,
     addresses: createPublicAddresses(allow),
     resolve: createResolve(),
     connectMs: 2000,
     quietMs,
+    ...bounds,
   });
   closing.push(provider.close);
-  return createModel({ baseUrl, apiKey: "secret-of-the-operator", name: "stub", fetch: provider.fetch, maxRetries });
+  return createModel({
+    baseUrl,
+    apiKey,
+    name: "stub",
+    fetch: provider.fetch,
+    maxRetries,
+    totalMs,
+    maxTextBytes: 100_000,
+    after,
+    log: { warn: told },
+  });
 }
 
 function ask(model: Model, more: Partial<ModelRequest> = {}): Promise<ModelOutcome> {
@@ -113,6 +128,7 @@ test("[OB7] a model's address must be public or allowed, and no other origin is 
     resolve: createResolve(),
     connectMs: 1000,
     quietMs: 1000,
+    ...bounds,
   });
   closing.push(close);
   await expect(fetch("http://127.0.0.1:1/elsewhere")).rejects.toThrow("the only origin");

@@ -5,8 +5,19 @@
  * failure here, and so is a text that stopped at its length. What a model says is a value, never an exception.
  */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { APICallError, RetryError, streamText } from "ai";
+import { streamText } from "ai";
+import type { Logger } from "pino";
 import type { RunUsage } from "../../../api/schema/run.ts";
+import type { After } from "../../actors/after.ts";
+import {
+  type ModelFailure,
+  toBudgetFailure,
+  toEndFailure,
+  toEndpointWords,
+  toLengthFailure,
+  toModelFailure,
+  toSilenceFailure,
+} from "./modelFailure.ts";
 
 export interface ModelRequest {
   readonly system: string;
@@ -16,13 +27,13 @@ export interface ModelRequest {
   /** What is left of the run's budget. */
   readonly budget: { readonly tokens?: number; readonly usd?: number };
   readonly signal: AbortSignal;
-  /** Awaited: the brake. */
+  /** Awaited before the next piece is given; the endpoint is read on meanwhile, as far as an answer may be long. */
   onText?(text: string): Promise<void>;
 }
 
 export type ModelOutcome =
   | { readonly kind: "done"; readonly text: string; readonly usage: RunUsage }
-  | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly retryable: boolean; readonly usage: RunUsage };
+  | (ModelFailure & { readonly kind: "failed"; readonly usage: RunUsage });
 
 export interface Model {
   readonly name: string;
@@ -36,12 +47,20 @@ export interface ModelOptions {
   readonly fetch: typeof globalThis.fetch;
   /** Tries of one request before anything of its answer has come. */
   readonly maxRetries?: number;
+  /** From the first try to the end of the text, however busy the endpoint seems. */
+  readonly totalMs: number;
+  /** More is not kept. */
+  readonly maxTextBytes: number;
+  readonly after: After;
+  /** For what the endpoint itself says of a failure. */
+  readonly log: Pick<Logger, "warn">;
 }
 
-/** Characters of a token, at least, in the languages models are asked in: an early stop, before the endpoint has counted. */
-const charactersOfToken = 3;
+/** Characters of a token, about, in the languages models are asked in: an early stop, before the endpoint has counted. */
+const charactersOfToken = 4;
 
-export function createModel({ baseUrl, apiKey, name, fetch, maxRetries = 2 }: ModelOptions): Model {
+export function createModel(options: ModelOptions): Model {
+  const { baseUrl, apiKey, name, fetch, maxRetries = 2, totalMs, maxTextBytes, after, log } = options;
   const provider = createOpenAICompatible({
     name: "model",
     baseURL: baseUrl,
@@ -53,58 +72,91 @@ export function createModel({ baseUrl, apiKey, name, fetch, maxRetries = 2 }: Mo
   return {
     name,
     async ask({ system, prompt, idempotencyKey, budget, signal, onText }) {
+      const inputTokens = toTokens(system.length + prompt.length);
+      if (budget.tokens !== undefined && budget.tokens <= inputTokens) return toFailed(toBudgetFailure("maxTokens"), none);
+      const maxOutputTokens = budget.tokens === undefined ? undefined : budget.tokens - inputTokens;
       const stop = new AbortController();
       const failures: unknown[] = [];
-      const outOfBudget = budget.tokens !== undefined && budget.tokens <= toTokens(system + prompt);
-      if (outOfBudget) return toBudgetFailure(none);
+      let isOverdue = false;
+      const stopDeadline = after(totalMs, () => {
+        isOverdue = true;
+        stop.abort();
+      });
+      let text = "";
+      let textBytes = 0;
+      let characters = 0;
+      let reason: string | undefined;
+      let told: RunUsage | undefined;
+      /** Until the endpoint has counted; of one that never does it is all there is. */
+      const counted = (): RunUsage => (characters === 0 ? none : { ...none, inputTokens, outputTokens: toTokens(characters) });
+      // The client's promises of an answer's end are left alone: to ask for one reads the answer as fast as it comes.
       const answer = streamText({
         model: provider(name),
         system,
         prompt,
         maxRetries,
-        ...(budget.tokens === undefined ? {} : { maxOutputTokens: budget.tokens - toTokens(system + prompt) }),
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
         headers: { "idempotency-key": idempotencyKey },
         abortSignal: AbortSignal.any([signal, stop.signal]),
         onError: ({ error }) => {
           failures.push(error);
         },
       });
-      // The promises of an answer reject whether or not anybody waits for them.
-      const usagePromise = Promise.resolve(answer.totalUsage).then(toUsage, () => none);
-      const finish = Promise.resolve(answer.finishReason).catch(() => undefined);
-      let text = "";
       try {
-        for await (const piece of answer.textStream) {
-          text += piece;
-          await onText?.(piece);
-          if (budget.tokens !== undefined && toTokens(system + prompt + text) > budget.tokens) {
-            stop.abort();
-            return toBudgetFailure({ ...none, inputTokens: toTokens(system + prompt), outputTokens: toTokens(text) });
+        for await (const part of answer.fullStream) {
+          // Behind a part that cannot be read the answer may go on, and every word of it is paid for.
+          if (failures.length > 0) break;
+          if (part.type === "finish-step") {
+            reason = part.finishReason;
+            told = toUsage(part.usage);
+          }
+          if (part.type === "reasoning-delta") characters += part.text.length;
+          if (part.type === "text-delta") {
+            // What no document takes; halves of characters may meet their other half in the next piece.
+            const piece = part.text.replaceAll("\0", "\ufffd");
+            text += piece;
+            characters += piece.length;
+            textBytes += Buffer.byteLength(piece);
+            if (piece !== "") await onText?.(piece);
+          }
+          if (textBytes > maxTextBytes) return toFailed(toLengthFailure(maxTextBytes), counted());
+          if (maxOutputTokens !== undefined && toTokens(characters) > maxOutputTokens) {
+            return toFailed(toBudgetFailure("maxTokens"), counted());
           }
         }
       } catch (error) {
         // What the writing throws is the caller's.
-        if (failures.length === 0 && !signal.aborted && !isOfProvider(error)) {
-          // Nobody waits for the rest: without this the endpoint would go on saying it, and be paid for it.
-          stop.abort();
-          throw error;
-        }
+        if (failures.length === 0 && !signal.aborted && !isOfProvider(error)) throw error;
         failures.push(error);
+      } finally {
+        stopDeadline();
+        // Nobody waits for the rest: without this the endpoint would go on saying it, and be paid for it.
+        stop.abort();
       }
       signal.throwIfAborted();
-      const usage = await usagePromise;
-      if (failures[0] !== undefined) return toFailure(failures[0], usage);
-      if (budget.tokens !== undefined && usage.inputTokens + usage.outputTokens > budget.tokens) return toBudgetFailure(usage);
-      if (budget.usd !== undefined && usage.usd > budget.usd) return toBudgetFailure(usage);
-      return toEnd(await finish, text, usage);
+      if (isOverdue) return toFailed(toSilenceFailure(totalMs), counted());
+      if (failures[0] !== undefined) {
+        const failure = toModelFailure(failures[0], text);
+        log.warn({ idempotencyKey, failure, endpointWords: toEndpointWords(failures[0], apiKey) }, "the model's endpoint failed");
+        return toFailed(failure, counted());
+      }
+      const usage = told ?? counted();
+      const { tokens, usd } = budget;
+      // Whoever was told to stop there does as it was told.
+      const isCut = reason === "length" && maxOutputTokens !== undefined && (told === undefined || told.outputTokens >= maxOutputTokens);
+      if (isCut || (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens))
+        return toFailed(toBudgetFailure("maxTokens"), usage);
+      if (usd !== undefined && usage.usd > usd) return toFailed(toBudgetFailure("maxUsd"), usage);
+      if (reason === "stop" && text.trim() !== "") return { kind: "done", text, usage };
+      return toFailed(toEndFailure(reason, text), usage);
     },
   };
 }
 
 const none: RunUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
 
-function toTokens(text: string): number {
-  return Math.ceil(text.length / (charactersOfToken + 1));
+function toTokens(characters: number): number {
+  return Math.ceil(characters / charactersOfToken);
 }
 
 interface ReportedUsage {
@@ -113,54 +165,17 @@ interface ReportedUsage {
   readonly raw?: unknown;
 }
 
-/** `cost`: in US dollars, where the endpoint says it. */
-function toUsage({ inputTokens = 0, outputTokens = 0, raw }: ReportedUsage): RunUsage {
+/** `cost`: in US dollars, where the endpoint says it. Undefined where it has counted nothing. */
+function toUsage({ inputTokens = 0, outputTokens = 0, raw }: ReportedUsage): RunUsage | undefined {
+  if (raw === undefined) return undefined;
   const cost = (raw as { cost?: unknown } | undefined)?.cost;
   return { inputTokens, outputTokens, usd: typeof cost === "number" ? cost : 0, toolCalls: 0 };
 }
 
-function toEnd(reason: string | undefined, text: string, usage: RunUsage): ModelOutcome {
-  const failed = (code: string, message: string, retryable: boolean): ModelOutcome => ({ kind: "failed", code, message, retryable, usage });
-  if (reason === "length") return failed("step_failed", "The model stopped at its greatest length before the text was finished.", true);
-  if (reason === "content-filter") return failed("step_failed", "The model's filter refused the text.", false);
-  if (reason !== "stop") return failed("provider_unavailable", "The model's answer broke off before it was finished.", true);
-  if (text.trim() === "") return failed("provider_unavailable", "The model's answer was empty.", true);
-  return { kind: "done", text, usage };
-}
-
-function toBudgetFailure(usage: RunUsage): ModelOutcome {
-  return { kind: "failed", code: "budget_exhausted", message: "The step would pass the budget of the run.", retryable: true, usage };
+function toFailed(failure: ModelFailure, usage: RunUsage): ModelOutcome {
+  return { kind: "failed", ...failure, usage };
 }
 
 function isOfProvider(error: unknown): boolean {
   return error instanceof Error && (error.name.startsWith("AI_") || error.name === "AbortError" || error.name === "TimeoutError");
-}
-
-function toFailure(error: unknown, usage: RunUsage): ModelOutcome {
-  const last = error instanceof RetryError ? error.lastError : error;
-  const failed = (code: string, message: string, retryable: boolean): ModelOutcome => ({ kind: "failed", code, message, retryable, usage });
-  if (APICallError.isInstance(last)) {
-    const { statusCode } = last;
-    if (statusCode === 429) return failed("provider_quota", "The model's endpoint refused more requests for now (429).", true);
-    if (statusCode === 401 || statusCode === 403) {
-      return failed("provider_unavailable", `The model's endpoint refused the server's credential (${statusCode}).`, false);
-    }
-    if (statusCode !== undefined && statusCode >= 400) {
-      return failed("provider_unavailable", `The model's endpoint answered ${statusCode}.`, statusCode >= 500 || statusCode === 408);
-    }
-  }
-  return failed("provider_unavailable", `The model's endpoint could not be used: ${toReason(last)}.`, true);
-}
-
-/** Without addresses, keys or the endpoint's own words: those stay in the log. */
-function toReason(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === "UND_ERR_BODY_TIMEOUT" || code === "UND_ERR_HEADERS_TIMEOUT") return "it said nothing for too long";
-    if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return "no connection came about in time";
-    if (code === "ECONNREFUSED") return "it refused the connection";
-    if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return "the connection broke off";
-    if (cause.message.includes("OUTBOUND_ALLOW_CIDRS")) return cause.message;
-  }
-  return "its answer was not understood";
 }
