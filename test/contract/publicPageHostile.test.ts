@@ -296,7 +296,11 @@ describe("tangled documents", () => {
     expect(second.ms).toBeLessThan(first.ms / 2);
   });
 
+  /** What is waited for is a turn, not the start of the threads. */
+  const startThreads = () => Promise.all(["one", "two"].map((name) => show(`Warm ${name}.`, name, name)));
+
   test("[PL16] whatever one workspace publishes, the pages of others are laid out meanwhile", async () => {
+    await startThreads();
     const order: string[] = [];
     const open = async (name: string, markdown: string, workspaceId: string) => {
       const page = await show(markdown, name, workspaceId);
@@ -311,6 +315,7 @@ describe("tangled documents", () => {
   });
 
   test("[PL16] a page whose turn does not come is shown plain this once, and no cache keeps it", async () => {
+    await startThreads();
     const waiting = Array.from({ length: 30 }, (_, at) => show(`${at} **bold** ${"[a](".repeat(1000)}`, "Many", "busy"));
     const pages = await Promise.all(waiting);
     const plain = pages.filter(({ html }) => html.includes('<pre class="plain">'));
