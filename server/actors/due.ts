@@ -182,7 +182,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     void postpone(held.row, storage.now() + leaseMs * turnedAwayLeases, held.row.attempts);
   }
 
-  function take(row: ClaimedRow, adopted: boolean): void {
+  function take(row: ClaimedRow, adopted: boolean, leasedUntilMs: number): void {
     if (draining) return void postpone(row, storage.now(), row.attempts);
     const before = heldByRow.get(rowName(row));
     const held: Held = {
@@ -191,7 +191,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       lanes: workers.get(row.kind)?.lanes?.(row) ?? [],
       abort: new AbortController(),
       adopted,
-      leasedUntilMs: storage.now() + leaseMs,
+      leasedUntilMs,
       parked: false,
       over: false,
       stopRenewal: () => {},
@@ -219,8 +219,10 @@ export function createDuePump(options: DuePumpOptions): DuePump {
         lookAgain = false;
         full = running.size >= maxRunning;
         if (draining || !started || full) break;
+        // Counted from the question: an answer may be long on its way.
+        const untilMs = storage.now() + leaseMs;
         const rows = await storage.due.claim({ partitions, limit: claimLimit, leaseMs });
-        for (const row of rows) take(row, false);
+        for (const row of rows) take(row, false, untilMs);
         if (rows.length === claimLimit) lookAgain = true;
       } while (lookAgain);
     } catch (err) {
@@ -240,7 +242,8 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       if (workers.has(kind)) throw new Error(`two workers are registered for due rows of kind ${kind}`);
       workers.set(kind, { work, lanes: workerOptions.lanes });
     },
-    adopt: (row) => take(row, true),
+    // Born leased: it is due when the lease ends.
+    adopt: (row) => take(row, true, row.dueAtMs),
     // All partitions are looked at in one claim.
     wake: (_partition, dueAtMs) => wakes.add(dueAtMs),
     start() {

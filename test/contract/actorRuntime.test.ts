@@ -192,6 +192,63 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.results).toEqual({ a: 1 });
   });
 
+  test.each(["commit", "claim"] as const)(
+    "[AC6] a lease that ended before the %s that took it was answered begins nothing",
+    async (late) => {
+      const taker = createGate();
+      const takerKind = taker.kind();
+      let answer = (): void => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      let taken = false;
+      const slow: Storage = {
+        ...storage,
+        async commit(batch) {
+          const done = await storage.commit(batch);
+          taken ||= late === "commit" && (batch.due ?? []).some(({ op }) => op === "schedule");
+          if (taken) await answered;
+          return done;
+        },
+        due: {
+          ...storage.due,
+          async claim(options) {
+            const rows = await storage.due.claim(options);
+            taken ||= late === "claim" && rows.length > 0;
+            if (taken) await answered;
+            return rows;
+          },
+        },
+      };
+      const id = newId();
+      if (late === "claim") {
+        // The first owner of the row dies at once.
+        const dying = createDyingStorage(storage, 2, "after");
+        const deadKind = createGate().kind();
+        const { actors } = createActorNode(dying, time, [deadKind]);
+        await actors.create(deadKind, id, {});
+        actors.send(deadKind, id, { type: "parcel.send", parts: ["a"] }).catch(() => {});
+        await time.advance(testLeaseMs);
+        createActorNode(slow, time, [takerKind]);
+      } else {
+        const { actors } = createActorNode(slow, time, [takerKind]);
+        await actors.create(takerKind, id, {});
+        actors.send(takerKind, id, { type: "parcel.send", parts: ["a"] }).catch(() => {});
+      }
+      await time.until(() => taken);
+      const second = createGate();
+      createActorNode(storage, time, [second.kind()]);
+      await time.advance(0);
+      await time.advance(testLeaseMs + 1000);
+      expect(second.open).toHaveLength(1);
+      answer();
+      await time.advance(0);
+      expect(taker.open).toHaveLength(0);
+      second.open[0]?.end();
+      await time.until(async () => (await read(id))?.context.results.a === 1);
+    },
+  );
+
   test("[AC7] the effects of a node that died are taken over when their lease ends, not before", async () => {
     const dying = createDyingStorage(storage, 3, "before");
     const dead = createGate();
