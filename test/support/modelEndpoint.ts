@@ -3,7 +3,7 @@
  * how it goes wrong. It keeps what it was asked.
  */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -25,14 +25,17 @@ export type ModelAnswer =
       readonly pieceCharacters?: number;
       readonly pieceMs?: number;
       readonly finishReason?: string;
-      readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cost?: number };
+      /** `null`: it counts nothing. */
+      readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cost?: number } | null;
     }
-  | { readonly kind: "status"; readonly status: number }
+  | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly headers?: OutgoingHttpHeaders }
   /** Says `text` and then nothing more, with the connection open. */
   | { readonly kind: "hang"; readonly text?: string }
   /** Says `text` and closes, without the word that it is finished; `reset` tears the connection. */
   | { readonly kind: "breakOff"; readonly text: string; readonly reset?: boolean }
-  | { readonly kind: "garbage" };
+  | { readonly kind: "garbage" }
+  /** Whatever else an endpoint may do. */
+  | { readonly kind: "script"; readonly play: (response: ServerResponse, say: (text: string) => void) => Promise<void> | void };
 
 export interface ModelEndpoint {
   readonly baseUrl: string;
@@ -44,7 +47,14 @@ export interface ModelEndpoint {
   close(): Promise<void>;
 }
 
-export async function startModelEndpoint(): Promise<ModelEndpoint> {
+/** One event of a stream. */
+function toChunk(delta: object, rest: object = {}): string {
+  const choices = [{ index: 0, delta, ...rest }];
+  return `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices })}\n\n`;
+}
+
+/** `port` 0: a free one. */
+export async function startModelEndpoint(port = 0): Promise<ModelEndpoint> {
   const asked: ModelAsked[] = [];
   let talking = 0;
   let answers: (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[] = [{ kind: "text", text: "Hello." }];
@@ -81,7 +91,12 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
 
   async function give(response: ServerResponse, answer: ModelAnswer): Promise<void> {
     if (answer.kind === "status") {
-      response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: "no" } }));
+      const { status, message = "no", headers = {} } = answer;
+      response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify({ error: { message } }));
+      return;
+    }
+    if (answer.kind === "script") {
+      await answer.play(response, (text) => response.write(toChunk({ content: text })));
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -89,10 +104,7 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
       response.end("data: {not json}\n\n");
       return;
     }
-    const say = (delta: object, rest: object = {}) =>
-      response.write(
-        `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [{ index: 0, delta, ...rest }] })}\n\n`,
-      );
+    const say = (delta: object, rest?: object) => response.write(toChunk(delta, rest));
     say({ role: "assistant", content: "" });
     const { text = "" } = answer;
     const size = answer.kind === "text" ? (answer.pieceCharacters ?? 40) : 40;
@@ -107,7 +119,7 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
       return;
     }
     say({}, { finish_reason: answer.finishReason ?? "stop" });
-    const usage = answer.usage ?? { prompt_tokens: 10, completion_tokens: Math.ceil(text.length / 4) };
+    const usage = answer.usage === undefined ? { prompt_tokens: 10, completion_tokens: Math.ceil(text.length / 4) } : answer.usage;
     response.write(
       `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [], usage })}\n\n`,
     );
@@ -117,7 +129,7 @@ export async function startModelEndpoint(): Promise<ModelEndpoint> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,

@@ -1,4 +1,5 @@
 /** The steps, each over an article and a topic as the engine would give them. */
+import { performance } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../../api/limits.ts";
 import { CodeVerificationReport, type TopicSeoBrief, TopicSeoReviewSnapshot } from "../../../api/schema/seo.ts";

@@ -101,6 +101,25 @@ test("[EX3] a text that would pass the budget is stopped and fails with budget_e
   expect(await ask(connect(), { budget: { usd: 0.1 } })).toMatchObject({ kind: "failed", code: "budget_exhausted" });
 });
 
+test("[EX3] what an endpoint does not count is counted here, also of an answer that breaks off", async () => {
+  const text = "word ".repeat(400);
+  endpoint.answer({ kind: "text", text, usage: null });
+  expect(await ask(connect())).toMatchObject({ kind: "done", usage: { inputTokens: 5, outputTokens: 500, usd: 0 } });
+  endpoint.answer({ kind: "breakOff", text });
+  expect(await ask(connect())).toMatchObject({ kind: "failed", usage: { inputTokens: 5, outputTokens: 500 } });
+});
+
+test("[EX17] what the endpoint says of a failure is told to the log alone, without the key", async () => {
+  told.mockClear();
+  endpoint.answer({ kind: "status", status: 400, message: `no such key: ${apiKey}` });
+  const outcome = await ask(connect());
+  expect(outcome).toMatchObject({ kind: "failed", code: "provider_unavailable", retryable: false });
+  expect(JSON.stringify(outcome)).not.toContain("no such key");
+  const line = JSON.stringify(told.mock.calls);
+  expect(line).toContain("no such key: …");
+  expect(line).not.toContain(apiKey);
+});
+
 test("[EX4] an aborted request ends at once and is no answer", async () => {
   endpoint.answer({ kind: "hang", text: "Once upon a time" });
   const stop = new AbortController();
