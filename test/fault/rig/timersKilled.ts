@@ -104,7 +104,7 @@ export const timersKilled = createScenario<Scale>({
   name: "timers-killed",
   modes: ["E", "R"],
   short: { timers: 16, abreast: 8, everyMs: 700 },
-  full: { timers: 1000, abreast: 12, everyMs: 1500 },
+  full: { timers: 1000, abreast: 12, everyMs: 4000 },
   rig: { settings: toSettings(3000) },
   play,
   figure: "lost 0, double 0, early 0; lateness p99 ≤ 1 s while a node is up",
