@@ -12,6 +12,17 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
+/** End-to-end tests that are not run a second time, on Redis. */
+const notOnRedis = [
+  // About the data directory itself: its lock, its file, its key, and what the commands find in it.
+  "test/e2e/start.test.ts",
+  // Starts the Redis that it is about.
+  "test/e2e/redis.test.ts",
+  // Sockets over a log in memory: there is no store behind them.
+  "test/e2e/collab.test.ts",
+  "test/e2e/collabAccess.test.ts",
+];
+
 export default defineConfig({
   test: {
     allowOnly: false,
@@ -35,6 +46,19 @@ export default defineConfig({
           testTimeout: 120_000,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "redis",
+          include: ["test/e2e/**/*.test.ts"],
+          exclude: notOnRedis,
+          env: { TEST_STORE: "redis" },
+          globalSetup: ["test/support/build.ts"],
+          testTimeout: 120_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -65,7 +65,7 @@ async function readiness(options: ProbeOptions, long: boolean): Promise<HttpRepl
     ...short,
     store: { kind, durable, reason, usedMiB, maxMiB },
     due,
-    disk: { freeMiB: diskFreeMiB },
+    ...(diskFreeMiB === undefined ? {} : { disk: { freeMiB: diskFreeMiB } }),
     version,
     storeVersion,
   });

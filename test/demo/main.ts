@@ -1,5 +1,11 @@
-/** `npm run demo`: plays the stories on a server of its own, tells them in colour, and leaves nothing behind. */
+/**
+ * `npm run demo`: plays the stories on a server of its own, tells them in colour, and leaves nothing behind. With
+ * `-- --redis` everything is kept in a Redis of its own, which is killed together with the server.
+ */
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import colors from "picocolors";
+import type { StoreKind } from "../support/stores.ts";
 import { createNarrator } from "./narrator.ts";
 import { playRunStory } from "./runStory.ts";
 import { startStage } from "./stage.ts";
@@ -19,10 +25,29 @@ function showEnd(text: string): void {
   );
 }
 
-tell.chapter("A server, started on an empty folder");
-const stage = await startStage({ dictationPieceMs: 38 });
+/** What the command line asks for; says what is wrong with it otherwise. */
+function readStore(): StoreKind | undefined {
+  let redis: boolean | undefined;
+  try {
+    ({ redis } = parseArgs({ options: { redis: { type: "boolean" } } }).values);
+  } catch (reason) {
+    console.error(`${(reason as Error).message}\nusage: npm run demo, or npm run demo -- --redis`);
+    return undefined;
+  }
+  if (redis !== true) return "embedded";
+  if (spawnSync("redis-server", ["--version"]).error === undefined) return "redis";
+  console.error("There is no redis-server on the PATH. Install Redis 7 or later, or leave --redis off.");
+  return undefined;
+}
+
+const store = readStore();
+if (store === undefined) process.exit(2);
+
+tell.chapter(`A server, started on an empty ${store === "redis" ? "Redis" : "folder"}`);
+const stage = await startStage({ dictationPieceMs: 38, store });
 try {
   tell.show("listening", stage.url);
+  tell.show("stored in", stage.place);
   const people = await playStory(stage, tell, pace);
   tell.chapter("The end of the people's half, as the disk has it");
   showEnd(people.text);

@@ -5,11 +5,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
+import { type StoreKind, storeUnderTest } from "../support/stores.ts";
 import { type StandIn, startStandIn } from "./standIn.ts";
 import type { Delivery, Stage } from "./visit.ts";
 
 export interface DemoStage extends Stage {
   readonly server: RunningServer;
+  /** Where the server keeps everything, in words. */
+  readonly place: string;
   /** Times the server was killed so far. */
   readonly kills: number;
   readonly model: StandIn;
@@ -24,23 +27,32 @@ function isSigned(request: ReceivedRequest, secret: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** `dictationPieceMs`: from one piece of the stand-in's draft to the next. */
-export async function startStage({ dictationPieceMs }: { readonly dictationPieceMs: number }): Promise<DemoStage> {
+export interface StageOptions {
+  /** From one piece of the stand-in's draft to the next. */
+  readonly dictationPieceMs: number;
+  readonly store?: StoreKind;
+}
+
+export async function startStage({ dictationPieceMs, store = storeUnderTest }: StageOptions): Promise<DemoStage> {
   const receiver = await startReceiver();
   const model = await startStandIn(dictationPieceMs);
   const closeOutside = () => Promise.all([receiver.close(), model.close()]);
-  const server = await startServer({
-    // The receiver and the stand-in are on loopback, which is no public address: the one deviation of the demo.
-    OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
-    NODE_EXTRA_CA_CERTS: receiver.authority.file,
-    WEBHOOK_RETRY_SCHEDULE: "0,1,1,2,2,5,5,5,5,5",
-    MODEL_BASE_URL: model.baseUrl,
-    MODEL_NAME: "stand-in",
-    LEASE_MS: "1000",
-  }).catch(async (reason: unknown) => {
+  const server = await startServer(
+    {
+      // The receiver and the stand-in are on loopback, which is no public address: the one deviation of the demo.
+      OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
+      NODE_EXTRA_CA_CERTS: receiver.authority.file,
+      WEBHOOK_RETRY_SCHEDULE: "0,1,1,2,2,5,5,5,5,5",
+      MODEL_BASE_URL: model.baseUrl,
+      MODEL_NAME: "stand-in",
+      LEASE_MS: "1000",
+    },
+    { store },
+  ).catch(async (reason: unknown) => {
     await closeOutside();
     throw reason;
   });
+  const redis = server.store?.redis;
   const secrets = new Set<string>();
   let kills = 0;
   let turn: Promise<void> = Promise.resolve();
@@ -48,17 +60,19 @@ export async function startStage({ dictationPieceMs }: { readonly dictationPiece
   return {
     server,
     model,
+    place: redis === undefined ? server.dataDir : `Redis at 127.0.0.1:${redis.port}`,
     url: server.url,
     username: server.operator.username,
     password: server.operator.password,
     get kills() {
       return kills;
     },
-    // One at a time: a test kills at random moments, the story once by itself.
+    // One at a time: a test kills at random moments, the story once by itself. A Redis goes down with its server.
     crash() {
       turn = turn.then(async () => {
         kills += 1;
-        await server.kill();
+        await Promise.all([server.kill(), redis?.kill()]);
+        await redis?.start();
         await server.start();
       });
       return turn;

@@ -1,12 +1,16 @@
 /** The demo as a newcomer runs it. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
+import { storeUnderTest } from "../support/stores.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const flags = storeUnderTest === "redis" ? ["--", "--redis"] : [];
 
 it("[OP27] `npm run demo` tells its whole story, ends by itself within a minute and leaves no process behind", async () => {
   const startedAt = Date.now();
-  const child = spawn("npm", ["run", "demo"], { cwd: resolve(import.meta.dirname, "../.."), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("npm", ["run", "demo", ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let told = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -16,7 +20,15 @@ it("[OP27] `npm run demo` tells its whole story, ends by itself within a minute 
   // "close" comes when nobody holds the output any more: a server left behind would keep it open.
   const [code] = (await once(child, "close")) as [number | null];
   expect(code, told).toBe(0);
+  expect(told).toContain(storeUnderTest === "redis" ? "Redis at 127.0.0.1:" : "svc-server-");
   expect(told).toContain("nothing lost");
   expect(told).toContain("Where to look next");
   expect(Date.now() - startedAt).toBeLessThan(60_000);
+});
+
+it("[OP27] a flag that the demo does not know is told with its usage, and nothing is started", async () => {
+  const { status, stdout, stderr } = spawnSync("npx", ["tsx", "test/demo/main.ts", "--reddis"], { cwd: root, encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toContain("usage: npm run demo, or npm run demo -- --redis");
+  expect(stdout).toBe("");
 });

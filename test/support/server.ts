@@ -1,6 +1,6 @@
 /**
  * The real server as a process of its own: built, started in a temporary data directory on a port of its own, killed
- * and started again on the same data at will. Nothing of the test's environment reaches it but its settings.
+ * and started again on the same data at will, on either store. Nothing of the test's environment reaches it but its settings.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { type Store, type StoreKind, startStore, storeUnderTest } from "./stores.ts";
 
 export const serverFile = resolve(import.meta.dirname, "../../dist/svc-server.js");
 
@@ -29,6 +30,8 @@ export interface RunningServer {
   /** Stays the same over restarts. */
   readonly url: string;
   readonly dataDir: string;
+  /** Its own, which goes with it; none where the settings name a Redis of the test's. */
+  readonly store: Store | undefined;
   readonly operator: { readonly username: string; readonly password: string };
   readonly operatorToken: string;
   /** Of all processes so far. */
@@ -51,13 +54,25 @@ const operator = { username: "operator", password: "correct horse battery" };
 const operatorToken = "operator-token-of-the-tests";
 const hangMs = 30_000;
 
+/** None of them outlives whoever started it, if that one ends by itself. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 export interface LaunchOptions {
   /** Command line that runs another one in surroundings of its own, such as a small disk at the data directory. */
   readonly within?: (dataDir: string) => readonly string[];
+  /** By default the one that the tests are run on. */
+  readonly store?: StoreKind;
 }
 
 /** Settings of the test over those of every test: an operator account and an operator token. */
-export async function startServer(settings: Settings = {}, { within = () => [] }: LaunchOptions = {}): Promise<RunningServer> {
+export async function startServer(
+  settings: Settings = {},
+  { within = () => [], store: kind = storeUnderTest }: LaunchOptions = {},
+): Promise<RunningServer> {
+  const store = settings.REDIS_URL === undefined ? await startStore(kind) : undefined;
   const dataDir = mkdtempSync(join(tmpdir(), "svc-server-"));
   const logLines: LogLine[] = [];
   let stderr = "";
@@ -70,6 +85,7 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
     SVC_ADMIN_USERNAME: operator.username,
     SVC_ADMIN_PASSWORD: operator.password,
     OPERATOR_TOKEN: operatorToken,
+    ...store?.settings,
     ...settings,
   };
 
@@ -83,6 +99,8 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
       cwd: dataDir,
     });
     child = started;
+    running.add(started);
+    started.once("exit", () => running.delete(started));
     exited = once(started, "exit").then(([code, signal]) => ({ code, signal }) as Exit);
     started.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
@@ -128,6 +146,7 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
       return exited;
     },
     dataDir,
+    store,
     operator,
     operatorToken,
     logLines,
@@ -139,6 +158,7 @@ export async function startServer(settings: Settings = {}, { within = () => [] }
     async remove() {
       if (child?.exitCode === null && child.signalCode === null) await end("SIGKILL");
       rmSync(dataDir, { recursive: true, force: true });
+      await store?.remove();
     },
   };
   try {
