@@ -16,8 +16,9 @@ const shared = {
 const notOnRedis = [
   // About the data directory itself: its lock, its file, its key, and what the commands find in it.
   "test/e2e/start.test.ts",
-  // Starts the Redis that it is about.
+  // Start the Redis that they are about.
   "test/e2e/redis.test.ts",
+  "test/e2e/cluster.test.ts",
   // Sockets over a log in memory: there is no store behind them.
   "test/e2e/collab.test.ts",
   "test/e2e/collabAccess.test.ts",
