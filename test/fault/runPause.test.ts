@@ -104,7 +104,7 @@ function onSmallDisk(dataDir: string): readonly string[] {
 it("[RU84] the disk fills up in the middle of a streaming draft: the run does not fail, and ends as it would have once there is space", async () => {
   const { model, settings } = await startSlowModel(1);
   const server = await startServer(
-    { LIMITS: "off", LEASE_MS: String(leaseMs), DISK_RESERVE_MIB: "0", ...settings },
+    { LIMITS: "off", LEASE_MS: String(leaseMs), DISK_RESERVE_MIB: "2", ...settings },
     { within: onSmallDisk },
   );
   try {
@@ -117,6 +117,8 @@ it("[RU84] the disk fills up in the middle of a streaming draft: the run does no
     const fill = (n: number) =>
       rest.request("POST", "/articles", { workspaceId, title: `Article ${n}`, content: `${n}\n${`${n} `.repeat(200_000)}` });
     for (let n = 1; (await fill(n)).status === 201; n += 1) expect(n).toBeLessThan(100);
+    // Too little for that one is less than the reserve: as soon as it is noticed, nothing is written any more.
+    await expect.poll(async () => (await rest.request("GET", "/readyz")).status).toBe(503);
     expect((await drafting.run()).status).toBe("running");
     expect((await rest.request("PATCH", drafting.contentPath, { mode: "append", content: "x" })).status).toBe(507);
     expect(await drafting.read()).toContain(note);
