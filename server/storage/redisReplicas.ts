@@ -1,7 +1,6 @@
 /**
- * Replicas that must hold a write before it is acknowledged, or before anybody reads it: what one node has read and
- * passed on is as good as acknowledged, whoever wrote it. `WAIT` holds its connection up, so one is under way at a time,
- * and it speaks for all that was done before it, also for what others did before this connection's last command.
+ * Replicas that must hold a write before it is acknowledged. `WAIT` holds its connection up, so one is under way at a
+ * time, and it speaks for all that was sent before it.
  */
 import { AnswerLostError, type Connection } from "./redisConnection.ts";
 
@@ -19,10 +18,10 @@ export function createReplicated(replicas: number): Replicated {
     try {
       held = Number(await connection.send(["WAIT", String(replicas), String(waitMs)]));
     } catch (reason) {
-      // A write was done: whatever is wrong here, it must not look as if it could be sent again.
-      throw new AnswerLostError(`it is not known how many replicas hold the data: ${(reason as Error).message}`, { cause: reason });
+      // The write itself was done: whatever is wrong here, it must not look as if it could be sent again.
+      throw new AnswerLostError(`it is not known how many replicas hold the write: ${(reason as Error).message}`, { cause: reason });
     }
-    if (held < replicas) throw new AnswerLostError(`${held} of the ${replicas} replicas that REDIS_WAIT_REPLICAS asks for hold the data`);
+    if (held < replicas) throw new AnswerLostError(`${held} of the ${replicas} replicas that REDIS_WAIT_REPLICAS asks for hold the write`);
   }
 
   function begin(connection: Connection): Promise<void> {

@@ -255,28 +255,6 @@ describe("replicas", () => {
     await vi.waitFor(async () => expect((await storage.status()).writes).toBe("refused"), { timeout: 10_000 });
   });
 
-  test("[ST51] what fewer replicas hold is read by nobody, neither by who wrote it nor by another node", async () => {
-    const { servers, address } = await started(startRedisSentinel());
-    const [one, other] = await Promise.all([1, 2].map(() => open(address, { waitReplicas: 1, patienceMs: 1000 })));
-    if (one === undefined || other === undefined) throw new Error("two were opened");
-    await one.commit(batch(1, { records: [put({ id: "01/kept" })], logs: [append("l", "kept")] }));
-    const read = (storage: Storage) => storage.log.read({ partition: 1, log: "l", after: 0, limit: 10 });
-    expect((await read(other)).tail).toBe(1);
-    servers[1]?.signal("SIGSTOP");
-    const lonely = one.commit(batch(1, { records: [put({ id: "01/lonely" })], logs: [append("l", "lonely")] }));
-    await expect(lonely).rejects.toThrow(StorageUnavailableError);
-    // It stands at the master all the same.
-    const plain = await open(address);
-    expect((await read(plain)).tail).toBe(2);
-    for (const storage of [one, other]) {
-      await expect(read(storage)).rejects.toThrow(StorageUnavailableError);
-      await expect(storage.records.get(itemType, "01/lonely")).rejects.toThrow(StorageUnavailableError);
-    }
-    servers[1]?.signal("SIGCONT");
-    await vi.waitFor(async () => expect((await read(other)).tail).toBe(2), { timeout: 20_000 });
-    expect((await one.records.get(itemType, "01/lonely"))?.value).toBeDefined();
-  });
-
   test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
     const { servers, address } = await started(startRedisSentinel());
     const storage = await open(address, { waitReplicas: 1, patienceMs: 20_000 });

@@ -1,7 +1,6 @@
 /** Every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
 import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
-import { failover } from "./failover.ts";
 import { isolation } from "./isolation.ts";
 import { requestsRepeated } from "./requestsRepeated.ts";
 import { runsKilled } from "./runsKilled.ts";
@@ -24,5 +23,4 @@ export const scenarios: readonly Scenario[] = [
   scopes,
   requestsRepeated,
   secrets,
-  failover,
 ];
