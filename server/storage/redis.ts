@@ -58,11 +58,12 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   const { address, waitReplicas = 0, onLost = crash, startMs = 30_000, patienceMs = 3000 } = options;
   const recordTypes = options.recordTypes === undefined ? undefined : createRecordTypes(options.recordTypes);
   const topology = createTopology({ address, prepare: loadScripts });
-  const replicated = createReplicated(waitReplicas);
+  // A master whose replicas are gone may be one that others have given up.
+  const replicatedWithin = (ms: number) => createReplicated(waitReplicas, ms, () => topology.doubt(undefined));
   const bus = createRedisBus({ address, topology, nodeId: randomBytes(16) });
-  const plain = createCalls({ topology, replicated, patienceMs });
+  const plain = createCalls({ topology, replicated: replicatedWithin(patienceMs), patienceMs });
   // A look that has to wait has found what it looked for.
-  const looking = createCalls({ topology, replicated, patienceMs: Math.min(patienceMs, lookMs) });
+  const looking = createCalls({ topology, replicated: replicatedWithin(0), patienceMs: Math.min(patienceMs, lookMs) });
   let health: RedisHealth | undefined;
   let closed: Promise<void> | undefined;
   const underway = new Set<Promise<unknown>>();

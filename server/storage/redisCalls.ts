@@ -20,13 +20,13 @@ export interface ScriptCall {
   readonly args: readonly Argument[];
   /** It does no harm to do it twice. */
   readonly repeatable?: boolean;
-  /** Answered only once enough replicas hold it. */
+  /** Answered only once enough replicas hold it, and all that it has read. */
   readonly replicated?: boolean;
 }
 
 export interface Calls {
   run(call: ScriptCall): Promise<Reply>;
-  /** A command that changes nothing. */
+  /** A command that changes nothing; answered only once enough replicas hold what it has read. */
   read(partition: Partition, command: readonly Argument[]): Promise<Reply>;
 }
 
@@ -36,6 +36,8 @@ const longestPauseMs = 500;
 /** Refused before anything was done, for a reason that passes. */
 const passing = /^(LOADING|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS)\b/;
 const elsewhere = /^(MASTERDOWN|READONLY|CLUSTERDOWN)\b/;
+/** Said by a master that others may have given up: it is still one, but perhaps no longer the one. */
+const alone = /^NOREPLICAS\b/;
 const full = /^(OOM|MISCONF)\b/;
 const forbidden = /^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR max number of clients)\b/;
 
@@ -98,6 +100,7 @@ export function createCalls(options: {
     if (message.startsWith("ASK") && connection !== undefined) return { askServer: toNamedServer(reason, connection.server) };
     if (passing.test(message)) {
       if (elsewhere.test(message)) topology.doubt(connection);
+      if (alone.test(message)) topology.doubt(undefined);
       return {};
     }
     if (full.test(message)) throw new StorageFullError(`Redis takes no writes: ${message}`, { cause: reason });
@@ -141,6 +144,6 @@ export function createCalls(options: {
         repeatable: call.repeatable === true,
         waits: call.replicated === true,
       }),
-    read: (partition, command) => execute(partition, () => command, { repeatable: true, waits: false }),
+    read: (partition, command) => execute(partition, () => command, { repeatable: true, waits: true }),
   };
 }

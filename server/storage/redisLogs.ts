@@ -15,6 +15,7 @@ export function createRedisLogs(calls: Calls): Storage["log"] {
         keys: [redisKeys.logs(partition), redisKeys.log(partition, name)],
         args: [toArgument(name), String(after), String(limit), maxBytes === undefined ? "inf" : String(maxBytes)],
         repeatable: true,
+        replicated: true,
       })) as readonly Reply[];
       if (Number(firstKept) > 0) return { gap: true, firstKept: Number(firstKept), tail: Number(tail) };
       const entries = [];

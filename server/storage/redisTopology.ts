@@ -58,6 +58,10 @@ function createConnections(open: (server: ServerAddress) => Promise<Connection>)
         throw reason;
       }
     },
+    /** Whoever waits for an answer of another server is told that none will come. */
+    closeAllBut(server: ServerAddress): void {
+      for (const [name, { opened }] of connections) if (name !== toServerName(server)) opened?.close();
+    },
     close(): void {
       closed = true;
       for (const { opened } of connections.values()) opened?.close();
@@ -122,6 +126,8 @@ export function createTopology({ address, prepare }: TopologyOptions): Topology 
   let seen: readonly ServerAddress[] = [];
   const masters = createKept(async () => {
     const found = await findMasters(address, seen);
+    // What an old master has not answered yet, it will not; it may even be alive, and wait for replicas it has lost.
+    if (address.kind === "sentinel") connections.closeAllBut(found[0] as ServerAddress);
     seen = [...new Map(found.map((server) => [toServerName(server), server])).values()];
     return found;
   });

@@ -9,6 +9,7 @@ import {
   type RedisProcess,
   startRedis,
   startRedisCluster,
+  startRedisReplicated,
   startRedisSentinel,
 } from "../support/redisServer.ts";
 
@@ -241,7 +242,8 @@ describe("a slot on its way", () => {
 
 describe("replicas", () => {
   test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
-    const { servers, address } = await started(startRedisSentinel());
+    // A master that is slow for a while is to stay one.
+    const { servers, address } = await started(startRedisSentinel({}, 60_000));
     const storage = await open(address, { waitReplicas: 1 });
     expect(await storage.status()).toMatchObject({ durable: true });
     expect(await (await open(address)).status()).toMatchObject({
@@ -253,6 +255,30 @@ describe("replicas", () => {
     await servers[1]?.kill();
     await expect(storage.commit(batch(1, { logs: [append("l", "alone")] }))).rejects.toThrow(StorageUnavailableError);
     await vi.waitFor(async () => expect((await storage.status()).writes).toBe("refused"), { timeout: 10_000 });
+  });
+
+  test("[ST51] what fewer replicas hold is read by nobody, neither by who wrote it nor by another node", async () => {
+    const servers = await startRedisReplicated();
+    for (const server of servers) ends.push(server.remove);
+    const [{ address }, replica] = servers;
+    const [one, other] = await Promise.all([1, 2].map(() => open(address, { waitReplicas: 1, patienceMs: 1000 })));
+    if (one === undefined || other === undefined) throw new Error("two were opened");
+    await one.commit(batch(1, { records: [put({ id: "01/kept" })], logs: [append("l", "kept")] }));
+    const read = (storage: Storage) => storage.log.read({ partition: 1, log: "l", after: 0, limit: 10 });
+    expect((await read(other)).tail).toBe(1);
+    replica.signal("SIGSTOP");
+    const lonely = one.commit(batch(1, { records: [put({ id: "01/lonely" })], logs: [append("l", "lonely")] }));
+    await expect(lonely).rejects.toThrow(StorageUnavailableError);
+    // It stands at the master all the same.
+    const plain = await open(address);
+    expect((await read(plain)).tail).toBe(2);
+    for (const storage of [one, other]) {
+      await expect(read(storage)).rejects.toThrow(StorageUnavailableError);
+      await expect(storage.records.get(itemType, "01/lonely")).rejects.toThrow(StorageUnavailableError);
+    }
+    replica.signal("SIGCONT");
+    await vi.waitFor(async () => expect((await read(other)).tail).toBe(2), { timeout: 20_000 });
+    expect((await one.records.get(itemType, "01/lonely"))?.value).toBeDefined();
   });
 
   test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {

@@ -3,6 +3,7 @@
  * with them. Each can be killed and started again on its data.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -38,18 +39,27 @@ function toTexts(reply: unknown): unknown {
   return Array.isArray(reply) ? reply.map(toTexts) : reply;
 }
 
+/** Below the ports that a system gives to whoever asks for any, so that nobody is given one of them before its server starts. */
+const lowestPort = 12_000;
+const highestPort = 30_000;
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const free = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (free) await once(server.close(), "close");
+  return free;
+}
+
 /** Ports that nobody listens on at this moment, all different. */
 async function findFreePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(lowestPort, highestPort);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
 }
 
 /** `sentinel`: lines of the configuration that a Sentinel keeps. */
@@ -130,6 +140,7 @@ export interface RedisClusterProcesses {
 
 const slots = 16_384;
 const looksForCluster = 200;
+const looksForReplica = 20;
 const betweenLooksMs = 50;
 
 /** Resolves when every master says that the Cluster is whole. */
@@ -177,6 +188,21 @@ export async function startRedisCluster(options: RedisOptions = {}): Promise<Red
   };
 }
 
+/** A master and one replica that has its first sync behind it; whoever is named goes with `remove`. */
+export async function startRedisReplicated(options: RedisOptions = {}): Promise<readonly [master: RedisProcess, replica: RedisProcess]> {
+  const [first, second] = (await findFreePorts(2)) as [number, number];
+  const master = await startProcess(first, options);
+  const replica = await startProcess(second, { ...options, replicaof: `127.0.0.1 ${first}` });
+  for (let look = 0; look < looksForReplica; look += 1) {
+    // The replica has the first sync behind it once it says that it holds a write.
+    await master.command("SET", "first", "1");
+    if (Number(await master.command("WAIT", "1", "500")) === 1) return [master, replica];
+    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
+  }
+  await Promise.all([replica.remove(), master.remove()]);
+  throw new Error("the replica did not follow");
+}
+
 export interface RedisSentinelProcesses {
   readonly address: RedisAddress;
   /** The first is the master at the beginning. */
@@ -185,20 +211,13 @@ export interface RedisSentinelProcesses {
   remove(): Promise<void>;
 }
 
-/** A master, one replica of it, and the Sentinel that makes the one the other's successor. */
-export async function startRedisSentinel(options: RedisOptions = {}): Promise<RedisSentinelProcesses> {
-  const [first, second, third] = (await findFreePorts(3)) as [number, number, number];
-  const master = await startProcess(first, options);
-  const replica = await startProcess(second, { ...options, replicaof: `127.0.0.1 ${first}` });
-  for (let look = 0; look < looksForCluster; look += 1) {
-    // The replica has the first sync behind it once it says that it holds a write.
-    await master.command("SET", "first", "1");
-    if (Number(await master.command("WAIT", "1", "500")) === 1) break;
-    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
-  }
-  const sentinel = await startProcess(third, {}, [
-    `sentinel monitor main 127.0.0.1 ${first} 1`,
-    "sentinel down-after-milliseconds main 500",
+/** A master, one replica of it, and the Sentinel that makes the one the other's successor, `downAfterMs` after its silence. */
+export async function startRedisSentinel(options: RedisOptions = {}, downAfterMs = 500): Promise<RedisSentinelProcesses> {
+  const [port] = (await findFreePorts(1)) as [number];
+  const [master, replica] = await startRedisReplicated(options);
+  const sentinel = await startProcess(port, {}, [
+    `sentinel monitor main 127.0.0.1 ${master.port} 1`,
+    `sentinel down-after-milliseconds main ${downAfterMs}`,
     "sentinel failover-timeout main 2000",
   ]);
   for (let look = 0; look < looksForCluster; look += 1) {
@@ -207,7 +226,7 @@ export async function startRedisSentinel(options: RedisOptions = {}): Promise<Re
   }
   const all = [sentinel, replica, master];
   return {
-    address: { kind: "sentinel", servers: [{ host: "127.0.0.1", port: third }], master: "main", tls: false, database: 0 },
+    address: { kind: "sentinel", servers: [{ host: "127.0.0.1", port }], master: "main", tls: false, database: 0 },
     servers: [master, replica],
     sentinel,
     async remove() {

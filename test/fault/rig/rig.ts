@@ -1,19 +1,21 @@
 /**
- * What every fault test stands on: one node on the embedded store (mode E), or two nodes on one Redis (mode R), each with a
- * link of its own that can go wrong, a receiver of webhooks, an endpoint that speaks as a model, and a caller who does
+ * What every fault test stands on: one node on the embedded store (mode E), two nodes on one Redis (mode R), each with a
+ * link of its own that can go wrong, or two nodes on Redis under a Sentinel (mode S), a receiver of webhooks, an endpoint that speaks as a model, and a caller who does
  * not give up. It knows how to break things, not what must hold then.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
-import { startFaultProxy } from "../../support/faultProxy.ts";
+import { type FaultProxy, startFaultProxy } from "../../support/faultProxy.ts";
 import { type ModelEndpoint, startModelEndpoint } from "../../support/modelEndpoint.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type RedisProcess, startRedis } from "../../support/redisServer.ts";
 import { type Settings, startServer } from "../../support/server.ts";
+import { secretKey } from "../../support/stores.ts";
 import { createRigNode, type RigNode } from "./node.ts";
+import { type Replicas, startReplicas } from "./replicas.ts";
 
-/** E: embedded store, one node. R: Redis, two nodes. */
-export type RigMode = "E" | "R";
+/** E: embedded store, one node. R: Redis, two nodes. S: Redis that fails over to a replica, two nodes. */
+export type RigMode = "E" | "R" | "S";
 
 export interface RigOptions {
   readonly mode: RigMode;
@@ -26,7 +28,10 @@ export interface RigOptions {
 export interface Rig {
   readonly mode: RigMode;
   readonly nodes: readonly RigNode[];
+  /** In mode R. */
   readonly redis: RedisProcess | undefined;
+  /** In mode S. */
+  readonly replicas: Replicas | undefined;
   readonly receiver: Receiver;
   /** Whom steps ask where the settings have a `MODEL_NAME`; the path of a request begins with `/<node>/`. */
   readonly model: ModelEndpoint;
@@ -56,7 +61,6 @@ const betweenTriesMs = 25;
 /** A node that is stopped answers nothing, and does not hang up either. */
 const answerMs = 3000;
 const patienceMs = 60_000;
-const secretKey = "5a".repeat(32);
 
 export async function startRig({ mode, settings = {}, answer }: RigOptions): Promise<Rig> {
   const ends: (() => Promise<unknown> | unknown)[] = [];
@@ -70,6 +74,13 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
     ends.push(() => model.close());
     const redis = mode === "R" ? await startRedis() : undefined;
     if (redis !== undefined) ends.push(() => redis.remove());
+    const replicas = mode === "S" ? await startReplicas() : undefined;
+    if (replicas !== undefined) ends.push(() => replicas.remove());
+
+    function toStore(link: FaultProxy | undefined): Settings {
+      if (replicas !== undefined) return { REDIS_URL: replicas.url, REDIS_WAIT_REPLICAS: "1", SVC_SECRET_KEY: secretKey };
+      return link === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${link.port}`, SVC_SECRET_KEY: secretKey };
+    }
 
     async function startNode(at: number): Promise<RigNode> {
       const link = redis === undefined ? undefined : await startFaultProxy({ host: "127.0.0.1", port: redis.port });
@@ -79,7 +90,7 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
         LEASE_MS: "1000",
         OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
         NODE_EXTRA_CA_CERTS: receiver.authority.file,
-        ...(link === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${link.port}`, SVC_SECRET_KEY: secretKey }),
+        ...toStore(link),
         ...settings,
         ...(settings.MODEL_NAME === undefined ? {} : { MODEL_BASE_URL: `${new URL(model.baseUrl).origin}/${at}/v1` }),
       });
@@ -89,7 +100,7 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
 
     // One after the other: the first makes the first account.
     const nodes = [await startNode(0)];
-    if (mode === "R") nodes.push(await startNode(1));
+    if (mode !== "E") nodes.push(await startNode(1));
     const [first] = nodes as [RigNode];
     const operator = await signIn(first.url, first.server.operator);
     const { workspaceId } = (await operator.expect(200, "GET", "/workspaces")).workspaces[0];
@@ -122,6 +133,7 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
       mode,
       nodes,
       redis,
+      replicas,
       receiver,
       model,
       workspaceId,

@@ -1,6 +1,7 @@
 /** Every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
 import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
+import { failover } from "./failover.ts";
 import { isolation } from "./isolation.ts";
 import { requestsRepeated } from "./requestsRepeated.ts";
 import { runsKilled } from "./runsKilled.ts";
@@ -23,4 +24,5 @@ export const scenarios: readonly Scenario[] = [
   scopes,
   requestsRepeated,
   secrets,
+  failover,
 ];

@@ -49,8 +49,9 @@ function toPage(lines: ReadonlyMap<string, Line>): string {
   return `# What the faults leave
 
 The full series of \`test/fault/rig\`, written by \`npm run soak\`; the short form of each stands in \`npm test\`. E: one node on the embedded store.
-R: two nodes on one Redis that syncs every write. Acked is what somebody outside was told is safe, in the unit of the load; bad is every broken promise
-that is neither a loss nor a double; times are in milliseconds, memory is the most of one node. Taken with ${availableParallelism()} cores, ${memoryGiB} GiB,
+R: two nodes on one Redis that syncs every write. S: two nodes on a master with a replica under a Sentinel, \`REDIS_WAIT_REPLICAS\` 1.
+Acked is what somebody outside was told is safe, in the unit of the load; bad is every broken promise that is neither a loss nor a double; times are
+in milliseconds, memory is the most of one node. Taken with ${availableParallelism()} cores, ${memoryGiB} GiB,
 Node ${process.versions.node}: nodes, store, clients and checker share them.
 
 | scenario | mode | load; faults | acked | lost | dup | bad | p50 / p99 | RSS MiB | to hold | held |
