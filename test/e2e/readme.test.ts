@@ -1,12 +1,14 @@
 /** The README's first minute, run as it is written. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import { expect, test, vi } from "vitest";
-import { signIn } from "../support/clients.ts";
-import { startServer } from "../support/server.ts";
+import { createRest, signIn } from "../support/clients.ts";
+import { findFreePorts } from "../support/redisServer.ts";
+import { serverFile, startServer } from "../support/server.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -82,5 +84,40 @@ test("[OP23] the README's clients type and read as it is written, on this Node",
     }
   } finally {
     await server.remove();
+  }
+});
+
+test("[OP29] the README's two nodes on one Redis come up, and who writes at one is read at the other", async () => {
+  const ports = (await findFreePorts(3)).map(String);
+  const folder = mkdtempSync(join(tmpdir(), "nodes-"));
+  const script = ["6379", "8787", "8788"].reduce((text, port, at) => text.replaceAll(port, ports[at] ?? ""), block("two-nodes"));
+  const shell = spawn("sh", ["-eu"], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" },
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  try {
+    shell.stdin.end(
+      script
+        .replace("npm run build\n", "")
+        .replace("redis-server", `redis-server --port ${ports[0]} --dir ${folder}`)
+        .replaceAll("dist/svc-server.js", serverFile)
+        .concat("wait\n"),
+    );
+    const [one, two] = ports.slice(1).map((port) => `http://127.0.0.1:${port}`) as [string, string];
+    for (const url of [one, two]) {
+      await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000, interval: 200 });
+    }
+    const rest = await signIn(one, { username: "admin", password: "correct horse battery" });
+    const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Handbook", type: "team" });
+    const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Hello", content: "# Hello\n" });
+    const there = createRest(two).with(rest.headers);
+    expect((await there.expect(200, "GET", `/articles/${articleId}/content`)).content).toBe("# Hello\n");
+  } finally {
+    const closed = once(shell, "close");
+    process.kill(-(shell.pid as number), "SIGKILL");
+    await closed;
+    rmSync(folder, { recursive: true, force: true });
   }
 });

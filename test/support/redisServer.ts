@@ -53,7 +53,7 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /** Ports that nobody listens on at this moment, all different. */
-async function findFreePorts(count: number): Promise<readonly number[]> {
+export async function findFreePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
     const port = randomInt(lowestPort, highestPort);
