@@ -123,10 +123,11 @@ export const runs = {
     method: "GET",
     path: "/runs/{runId}/artifacts/{artifactKey}",
     params: z.strictObject({ runId: RunId, artifactKey: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/) }),
-    replies: { 200: { media: { "application/json": Artifact, "text/markdown": bytes, "application/octet-stream": bytes } } },
+    // The first is for who asks for nothing in particular.
+    replies: { 200: { media: { "text/markdown": bytes, "application/octet-stream": bytes, "application/json": Artifact } } },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
-    summary: "Get an artifact: its bytes in its own content type, or what is known of it as JSON",
+    summary: "Get an artifact: its bytes, in its own content type; what is known of it for `Accept: application/json`",
   }),
   events: operation({
     method: "GET",

@@ -128,7 +128,7 @@ describe("runs", () => {
     const { artifacts } = await rig.expect(200, "GET", `/runs/${runId}/artifacts`);
     expect(artifacts.map(({ artifactKey }: { artifactKey: string }) => artifactKey)).toEqual(["outline-1", "research-1"]);
     const path = `/runs/${runId}/artifacts/outline-1`;
-    const facts = await rig.request("GET", path);
+    const facts = await rig.request("GET", path, undefined, { headers: { accept: "application/json" } });
     expect(facts.body).toMatchObject({
       artifactKey: "outline-1",
       runId,
@@ -136,9 +136,9 @@ describe("runs", () => {
       kind: "outline",
       contentType: "text/markdown",
     });
-    for (const accept of ["text/markdown", "application/octet-stream"]) {
+    for (const accept of ["text/markdown", "application/octet-stream", "*/*"]) {
       const bytes = await rig.request("GET", path, undefined, { headers: { accept } });
-      expect(bytes.headers.get("content-type")).toContain(accept);
+      expect(bytes.headers.get("content-type")).toContain(accept === "*/*" ? "text/markdown" : accept);
       expect(bytes.body).toBe("# outline 1\n");
     }
     expect((await rig.request("GET", `/runs/${runId}/artifacts/none-1`)).status).toBe(404);
