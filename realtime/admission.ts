@@ -24,7 +24,9 @@ export type Verdict<Speaker> =
   | { readonly kind: "known"; readonly owners: readonly Speaker[] }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   /** Ask again when what is queued has been applied. */
-  | { readonly kind: "wait" };
+  | { readonly kind: "wait" }
+  /** What it builds on is not here and too much waits already: the answer that its speaker owes says it again. */
+  | { readonly kind: "left" };
 
 export interface Question<Speaker> {
   readonly update: InspectedUpdate;
@@ -34,6 +36,8 @@ export interface Question<Speaker> {
   readonly isAnswer: boolean;
   /** Something this speaker said before was refused. */
   readonly afterRefusal: boolean;
+  /** The speaker has not yet said what it had before it came: what is missing is on its way, and this once more with it. */
+  readonly owesAnswer: boolean;
   /** How often it was told to wait; in the end the answer must be final. */
   readonly waited: number;
 }
@@ -227,7 +231,10 @@ export class Admission<Speaker> {
     return missing;
   }
 
-  private judgeMissing(missing: readonly ClockRange[], { afterRefusal, update }: Question<Speaker>): Verdict<Speaker> | undefined {
+  private judgeMissing(
+    missing: readonly ClockRange[],
+    { afterRefusal, owesAnswer, update }: Question<Speaker>,
+  ): Verdict<Speaker> | undefined {
     const wasRefused = ({ clientId, from, to }: ClockRange) => {
       const range = this.refusedClocks.get(clientId);
       return range !== undefined && range.from < to && from < range.to;
@@ -237,6 +244,7 @@ export class Admission<Speaker> {
     }
     const weight = Math.max(update.bytes.length, pendingWeight);
     if (this.pendingBytes + weight > this.limits["document.pending"]) {
+      if (owesAnswer) return { kind: "left" };
       return refused("content_not_accepted", "The update builds on text that never came, and too much of that is kept already.");
     }
     this.pendingBytes += weight;

@@ -33,6 +33,13 @@ export interface ConnectionOptions {
   readonly onClosed: (connection: Connection) => void;
 }
 
+/** A change, or an answer to a question of ours or to none. */
+interface Said {
+  readonly update: InspectedUpdate;
+  readonly isAnswer: boolean;
+  readonly wasAsked: boolean;
+}
+
 const maxRefusals = 3;
 const readOnlyAnswerMs = 1000;
 const greetingMs = 1000;
@@ -60,6 +67,12 @@ export class Connection {
   private deniedAtMs = Number.NEGATIVE_INFINITY;
   /** Questions of ours that the client has not answered: an answer may be larger than any other update. */
   private openQuestions = 0;
+  /** It has said what it had before it came, or before it might write. */
+  private hasAnswered = false;
+  /** Something that it said is left to that answer, which says it again: until then nothing is confirmed. */
+  private isLeft = false;
+  /** The newest question that came since. */
+  private unconfirmed: Uint8Array | undefined;
   /** Frames behind one that waits; undefined when none does. */
   private held: Uint8Array[] | undefined;
   private owedAnswer: Uint8Array | undefined;
@@ -134,7 +147,10 @@ export class Connection {
     this.identity = identity;
     if (!this.isOpen) return;
     this.room.presence.rename(this);
-    if (identity.mayWrite && !couldWrite) this.room.ask(this);
+    if (!identity.mayWrite || couldWrite) return;
+    // What it wrote as a reader was denied.
+    this.hasAnswered = false;
+    this.room.ask(this);
   }
 
   /** What it writes is stored and it may be asked for more. */
@@ -178,10 +194,8 @@ export class Connection {
         break;
       case "sync.step1":
         this.greetSoon();
-        this.room.whenSettled(() => {
-          this.owedAnswer = frame.stateVector;
-          this.answer();
-        });
+        if (this.isLeft) this.unconfirmed = frame.stateVector;
+        else this.confirm(frame.stateVector);
         break;
       case "awareness":
         this.takePresence(frame.payload);
@@ -207,22 +221,23 @@ export class Connection {
       return;
     }
     const maxBytes = this.limits[wasAsked ? "frame.bytes" : "frame.update"];
-    if (bytes.length > maxBytes) {
-      this.room.refuse(claimedClocks(bytes), this);
-      this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
+    const inspected = bytes.length > maxBytes ? undefined : inspectUpdate(bytes, this.limits);
+    if (inspected?.kind === "accepted") {
+      this.offer({ update: inspected.update, isAnswer, wasAsked }, 0);
       return;
     }
-    const inspected = inspectUpdate(bytes, this.limits);
-    if (inspected.kind === "accepted") this.offer(inspected.update, isAnswer, 0);
-    else {
-      this.room.refuse(claimedClocks(bytes), this);
-      this.refuse({ code: "content_not_accepted", detail: inspected.detail });
-    }
+    this.room.refuse(claimedClocks(bytes), this);
+    if (wasAsked) this.answered();
+    if (inspected !== undefined) this.refuse({ code: "content_not_accepted", detail: inspected.detail });
+    else this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
   }
 
-  private offer(update: InspectedUpdate, isAnswer: boolean, waited: number): void {
-    const question = { update, speaker: this, isAnswer, afterRefusal: this.refusals > 0, waited };
+  private offer(said: Said, waited: number): void {
+    const { update, isAnswer } = said;
+    const owesAnswer = !this.hasAnswered && !isAnswer;
+    const question = { update, speaker: this, isAnswer, afterRefusal: this.refusals > 0, owesAnswer, waited };
     const verdict = this.room.submit(question, this.identity.author);
+    if (said.wasAsked && verdict.kind !== "wait" && verdict.kind !== "overflow") this.answered();
     switch (verdict.kind) {
       case "admitted":
         break;
@@ -237,16 +252,36 @@ export class Connection {
         break;
       case "wait":
         this.held ??= [];
-        this.room.whenSettled(() => this.resume(update, isAnswer, waited + 1));
+        this.room.whenSettled(() => this.resume(said, waited + 1));
+        break;
+      case "left":
+        this.isLeft = true;
         break;
     }
   }
 
-  private resume(update: InspectedUpdate, isAnswer: boolean, waited: number): void {
+  /** What was left to the answer has been said again. */
+  private answered(): void {
+    this.hasAnswered = true;
+    this.isLeft = false;
+    const { unconfirmed } = this;
+    this.unconfirmed = undefined;
+    if (unconfirmed !== undefined) this.confirm(unconfirmed);
+  }
+
+  /** Answers a sync-step-1 when everything that came before it is durable. */
+  private confirm(stateVector: Uint8Array): void {
+    this.room.whenSettled(() => {
+      this.owedAnswer = stateVector;
+      this.answer();
+    });
+  }
+
+  private resume(said: Said, waited: number): void {
     if (!this.isOpen) return;
     const held = this.held ?? [];
     this.held = undefined;
-    this.offer(update, isAnswer, waited);
+    this.offer(said, waited);
     for (const [at, bytes] of held.entries()) {
       if (this.isHolding) {
         this.held = held.slice(at);
@@ -266,6 +301,8 @@ export class Connection {
     this.refusals += 1;
     this.isFull ||= refusal.code === "content_too_large";
     this.tellRefusal(refusal.code, refusal.detail);
+    // It is not asked any more: what was left to an answer comes with the next socket.
+    if (this.isLeft && this.openQuestions === 0) this.close(1013, "the document cannot be written as fast");
     if (this.refusals < maxRefusals) return;
     if (this.isFull) this.close(4413, "the document is full");
     else this.close(4400, "updates were refused three times");

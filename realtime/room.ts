@@ -186,11 +186,16 @@ export class Room {
     this.options.onActivity();
   }
 
-  /** Asks a writer what the server lacks, however large the question is: what it wrote offline comes this way only. */
+  /**
+   * Asks a writer what the server lacks, however large the question is: what it wrote offline comes this way only. A
+   * batch under way is not waited for: whatever the writer says before it has answered builds on what is missing.
+   */
   ask(connection: Connection): void {
-    this.whenSettled(() => {
+    const send = () => {
       if (connection.mayBeAsked) connection.sendQuestion(Y.encodeStateVector(this.document));
-    });
+    };
+    if (this.queue.showsUnwritten) this.whenSettled(send);
+    else send();
   }
 
   /** Decides at once; what is admitted is durable when a `whenSettled` asked for afterwards runs. */

@@ -37,6 +37,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
   private writtenNumber = 0;
   private operations: Operation<Edit>[] = [];
   private isBusy = false;
+  private hasBegunEdit = false;
   private isScheduled = false;
   private isEnded = false;
 
@@ -47,6 +48,11 @@ export class RoomQueue<Change, Edit, Begun extends object> {
   /** All that was received is written, nothing unwritten can be seen, and nothing has to be done before a look. */
   get isSettled(): boolean {
     return !this.isBusy && !this.isScheduled && this.gathering.length === 0 && this.operations.length === 0;
+  }
+
+  /** An edit stands in what is seen and is not written yet. */
+  get showsUnwritten(): boolean {
+    return this.hasBegunEdit;
   }
 
   get hasGathered(): boolean {
@@ -122,6 +128,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
       }
       const begun = this.hooks.begin(next.edit);
       if (begun === undefined) continue;
+      this.hasBegunEdit = true;
       this.work(begun instanceof Promise ? begun : this.write(begun));
       return;
     }
@@ -147,6 +154,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     task.then(
       () => {
         this.isBusy = false;
+        this.hasBegunEdit = false;
         this.pump();
       },
       (error: unknown) => this.hooks.failed(error),

@@ -249,7 +249,7 @@ export function createRooms(options: RoomsOptions): Rooms {
       }
       const inspected = inspectUpdate(update, limits);
       if (inspected.kind === "refused") throw new AppError("content_not_accepted", inspected.detail);
-      const question = { update: inspected.update, isAnswer: false, afterRefusal: false };
+      const question = { update: inspected.update, isAnswer: false, afterRefusal: false, owesAnswer: false };
       return within(
         articleId,
         (room) =>

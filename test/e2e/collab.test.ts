@@ -74,6 +74,30 @@ describe.each([
     expect(await server.rooms.read("art_one", textOf)).toBe(text);
   });
 
+  it("[RT42] a stock editor that wrote much while away and does not stop typing comes back with all of it", async () => {
+    server = await startCollabServer(start, { limits: { "document.pending": 64 * 1024 } });
+    for (const name of ["ada", "bob"]) server.roles.set(name, "write");
+    const [ada, bob] = [server.provider("ada"), server.provider("bob")];
+    await Promise.all([synced(ada), synced(bob)]);
+    for (let round = 0; round < 3; round += 1) {
+      ada.disconnect();
+      write(ada.doc, `while away ${round} `.repeat(10_000));
+      // In the turn in which the socket opens, so nothing of what it wrote before has been asked for.
+      const typed = new Promise<void>((resolve) => {
+        ada.once("status", () => {
+          for (let letter = 0; letter < 200; letter += 1) write(ada.doc, "x");
+          resolve();
+        });
+      });
+      ada.connect();
+      await typed;
+    }
+    await until(() => expect(textOf(bob.doc)).toHaveLength(textOf(ada.doc).length));
+    expect(textOf(bob.doc)).toBe(textOf(ada.doc));
+    expect(textOf(ada.doc).match(/x/g)).toHaveLength(600);
+    expect(denials).toEqual([]);
+  });
+
   it("[RT2] [RT6] nothing is shown before it is stored; when it cannot be stored both come again and nothing is lost", async () => {
     server = await startCollabServer(start);
     for (const name of ["ada", "bob"]) server.roles.set(name, "write");
