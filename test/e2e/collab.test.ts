@@ -84,10 +84,13 @@ describe.each([
       write(ada.doc, `while away ${round} `.repeat(10_000));
       // In the turn in which the socket opens, so nothing of what it wrote before has been asked for.
       const typed = new Promise<void>((resolve) => {
-        ada.once("status", () => {
+        const look = ({ status }: { status: string }) => {
+          if (status !== "connected") return;
+          ada.off("status", look);
           for (let letter = 0; letter < 200; letter += 1) write(ada.doc, "x");
           resolve();
-        });
+        };
+        ada.on("status", look);
       });
       ada.connect();
       await typed;
