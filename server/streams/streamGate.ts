@@ -28,6 +28,8 @@ export interface StreamGateOptions {
 /** A reader who was let in. `signal` aborts when it has to go; `leave` must be called when it goes. */
 export interface AdmittedReader {
   readonly access: Access;
+  /** The quota of its credential, as `ratelimit-policy` says it; empty when that is off. */
+  readonly ratePolicy: string;
   readonly signal: AbortSignal;
   leave(): void;
 }
@@ -163,7 +165,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
       try {
         const principal = await authenticate(spec, context, id, ticket);
         const credentialId = toCredentialId(principal);
-        const { refusal } = await rateLimits.draw(["rate.connects"], credentialId);
+        const { policy, refusal } = await rateLimits.draw(["rate.connects"], credentialId);
         if (refusal !== undefined) throw refusal;
         requireScope(spec, principal);
         const found = await access.resolve(principal, spec.resource.kind, id, { deleted: false });
@@ -172,7 +174,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
         reader.admit(principal, found.workspaceId);
         if (gone.aborted) leave();
         else gone.addEventListener("abort", leave, { once: true });
-        return { access: found, signal: end.signal, leave };
+        return { access: found, ratePolicy: policy, signal: end.signal, leave };
       } catch (reason) {
         leave();
         throw reason;

@@ -126,7 +126,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
               return withResume(readFields(own), request);
             },
           });
-          const headers = toHeaders(context);
+          const headers = toHeaders(context, admission.reader);
           if (admission.opened.isOver) {
             admission.reader.leave();
             // Caches may keep a 204 that says nothing of it.
@@ -149,7 +149,6 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       path: `/trpc/${stream.key}`,
       publicCors: false,
       async serve(request: HttpRequest, _params: PathParams, context: RequestContext): Promise<HttpReply> {
-        const headers = { ...toHeaders(context), ...eventStreamHeaders };
         try {
           const fields = readQuery(request.query);
           const { ticket } = takeTicket(fields);
@@ -160,6 +159,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             gone: request.signal,
             query: () => withResume(split.query, request),
           });
+          const headers = { ...toHeaders(context, admission.reader), ...eventStreamHeaders };
           if (request.method === "HEAD") return headOnly(admission, headers);
           const head = writeEvent({ event: "connected", data: "{}" });
           const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvent);
@@ -175,6 +175,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             code: TRPC_ERROR_CODES_BY_KEY[code],
             data: { code, httpStatus: status, path: stream.key, problem },
           };
+          const headers = { ...toHeaders(context), ...eventStreamHeaders };
           return { status: 200, headers, body: writeEvent({ event: "serialized-error", data: JSON.stringify(error) }) };
         }
       },
@@ -217,8 +218,9 @@ function splitInput(spec: StreamSpec, fields: TextFields | undefined) {
   };
 }
 
-function toHeaders({ requestId }: RequestContext): Record<string, string> {
-  return { "x-request-id": requestId, "x-svc-api-version": apiVersion };
+function toHeaders({ requestId }: RequestContext, reader?: AdmittedReader): Record<string, string> {
+  const policy = reader === undefined || reader.ratePolicy === "" ? {} : { "ratelimit-policy": reader.ratePolicy };
+  return { "x-request-id": requestId, "x-svc-api-version": apiVersion, ...policy };
 }
 
 /** HEAD: nobody reads a body, and so nobody would leave. */

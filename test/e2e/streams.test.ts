@@ -173,7 +173,7 @@ describe("what is told", () => {
     await far.until((told) => eventsOf(told).length === 2);
   });
 
-  test("[SE9] answers of streams are kept out of caches and of proxies' buffers, and HEAD tells their headers", async () => {
+  test("[SE9] answers of streams say the quota, are kept out of caches and of proxies' buffers, and HEAD tells their headers", async () => {
     const run = await startRun(rest, workspaceId);
     const live = await open(rest, `/runs/${run.runId}/stream`);
     expect(live.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -184,7 +184,10 @@ describe("what is told", () => {
     const last = live.told.findLast(({ id }) => id !== undefined)?.id ?? "";
     const over = await open(rest, `/runs/${run.runId}/stream`, { "last-event-id": last });
     expect(over.status).toBe(204);
-    for (const { headers } of [live, over]) expect(headers.get("cache-control")).toBe("no-store");
+    for (const { headers } of [live, over]) {
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("ratelimit-policy")).toMatch(/^"default";q=\d+;w=\d+$/);
+    }
     const head = await fetch(`${rest.url}/runs/${run.runId}/stream`, { method: "HEAD", headers: rest.headers });
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "text/event-stream; charset=utf-8", ""]);
   });
