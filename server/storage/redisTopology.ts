@@ -5,6 +5,7 @@
  * Written on plain connections: the client's own Sentinel and Cluster repeat commands whose answer was lost.
  */
 import { type Partition, partitionCount } from "./port.ts";
+import type { Entrance } from "./redisClient.ts";
 import { type Connection, ErrorReply, NotSentError, openConnection, type Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
 import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
@@ -79,7 +80,12 @@ async function askAny<Answer>(servers: Iterable<ServerAddress>, ask: (server: Se
       last = reason;
     }
   }
-  throw last instanceof NotSentError || last instanceof ErrorReply ? last : new NotSentError((last as Error).message, { cause: last });
+  throw toFailure(last);
+}
+
+function toFailure(reason: unknown): unknown {
+  if (reason instanceof NotSentError || reason instanceof ErrorReply) return reason;
+  return new NotSentError((reason as Error).message, { cause: reason });
 }
 
 /** Keeps what `load` answered until it is forgotten; those that ask while it loads share it. */
@@ -174,16 +180,53 @@ export function createTopology({ address, prepare }: TopologyOptions): Topology 
 async function findMasters(address: RedisAddress, seen: readonly ServerAddress[]): Promise<readonly ServerAddress[]> {
   const everywhere = (server: ServerAddress) => Array.from({ length: partitionCount }, () => server);
   if (address.kind === "single") return everywhere(address.servers[0] as ServerAddress);
-  if (address.kind === "sentinel") return everywhere(await askAny(address.servers, (server) => askSentinel(server, address)));
-  return askAny([...seen, ...address.servers], (server) => askCluster(server, address));
+  if (address.kind === "sentinel") return everywhere(await askSentinels(address));
+  let doubtful: readonly ServerAddress[] | undefined;
+  return askAny([...seen, ...address.servers], async (server) => {
+    const { isWhole, masters } = await askCluster(server, address);
+    if (isWhole) return masters;
+    // It may be cut off from the others, who have made new masters meanwhile.
+    doubtful ??= masters;
+    throw new NotSentError(`the Cluster is down for its node ${toServerName(server)}`);
+  }).catch((reason: unknown) => {
+    if (doubtful === undefined) throw reason;
+    return doubtful;
+  });
+}
+
+/** The newest of what most Sentinels say: one that is cut off from the others goes on naming a master they have given up. */
+async function askSentinels(address: RedisAddress): Promise<ServerAddress> {
+  const { servers } = address;
+  const most = Math.floor(servers.length / 2) + 1;
+  const named: { readonly server: ServerAddress; readonly epoch: number }[] = [];
+  let last: unknown;
+  await new Promise<void>((resolve) => {
+    let left = servers.length;
+    for (const server of servers) {
+      askSentinel(server, address)
+        .then(
+          (answer) => named.push(answer),
+          (reason: unknown) => {
+            last = reason;
+          },
+        )
+        .finally(() => {
+          left -= 1;
+          if (left === 0 || named.length >= most) resolve();
+        });
+    }
+  });
+  const [newest] = named.sort((one, other) => other.epoch - one.epoch);
+  if (newest === undefined) throw toFailure(last);
+  return newest.server;
 }
 
 async function withConnection<Answer>(
   server: ServerAddress,
-  address: RedisAddress,
+  entrance: Entrance,
   ask: (connection: Connection) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await openConnection(server, address);
+  const connection = await openConnection(server, entrance);
   try {
     return await ask(connection);
   } finally {
@@ -191,24 +234,35 @@ async function withConnection<Answer>(
   }
 }
 
-function askSentinel(server: ServerAddress, address: RedisAddress): Promise<ServerAddress> {
-  // Sentinels have no databases, and their own passwords: none here.
-  const { tls } = address;
-  return withConnection(server, { kind: "single", servers: [server], tls, database: 0 }, async (connection) => {
-    const reply = (await connection.send(["SENTINEL", "get-master-addr-by-name", address.master ?? ""])) as readonly Reply[] | null;
-    if (reply === null) throw new NotSentError(`the Sentinel at ${toServerName(server)} knows no master "${address.master}"`);
-    return { host: text(reply[0]), port: Number(text(reply[1])) };
-  });
+async function askSentinel(server: ServerAddress, { tls, username, password, master = "" }: RedisAddress) {
+  const ask = async (connection: Connection) => {
+    const reply = (await connection.send(["SENTINEL", "get-master-addr-by-name", master])) as readonly Reply[] | null;
+    if (reply === null) throw new NotSentError(`the Sentinel at ${toServerName(server)} knows no master "${master}"`);
+    const facts = (await connection.send(["SENTINEL", "MASTER", master])) as unknown as Record<string, Reply>;
+    return { server: { host: text(reply[0]), port: Number(text(reply[1])) }, epoch: Number(text(facts["config-epoch"])) };
+  };
+  try {
+    return await withConnection(server, { tls, database: 0 }, ask);
+  } catch (reason) {
+    // Most Sentinels let everybody in, and might refuse a user they do not know.
+    if (password === undefined || !(reason instanceof ErrorReply && reason.message.startsWith("NOAUTH"))) throw reason;
+    return withConnection(server, { tls, database: 0, password, ...(username === undefined ? {} : { username }) }, ask);
+  }
 }
 
-function askCluster(server: ServerAddress, address: RedisAddress): Promise<readonly ServerAddress[]> {
+/** `isWhole`: it takes commands, as far as it knows. */
+function askCluster(
+  server: ServerAddress,
+  address: RedisAddress,
+): Promise<{ readonly isWhole: boolean; readonly masters: readonly ServerAddress[] }> {
   return withConnection(server, address, async (connection) => {
     const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-    const [ranges, ...slots] = await Promise.all([
+    const [info, ranges, ...slots] = await Promise.all([
+      connection.send(["CLUSTER", "INFO"]),
       connection.send(["CLUSTER", "SLOTS"]),
       ...partitions.map((partition) => connection.send(["CLUSTER", "KEYSLOT", redisKeys.meta(partition)])),
     ]);
-    return slots.map((slot, partition) => {
+    const masters = slots.map((slot, partition) => {
       const range = (ranges as readonly (readonly Reply[])[]).find(
         ([from, to]) => Number(from) <= Number(slot) && Number(slot) <= Number(to),
       );
@@ -217,6 +271,7 @@ function askCluster(server: ServerAddress, address: RedisAddress): Promise<reado
       // A node that does not know its own name stands where it was asked.
       return { host: text(host) || server.host, port: Number(port) };
     });
+    return { isWhole: text(info).includes("cluster_state:ok"), masters };
   });
 }
 

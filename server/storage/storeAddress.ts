@@ -15,7 +15,7 @@ export interface RedisAddress {
   /** The name under which Sentinels know the master. */
   readonly master?: string;
   readonly tls: boolean;
-  /** Of the servers that hold data, not of Sentinels. */
+  /** Of the servers that hold data; a Sentinel is given them when it asks for a password. */
   readonly username?: string;
   readonly password?: string;
   readonly database: number;

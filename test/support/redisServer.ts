@@ -211,22 +211,31 @@ export interface RedisSentinelProcesses {
   remove(): Promise<void>;
 }
 
-/** A master, one replica of it, and the Sentinel that makes the one the other's successor, `downAfterMs` after its silence. */
-export async function startRedisSentinel(options: RedisOptions = {}, downAfterMs = 500): Promise<RedisSentinelProcesses> {
+/**
+ * A Sentinel that knows a master under the name `main`, as one that is so many failovers old, and, alone, gives it up
+ * `downAfterMs` after its silence.
+ */
+export async function startSentinelOf(masterPort: number, downAfterMs: number, epoch = 0): Promise<RedisProcess> {
   const [port] = (await findFreePorts(1)) as [number];
-  const [master, replica] = await startRedisReplicated(options);
-  const sentinel = await startProcess(port, {}, [
-    `sentinel monitor main 127.0.0.1 ${master.port} 1`,
+  return startProcess(port, {}, [
+    `sentinel monitor main 127.0.0.1 ${masterPort} 1`,
     `sentinel down-after-milliseconds main ${downAfterMs}`,
     "sentinel failover-timeout main 2000",
+    `sentinel config-epoch main ${epoch}`,
   ]);
+}
+
+/** A master, one replica of it, and the Sentinel that makes the one the other's successor, `downAfterMs` after its silence. */
+export async function startRedisSentinel(options: RedisOptions = {}, downAfterMs = 500): Promise<RedisSentinelProcesses> {
+  const [master, replica] = await startRedisReplicated(options);
+  const sentinel = await startSentinelOf(master.port, downAfterMs);
   for (let look = 0; look < looksForCluster; look += 1) {
     if (((await sentinel.command("SENTINEL", "replicas", "main")) as readonly unknown[]).length === 1) break;
     await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
   }
   const all = [sentinel, replica, master];
   return {
-    address: { kind: "sentinel", servers: [{ host: "127.0.0.1", port }], master: "main", tls: false, database: 0 },
+    address: { kind: "sentinel", servers: sentinel.address.servers, master: "main", tls: false, database: 0 },
     servers: [master, replica],
     sentinel,
     async remove() {

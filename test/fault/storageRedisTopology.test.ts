@@ -1,0 +1,60 @@
+/** Those who say where the masters are: Sentinels and nodes of a Cluster that are cut off, closed, or behind. */
+import { afterEach, describe, expect, test } from "vitest";
+import type { Storage } from "../../server/storage/port.ts";
+import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
+import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import { append, batch } from "../contract/storageTypes.ts";
+import { startRedis, startRedisCluster, startRedisSentinel, startSentinelOf } from "../support/redisServer.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+});
+
+async function started<Servers extends { remove(): Promise<void> }>(starting: Promise<Servers>): Promise<Servers> {
+  const servers = await starting;
+  ends.push(servers.remove);
+  return servers;
+}
+
+async function open(address: RedisAddress, options: Partial<RedisStorageOptions> = {}): Promise<Storage> {
+  const storage = await createRedisStorage({ address, startMs: 5000, ...options });
+  ends.push(storage.close);
+  return storage;
+}
+
+const say = (storage: Storage, word: string) => storage.commit(batch(1, { logs: [append("l", word)] }));
+
+describe("Sentinels", () => {
+  test("[ST53] one that is cut off with a master the others have given up, and one that hangs, lead nobody astray", async () => {
+    // Each believes that it is a master; of the Sentinels only one has seen the failover from the one to the other.
+    const [old, successor] = await Promise.all([started(startRedis()), started(startRedis())]);
+    const [stale, hanging, newest] = await Promise.all(
+      [startSentinelOf(old.port, 60_000), startSentinelOf(old.port, 60_000), startSentinelOf(successor.port, 60_000, 1)].map(started),
+    );
+    hanging?.signal("SIGSTOP");
+    const servers = [stale, hanging, newest].flatMap((each) => each?.address.servers ?? []);
+    const storage = await open({ kind: "sentinel", servers, master: "main", tls: false, database: 0 });
+    expect(await say(storage, "one")).toMatchObject({ ok: true, positions: [1] });
+    expect(await old.command("DBSIZE")).toBe(0);
+    expect(await successor.command("HGET", "svc:{p01}:l", "l")).toBe("1:0");
+  });
+
+  test("[ST40] a Sentinel that asks for a password is given that of the address", async () => {
+    const { sentinel, address } = await started(startRedisSentinel({}, 60_000));
+    await sentinel.command("ACL", "SETUSER", "default", "resetpass", ">secret");
+    await expect(open(address, { startMs: 500 })).rejects.toThrow(/lets this server not in/);
+    expect((await say(await open({ ...address, password: "secret" }), "one")).ok).toBe(true);
+  });
+});
+
+describe("a Cluster", () => {
+  test("[ST53] a node that has lost the Cluster is believed only when all have", async () => {
+    const cluster = await started(startRedisCluster());
+    const lone = await started(startRedis({ "cluster-enabled": "yes", "cluster-port": "0" }));
+    // It holds all slots but one that is nobody's, and takes no commands.
+    await lone.command("CLUSTER", "ADDSLOTSRANGE", "0", "16382");
+    const address = { ...cluster.address, servers: [...lone.address.servers, ...cluster.address.servers] };
+    expect((await say(await open(address), "one")).ok).toBe(true);
+  });
+});
