@@ -1,8 +1,9 @@
 /**
- * Two editors at each node on the same article, and every two seconds a node is killed, in the very turn in which something
- * was acknowledged, so that nothing can become durable just in time. Every other time its editors die with it, so that
- * their memory cannot heal the loss; the others come back with what they remember, as people do.
+ * Editors on articles, and every two seconds a node is killed, in the very turn in which something was acknowledged, so
+ * that nothing can become durable just in time. Every other time its editors die with it, so that their memory cannot
+ * heal the loss; the others come back with what they remember, as people do.
  */
+import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { openEditor } from "../../support/clients.ts";
 import { createJournal } from "./journal.ts";
@@ -15,9 +16,12 @@ import { openWriter, tokensOf, type Writer } from "./writers.ts";
 
 interface Scale {
   readonly articles: number;
-  readonly editorsOfNode: number;
+  /** Of each article at each node. */
+  readonly editorsOfNode: (nodes: number) => number;
   readonly faults: number;
-  /** What befalls one node after the other, in turn. */
+  /** Which node it is; by default one after the other. */
+  readonly order?: "random";
+  /** What befalls a node, in turn. */
   readonly kinds: readonly ("killed" | Silence)[];
   readonly storeKills: number;
   /** Leases of the rig last a second. */
@@ -27,7 +31,11 @@ interface Scale {
   readonly leastUpMs: number;
   /** From one token of an editor to its next. */
   readonly writeMs: number;
+  /** They go on while their node is away. */
+  readonly isWritingOffline?: boolean;
 }
+
+const tickMs = 5;
 
 const convergedMs = 15_000;
 
@@ -52,15 +60,27 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const openAt = async (node: number): Promise<[string, Writer][]> =>
     Promise.all(
       articleIds.flatMap((articleId) =>
-        Array.from({ length: scale.editorsOfNode }, async (): Promise<[string, Writer]> => [articleId, await open(node, articleId)]),
+        Array.from(
+          { length: scale.editorsOfNode(rig.nodes.length) },
+          async (): Promise<[string, Writer]> => [articleId, await open(node, articleId)],
+        ),
       ),
     );
   let writers = (await Promise.all(rig.nodes.map((_, at) => openAt(at)))).flat();
   let isOver = false;
   const writing = (async () => {
+    let [owed, turn, lastMs] = [0, 0, performance.now()];
     while (!isOver) {
-      for (const [, writer] of writers) writer.write();
-      await pause(scale.writeMs);
+      await pause(tickMs);
+      const nowMs = performance.now();
+      // Nobody makes good in one turn what a busy machine kept him from typing.
+      owed = Math.min(owed + ((nowMs - lastMs) / scale.writeMs) * writers.length, writers.length);
+      lastMs = nowMs;
+      for (; owed >= 1; owed -= 1) {
+        turn += 1;
+        const [, writer] = writers[turn % writers.length] as [string, Writer];
+        if (writer.isConnected || scale.isWritingOffline) writer.write();
+      }
     }
   })();
 
@@ -74,10 +94,12 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     if (withEditors) writers.push(...(await openAt(at)));
   }
 
+  const befallen = rig.nodes.map(() => 0);
   await pause(scale.leastUpMs);
   for (let fault = 0; fault < scale.faults; fault += 1) {
-    const at = fault % rig.nodes.length;
-    const round = Math.floor(fault / rig.nodes.length);
+    const at = scale.order === "random" ? randomInt(rig.nodes.length) : fault % rig.nodes.length;
+    const round = befallen[at] ?? 0;
+    befallen[at] = round + 1;
     const node = rig.nodes[at] as RigNode;
     const kind = scale.kinds[round % scale.kinds.length] ?? "killed";
     const endMs = Date.now() + scale.everyMs;
@@ -121,17 +143,21 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
   for (const [, writer] of writers) writer.close();
+  if (scale.faults === 0 && there.length > journal.acknowledged.size) {
+    journal.bad(`of ${there.length} tokens only ${journal.acknowledged.size} were confirmed or seen`);
+  }
   const sum = journal.sum(there);
   for (const what of journal.told) tell(what);
-  const { articles, editorsOfNode, faults, kinds, storeKills, everyMs } = scale;
+  const { articles, editorsOfNode, faults, kinds, storeKills, everyMs, writeMs } = scale;
+  const killsOfStore = rig.redis === undefined ? "" : `, ${storeKills} store kills`;
   return {
-    load: `${articles} articles, ${editorsOfNode} editors of each at each of ${rig.nodes.length} nodes`,
-    faults: `${faults} faults of a node (${kinds.join(", ")}), one every ${everyMs} ms${rig.redis === undefined ? "" : `, ${storeKills} store kills`}`,
+    load: `${articles} articles, ${editorsOfNode(rig.nodes.length)} editors of each at each of ${rig.nodes.length} nodes, a token every ${writeMs} ms of each`,
+    faults: faults === 0 ? "none" : `${faults} faults of a node (${kinds.join(", ")}), one every ${everyMs} ms${killsOfStore}`,
     ...sum,
   };
 }
 
-const editors = { articles: 1, editorsOfNode: 2, writeMs: 10, leastUpMs: 200, silentMs: 3000 } as const;
+const editors = { articles: 1, editorsOfNode: () => 2, writeMs: 10, leastUpMs: 200, silentMs: 3000 } as const;
 const figure = "nothing that was confirmed or seen is lost or doubled; all converge";
 const holds = (outcome: Outcome) => isClean(outcome) && outcome.acked > 0;
 
@@ -143,6 +169,30 @@ export const editorsKilled = createScenario<Scale>({
   play,
   figure,
   holds,
+});
+
+/** Forty editors on ten articles, 500 tokens a second, who do not stop typing while their node is away. */
+const many = { ...editors, articles: 10, editorsOfNode: (nodes: number) => 4 / nodes, writeMs: 80, isWritingOffline: true } as const;
+
+export const editorsAtFullLoad = createScenario<Scale>({
+  name: "editors-at-full-load",
+  modes: ["E", "R"],
+  short: { ...many, faults: 2, order: "random", kinds: ["killed"], storeKills: 1, everyMs: 2000 },
+  full: { ...many, faults: 30, order: "random", kinds: ["killed"], storeKills: 10, everyMs: 2000, leastUpMs: 1200 },
+  play,
+  figure: `${figure}; ≥ 20,000 confirmed or seen`,
+  holds: (outcome) => isClean(outcome) && outcome.acked >= 20_000,
+});
+
+/** The same load without faults: how long a confirmation takes. */
+export const editorsAtWork = createScenario<Scale>({
+  name: "editors-at-work",
+  modes: ["E", "R"],
+  short: { ...many, faults: 0, kinds: [], storeKills: 0, everyMs: 0, leastUpMs: 2000 },
+  full: { ...many, faults: 0, kinds: [], storeKills: 0, everyMs: 0, leastUpMs: 60_000 },
+  play,
+  figure: `${figure}; p99 ≤ 100 ms`,
+  holds: (outcome) => isClean(outcome) && outcome.acked >= 20_000 && outcome.p99 <= 100,
 });
 
 /** The same where nodes live on and hear nothing: what they hold when they come back is old. */

@@ -7,6 +7,9 @@ import * as Y from "yjs";
 import { type Editor, openEditor, type Rest } from "../../support/clients.ts";
 import type { Journal } from "./journal.ts";
 
+// Each provider listens for the end of the process.
+process.setMaxListeners(0);
+
 const tokenPattern = /\[[\w.]+\]/g;
 
 /** The tokens of a text, in its order. */
@@ -15,9 +18,10 @@ export const tokensOf = (text: string): readonly string[] => text.match(tokenPat
 export interface Writer {
   /** Where it works; the node it was opened at. */
   readonly node: number;
+  readonly isConnected: boolean;
   readonly isSynced: boolean;
   readonly text: string;
-  /** Types a token, if the socket stands; every so often it asks whether all is safe. */
+  /** Types a token; every so often it asks whether all is safe, if the socket stands. */
   write(): void;
   close(): void;
 }
@@ -36,8 +40,9 @@ export async function openWriter(options: {
   const editor: Editor = await openEditor(rest, articleId);
   const { provider, text } = editor;
   const written: string[] = [];
-  let asked: (readonly string[])[] = [];
-  let number = 0;
+  let confirmed = 0;
+  /** How much was written before each question of this socket that is not answered yet. */
+  let asked: number[] = [];
 
   function note(tokens: readonly string[]): void {
     const known = journal.acknowledged.size;
@@ -50,15 +55,21 @@ export async function openWriter(options: {
     for (const { insert } of event.delta) if (typeof insert === "string") note(tokensOf(insert));
   });
   provider.on("sync", (synced: boolean) => {
-    if (synced) note(asked.shift() ?? []);
+    if (!synced) return;
+    const count = asked.shift() ?? 0;
+    note(written.slice(confirmed, count));
+    confirmed = Math.max(confirmed, count);
   });
   // A new socket has been asked nothing yet; its first answer is to the question it opens with.
   provider.on("status", ({ status }: { status: string }) => {
-    if (status === "connected") asked = [[]];
+    if (status === "connected") asked = [0];
   });
 
   return {
     node,
+    get isConnected() {
+      return provider.wsconnected;
+    },
     get isSynced() {
       return provider.wsconnected && provider.synced;
     },
@@ -66,15 +77,15 @@ export async function openWriter(options: {
       return text.toString();
     },
     write() {
-      if (!provider.wsconnected) return;
-      number += 1;
+      const number = written.length + 1;
       const token = `[${name}.${number}]`;
       journal.began(token);
       written.push(token);
       text.insert(number % 3 === 0 ? 0 : text.length, token);
+      // Once it is in sync it has also said what it wrote while it was away: all of it went before this question.
       if (number % 7 !== 0 || !provider.synced) return;
       provider.synced = false;
-      asked.push([...written]);
+      asked.push(written.length);
       sendQuestion(provider);
     },
     close: () => editor.close(),
