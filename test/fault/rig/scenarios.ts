@@ -1,6 +1,6 @@
 /** Every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
-import { editorsKilled, editorsSilenced } from "./editorsKilled.ts";
+import { editorsAtFullLoad, editorsAtWork, editorsKilled, editorsSilenced } from "./editorsKilled.ts";
 import { failover } from "./failover.ts";
 import { isolation } from "./isolation.ts";
 import { requestsRepeated } from "./requestsRepeated.ts";
@@ -15,6 +15,8 @@ import { timersKilled } from "./timersKilled.ts";
 export const scenarios: readonly Scenario[] = [
   editorsKilled,
   editorsSilenced,
+  editorsAtFullLoad,
+  editorsAtWork,
   runsKilled,
   runsTakenOver,
   timelineResumed,
