@@ -7,12 +7,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Storage, type StorageDamagedError, StorageFullError, StorageUnavailableError } from "./port.ts";
 import { type AnyRecordType, createRecordTypes } from "./recordType.ts";
 import { createRedisBlobs } from "./redisBlobs.ts";
-import { createRedisBus } from "./redisBus.ts";
+import { createRedisBus, toChannel } from "./redisBus.ts";
 import { type Calls, createCalls } from "./redisCalls.ts";
 import { createCommit } from "./redisCommit.ts";
 import type { Connection, Reply } from "./redisConnection.ts";
 import { createRedisDue, createRedisLeases } from "./redisDue.ts";
 import { openRedisHealth, type RedisHealth } from "./redisHealth.ts";
+import { redisKeys } from "./redisKeys.ts";
 import { createRedisLogs } from "./redisLogs.ts";
 import { createRedisRates } from "./redisRates.ts";
 import { createRedisReads } from "./redisReads.ts";
@@ -46,18 +47,23 @@ function crash(error: Error): void {
   });
 }
 
-/** So that commits are done in the order in which they are sent: one that meets a missing script is sent again. */
-async function loadScripts(connection: Connection): Promise<void> {
+/** Scripts are loaded so that commits are done in the order in which they are sent: one that meets a missing script is sent again. */
+async function prepare(connection: Connection, address: RedisAddress): Promise<void> {
+  const rights = [redisKeys.meta(0), toChannel(address, "")];
   const scripts = Object.values(redisScripts);
-  const known = (await connection.send(["SCRIPT", "EXISTS", ...scripts.map(({ sha1 }) => sha1)])) as readonly Reply[];
-  await Promise.all(scripts.filter((_, at) => known[at] !== 1).map(({ text }) => connection.send(["SCRIPT", "LOAD", text])));
+  const [known] = await Promise.all([
+    connection.send(["SCRIPT", "EXISTS", ...scripts.map(({ sha1 }) => sha1)]),
+    connection.send(["EVAL", redisScripts.checkRights.text, "0", ...rights]),
+  ]);
+  const missing = scripts.filter((_, at) => (known as readonly Reply[])[at] !== 1);
+  await Promise.all(missing.map(({ text }) => connection.send(["SCRIPT", "LOAD", text])));
 }
 
 /** Throws a StorageUnavailableError when Redis does not answer in time, a StorageDamagedError when its data is of a newer version. */
 export async function createRedisStorage(options: RedisStorageOptions): Promise<Storage> {
   const { address, waitReplicas = 0, onLost = crash, startMs = 30_000, patienceMs = 3000 } = options;
   const recordTypes = options.recordTypes === undefined ? undefined : createRecordTypes(options.recordTypes);
-  const topology = createTopology({ address, prepare: loadScripts });
+  const topology = createTopology({ address, prepare: (connection) => prepare(connection, address) });
   // A master whose replicas are gone may be one that others have given up.
   const replicatedWithin = (ms: number) => createReplicated(waitReplicas, ms, () => topology.doubt(undefined));
   const bus = createRedisBus({ address, topology, nodeId: randomBytes(16) });

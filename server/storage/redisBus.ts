@@ -18,6 +18,9 @@ export interface RedisBus extends Pick<Storage, "bus"> {
   close(): void;
 }
 
+/** Channels know no databases. */
+export const toChannel = ({ database }: Pick<RedisAddress, "database">, topic: string) => `svc:${database}:bus:${topic}`;
+
 export function createRedisBus(options: {
   readonly address: RedisAddress;
   readonly topology: Topology;
@@ -30,7 +33,7 @@ export function createRedisBus(options: {
   let opening = false;
   let closed = false;
 
-  const channelOf = (topic: string) => `svc:${address.database}:bus:${topic}`;
+  const channelOf = (topic: string) => toChannel(address, topic);
 
   function createEar(server: ServerAddress) {
     const client = createRedisClient(server, address, { pingInterval: 5000 });

@@ -34,12 +34,20 @@ const firstPauseMs = 20;
 const longestPauseMs = 500;
 
 /** Refused before anything was done, for a reason that passes. */
-const passing = /^(LOADING|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS)\b/;
+const passing = /^(LOADING|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|ERR max number of clients)\b/;
 const elsewhere = /^(MASTERDOWN|READONLY|CLUSTERDOWN)\b/;
 /** Said by a master that others may have given up: it is still one, but perhaps no longer the one. */
 const alone = /^NOREPLICAS\b/;
 const full = /^(OOM|MISCONF)\b/;
-const forbidden = /^(NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR max number of clients)\b/;
+/** Passes only when somebody changes the address or the server. */
+const forbidden =
+  /^(NOAUTH|WRONGPASS|NOPERM|DENIED|ERR AUTH|ERR DB index|ERR This instance has cluster support disabled|ERR unknown command 'SENTINEL')/;
+
+/** What the caller is told when Redis goes on refusing. */
+export function toUnavailable(refusal: ErrorReply): StorageUnavailableError {
+  const { message } = refusal;
+  return new StorageUnavailableError(forbidden.test(message) ? `Redis lets this server not in: ${message}` : message, { cause: refusal });
+}
 
 interface Way {
   readonly askServer?: ReturnType<typeof toNamedServer>;
@@ -104,7 +112,7 @@ export function createCalls(options: {
       return {};
     }
     if (full.test(message)) throw new StorageFullError(`Redis takes no writes: ${message}`, { cause: reason });
-    if (forbidden.test(message)) throw new StorageUnavailableError(`Redis lets this server not in: ${message}`, { cause: reason });
+    if (forbidden.test(message)) throw toUnavailable(reason);
     throw new Error(`Redis found a command wrong: ${message}`, { cause: reason });
   }
 

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Partition, partitionCount, StorageDamagedError, StorageUnavailableError } from "./port.ts";
-import type { Calls } from "./redisCalls.ts";
+import { type Calls, toUnavailable } from "./redisCalls.ts";
 import { createDistantClock } from "./redisClock.ts";
-import type { Reply } from "./redisConnection.ts";
+import { AnswerLostError, ErrorReply, NotSentError, type Reply } from "./redisConnection.ts";
 import { redisKeys } from "./redisKeys.ts";
 import { readFacts, readSettings, type ServerFacts, toWeaknesses } from "./redisPromise.ts";
 import { redisScripts } from "./redisScripts.ts";
@@ -88,7 +88,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     onLost(lost);
   }
 
-  async function readPromise(): Promise<void> {
+  async function readServers(): Promise<void> {
     const shards = await topology.shards();
     const read = await Promise.all(
       shards.map(async (partition) => {
@@ -100,6 +100,16 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     );
     facts = read.map(({ server }) => server);
     weaknesses = [...new Set(read.flatMap(({ found }) => found))];
+  }
+
+  async function readPromise(): Promise<void> {
+    try {
+      await readServers();
+    } catch (reason) {
+      if (reason instanceof ErrorReply) throw toUnavailable(reason);
+      if (!(reason instanceof NotSentError || reason instanceof AnswerLostError)) throw reason;
+      throw new StorageUnavailableError(reason.message, { cause: reason });
+    }
   }
 
   async function probe(): Promise<void> {

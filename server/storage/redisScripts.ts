@@ -20,6 +20,30 @@ function toScript(flags: string, body: string): Script {
 }
 
 export const redisScripts = {
+  /**
+   * ARGV a key, a channel → an error that names what the user may not do. Looked at before anything else: a script that
+   * may not do its last command has done all the others.
+   */
+  checkRights: toScript(
+    "no-writes",
+    `
+local key, channel = ARGV[1], ARGV[2]
+for _, command in ipairs({
+  { 'HGET', key, '' }, { 'HMGET', key, '' }, { 'HSET', key, '', '' }, { 'HDEL', key, '' }, { 'HEXISTS', key, '' }, { 'HKEYS', key },
+  { 'HLEN', key }, { 'HINCRBY', key, '', '1' }, { 'ZADD', key, '0', '' }, { 'ZREM', key, '' }, { 'ZRANGE', key, '0', '0' },
+  { 'ZRANGEBYSCORE', key, '0', '0' }, { 'ZSCORE', key, '' }, { 'ZCARD', key }, { 'XADD', key, '1-0', '', '' },
+  { 'XTRIM', key, 'MINID', '1-0' }, { 'XRANGE', key, '-', '+' }, { 'UNLINK', key }, { 'PEXPIRE', key, '1' }, { 'TIME' },
+  { 'PUBLISH', channel, '' }, { 'SUBSCRIBE', channel }, { 'UNSUBSCRIBE', channel },
+}) do
+  local isKnown, isAllowed = pcall(redis.acl_check_cmd, unpack(command))
+  if not (isKnown and isAllowed) then
+    return redis.error_reply('NOPERM the user needs the right to ' .. command[1] .. (command[2] and ' ' .. command[2] or ''))
+  end
+end
+return 1
+`,
+  ),
+
   commit: toScript("", commitBody),
   /** The same for a batch that takes away and adds nothing. */
   commitFreeing: toScript("allow-oom", commitBody),
