@@ -4,13 +4,15 @@
  */
 import type { Partition, Storage } from "./port.ts";
 import { createProcessBus } from "./processBus.ts";
-import { createRedisClient, type RedisClient } from "./redisClient.ts";
+import { connectRedisClient, createRedisClient, type RedisClient } from "./redisClient.ts";
 import type { Topology } from "./redisTopology.ts";
-import type { RedisAddress, ServerAddress } from "./storeAddress.ts";
+import { type RedisAddress, type ServerAddress, toServerName } from "./storeAddress.ts";
 
 /** Where messages are sent and heard: any node of a Cluster passes them on to the others. */
 const busPartition: Partition = 0;
 const idBytes = 16;
+/** An ear that has answered at none of so many looks is deaf, though nobody said that the connection is gone. */
+const silentLooks = 3;
 
 export interface RedisBus extends Pick<Storage, "bus"> {
   /** Looks after the connection it hears by; called again and again. */
@@ -29,15 +31,15 @@ export function createRedisBus(options: {
   const { address, topology, nodeId } = options;
   const local = createProcessBus();
   const listeners = new Map<string, number>();
-  let ear: { readonly client: RedisClient; readonly server: ServerAddress } | undefined;
+  let ear: { readonly client: RedisClient; readonly server: ServerAddress; silent: number } | undefined;
   let opening = false;
   let closed = false;
 
   const channelOf = (topic: string) => toChannel(address, topic);
 
   function createEar(server: ServerAddress) {
-    const client = createRedisClient(server, address, { pingInterval: 5000 });
-    client.on("error", () => {});
+    const client = createRedisClient(server, address);
+    client.on("error", () => queueMicrotask(() => client.destroy()));
     return client;
   }
 
@@ -80,17 +82,25 @@ export function createRedisBus(options: {
     async keep() {
       const server = topology.current(busPartition)?.server;
       if (closed || opening || server === undefined) return;
-      if (ear?.client.isReady === true && ear.server.host === server.host && ear.server.port === server.port) return;
+      const known = ear;
+      if (known?.client.isReady === true && toServerName(known.server) === toServerName(server) && known.silent < silentLooks) {
+        known.silent += 1;
+        const onAnswer = () => {
+          known.silent = 0;
+        };
+        known.client.sendCommand(["PING"]).then(onAnswer, () => {});
+        return;
+      }
       opening = true;
       ear?.client.destroy();
       const client = createEar(server);
       try {
-        await client.connect();
-        ear = { client, server };
+        await connectRedisClient(client);
+        ear = { client, server, silent: 0 };
         if (closed) client.destroy();
         else for (const topic of listeners.keys()) hear(topic);
       } catch {
-        client.destroy();
+        // The next look tries again.
       } finally {
         opening = false;
       }

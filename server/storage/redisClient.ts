@@ -23,7 +23,6 @@ interface RedisClientOptions {
   readonly password?: string;
   readonly database?: number;
   readonly disableOfflineQueue?: boolean;
-  readonly pingInterval?: number;
   readonly commandOptions?: object;
 }
 
@@ -34,14 +33,10 @@ let create: Create | undefined;
 
 export type Entrance = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
 
-export const connectMs = 2000;
+const connectMs = 2000;
 
 /** A client that answers in bytes, never connects again, and keeps no commands for later. */
-export function createRedisClient(
-  server: ServerAddress,
-  entrance: Entrance,
-  options: Pick<RedisClientOptions, "pingInterval"> = {},
-): RedisClient {
+export function createRedisClient(server: ServerAddress, entrance: Entrance): RedisClient {
   const { tls, username, password, database } = entrance;
   create ??= (PackageClient as unknown as { factory(config: object): Create }).factory({});
   return create({
@@ -52,6 +47,18 @@ export function createRedisClient(
     disableOfflineQueue: true,
     // 0: no timer for each command; silence is noticed for the connection as a whole.
     commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer }, timeout: 0 },
-    ...options,
   });
+}
+
+/** Fails, and destroys the client, also when somebody accepts the connection and then says nothing. */
+export async function connectRedisClient(client: RedisClient): Promise<void> {
+  const giveUp = setTimeout(() => client.destroy(), connectMs * 2).unref();
+  try {
+    await client.connect();
+  } catch (reason) {
+    client.destroy();
+    throw reason;
+  } finally {
+    clearTimeout(giveUp);
+  }
 }

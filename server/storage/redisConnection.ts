@@ -6,7 +6,7 @@
  * (`NotSentError`), or nobody knows (`AnswerLostError`).
  */
 import { ClientClosedError, ClientOfflineError, ErrorReply } from "redis";
-import { connectMs, createRedisClient, type Entrance } from "./redisClient.ts";
+import { connectRedisClient, createRedisClient, type Entrance } from "./redisClient.ts";
 import type { Argument } from "./redisKeys.ts";
 import { type ServerAddress, toServerName } from "./storeAddress.ts";
 
@@ -40,20 +40,17 @@ export async function openConnection(server: ServerAddress, entrance: Entrance):
   const client = createRedisClient(server, entrance);
   const name = toServerName(server);
   let lastError: Error | undefined;
-  // Every command hears of it too; unheard, it would end the process.
+  // Unheard, it would end the process. The client goes on after bytes that are no answer, and then gives each command the answer to another.
   client.on("error", (error: Error) => {
     lastError = error;
+    queueMicrotask(() => client.destroy());
   });
-  const giveUp = setTimeout(() => client.destroy(), connectMs * 2).unref();
   try {
-    await client.connect();
+    await connectRedisClient(client);
   } catch (reason) {
-    client.destroy();
     // It answered, and does not let us in.
     if (reason instanceof ErrorReply) throw reason;
     throw new NotSentError(`Redis at ${name} cannot be reached: ${(lastError ?? (reason as Error)).message}`, { cause: reason });
-  } finally {
-    clearTimeout(giveUp);
   }
 
   let asked = 0;

@@ -1,0 +1,88 @@
+/** Links to Redis that go wrong in ways that no socket tells of: bytes that are no answer, and connections that are dead in silence. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import type { Storage } from "../../server/storage/port.ts";
+import { createRedisStorage } from "../../server/storage/redis.ts";
+import { append, batch, bytes } from "../contract/storageTypes.ts";
+import { type RedisProcess, startRedis } from "../support/redisServer.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+});
+
+/** `onPiece` says what becomes of each piece of a connection; later connections of the same kind are others. */
+async function link(port: number, onPiece: (piece: Buffer, way: "there" | "back", near: Socket) => Buffer | undefined): Promise<number> {
+  const open = new Set<Socket>();
+  const proxy = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    for (const [from, to, way] of [
+      [near, far, "there"],
+      [far, near, "back"],
+    ] as const) {
+      open.add(from);
+      from.on("data", (piece) => {
+        const passed = onPiece(piece, way, near);
+        if (passed !== undefined) to.write(passed);
+      });
+      from.on("error", () => to.destroy()).on("close", () => to.destroy());
+    }
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  ends.push(async () => {
+    for (const socket of open) socket.destroy();
+    proxy.close();
+    await once(proxy, "close");
+  });
+  return (proxy.address() as AddressInfo).port;
+}
+
+async function start(): Promise<RedisProcess> {
+  const server = await startRedis();
+  ends.push(server.remove);
+  return server;
+}
+
+async function open(server: RedisProcess, port: number): Promise<Storage> {
+  const storage = await createRedisStorage({ address: { ...server.address, servers: [{ host: "127.0.0.1", port }] } });
+  ends.push(storage.close);
+  return storage;
+}
+
+test("[ST55] after bytes that are no answer nobody is given the answer to another command", async () => {
+  const server = await start();
+  let garbled: (() => void) | undefined;
+  const port = await link(server.port, (piece, way) => {
+    if (way === "there" || garbled === undefined) return piece;
+    garbled();
+    garbled = undefined;
+    return Buffer.from("\x01what\r\n");
+  });
+  const storage = await open(server, port);
+  await storage.commit(batch(1, { logs: [append("one", "1"), append("two", "1", "2")] }));
+  const answered = new Promise<void>((resolve) => {
+    garbled = resolve;
+  });
+  const one = storage.log.tail(1, "one");
+  await answered;
+  expect(await Promise.all([one, storage.log.tail(1, "two")])).toEqual([1, 2]);
+});
+
+test("[ST55] a node whose bus connection is dead in silence hears again after some seconds", async () => {
+  const server = await start();
+  const dead = new Set<Socket>();
+  let dies = true;
+  const port = await link(server.port, (piece, way, near) => {
+    if (dies && way === "there" && /SUBSCRIBE\r\n/i.test(piece.toString("latin1"))) {
+      dead.add(near);
+      dies = false;
+    }
+    return dead.has(near) ? undefined : piece;
+  });
+  const [deaf, other] = [await open(server, port), await open(server, server.port)];
+  const heard = new Promise<Uint8Array>((resolve) => deaf.bus.subscribe("t", resolve));
+  const wake = setInterval(() => other.bus.publish("t", bytes("m")), 50);
+  expect(await heard.finally(() => clearInterval(wake))).toEqual(bytes("m"));
+  expect(dead.size).toBe(1);
+}, 15_000);
