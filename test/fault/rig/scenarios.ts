@@ -11,6 +11,8 @@ import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
 import { timelineResumed } from "./timelineResumed.ts";
 import { timersKilled } from "./timersKilled.ts";
+import { webhooksKilled } from "./webhooksKilled.ts";
+import { webhooksWithdrawn } from "./webhooksWithdrawn.ts";
 
 export const scenarios: readonly Scenario[] = [
   editorsKilled,
@@ -22,6 +24,8 @@ export const scenarios: readonly Scenario[] = [
   timelineResumed,
   accessLost,
   timersKilled,
+  webhooksKilled,
+  webhooksWithdrawn,
   isolation,
   scopes,
   requestsRepeated,
