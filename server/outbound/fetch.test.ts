@@ -55,6 +55,15 @@ afterAll(async () => {
 describe("fetch", () => {
   const at = (path: string, host = "127.0.0.1") => `https://${host}:${receiver.port}${path}`;
 
+  test("[OB8] whoever does not want the request any more when the connection stands has sent nothing; what the question throws is thrown", async () => {
+    const before = receiver.received.length;
+    const trouble = new Error("nobody knows");
+    expect(await fetch(at("/asked"), { isStillWanted: async () => false })).toEqual({ kind: "withheld" });
+    await expect(fetch(at("/asked"), { isStillWanted: () => Promise.reject(trouble) })).rejects.toBe(trouble);
+    expect(await fetch(at("/asked"), { isStillWanted: async () => true })).toMatchObject({ kind: "answered", status: 200 });
+    expect(receiver.received.length).toBe(before + 1);
+  });
+
   test("[OB3] the request goes to the checked address while Host and SNI keep the name", async () => {
     zone["hooks.example.com"] = [["127.0.0.1"]];
     asked.length = 0;

@@ -5,7 +5,7 @@
  * the connected peer is compared once more; SNI, the certificate check and `Host` keep the name. Redirects are
  * answers like any other, connections are never shared, proxy variables are not read, and what comes back is read
  * up to a cap and never inflated. It knows nothing of webhooks or retries: outcomes are values, and only the
- * caller's own abort is thrown.
+ * caller's own abort and its own trouble are thrown.
  */
 import type { SecureContext, TLSSocket } from "node:tls";
 import { type buildConnector, Client } from "undici";
@@ -27,6 +27,8 @@ export interface OutboundRequest {
   /** The rest of the answer is left unread. */
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
+  /** Asked when the connection stands and before anything is sent: to connect may have taken long. What it throws is thrown. */
+  readonly isStillWanted?: () => Promise<boolean>;
 }
 
 export type OutboundOutcome =
@@ -37,7 +39,9 @@ export type OutboundOutcome =
       /** As sent, at most `maxResponseBytes`; shorter when the receiver drips or breaks off. */
       readonly body: Uint8Array;
     }
-  | { readonly kind: "failed"; readonly reason: OutboundFailure };
+  | { readonly kind: "failed"; readonly reason: OutboundFailure }
+  /** Not wanted any more: nothing was sent. */
+  | { readonly kind: "withheld" };
 
 export type OutboundFetch = (request: OutboundRequest) => Promise<OutboundOutcome>;
 
@@ -54,11 +58,15 @@ export function createOutboundFetch({
     const connect = startDeadline(request.connectMs, total.signal);
     let socket: TLSSocket | undefined;
     let client: Client | undefined;
+    let asking = false;
     try {
       const target = await checkUrl(request.url, connect.signal);
       const connected = await dial(target, connect.signal, secureContext);
       socket = connected;
       connect.clear();
+      asking = true;
+      if ((await request.isStillWanted?.()) === false) return { kind: "withheld" };
+      asking = false;
       // Called in the same turn, the client would take the connection for one still being made.
       const connector: buildConnector.connector = (_options, done) => queueMicrotask(() => done(null, connected));
       client = new Client(target.url.origin, { connect: connector, headersTimeout: 0, bodyTimeout: 0 });
@@ -76,6 +84,7 @@ export function createOutboundFetch({
       return { kind: "answered", status: answer.statusCode, headers, body };
     } catch (error) {
       request.signal.throwIfAborted();
+      if (asking) throw error;
       if (total.passed) return { kind: "failed", reason: "timeout" };
       if (connect.passed) return { kind: "failed", reason: "connect_timeout" };
       if (error instanceof AppError) return { kind: "failed", reason: error.code as OutboundFailure };

@@ -2,7 +2,9 @@
 import type { DeliveryExchange } from "../../machines/delivery.ts";
 import type { OutboundOutcome } from "../outbound/fetch.ts";
 
-export type AttemptOutcome = OutboundOutcome | { readonly kind: "failed"; readonly reason: "secret_unavailable" };
+export type AttemptOutcome =
+  | Exclude<OutboundOutcome, { readonly kind: "withheld" }>
+  | { readonly kind: "failed"; readonly reason: "secret_unavailable" };
 
 /** Headers of an answer are kept up to here, counted in characters. */
 const maxHeaderCharacters = 4096;

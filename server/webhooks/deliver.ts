@@ -1,9 +1,10 @@
 /**
  * One attempt of a delivery: the effect of `machines/delivery.ts`, and the two kinds of actor it concerns.
  *
- * The webhook is read anew, so what was deleted, disabled or unsubscribed since is skipped; the request is signed
- * with the secret of this moment; the outcome is an event, and joins in one commit with what it says of the
- * endpoint. When the next attempt is due is the machine's to say, which addresses may be called is outbound's.
+ * The webhook is read anew, so what was deleted, disabled or unsubscribed since is skipped, and once more when the
+ * connection stands: an endpoint may be slow to let it come about. The request is signed with the secret of this
+ * moment; the outcome is an event, and joins in one commit with what it says of the endpoint. When the next attempt
+ * is due is the machine's to say, which addresses may be called is outbound's.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../api/limits.ts";
@@ -105,7 +106,8 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
 
   const deliver: RunEffect<DeliveryContext, DeliveryEvent> = async ({ actorId: deliveryId, attempt, context, signal }) => {
     const { webhookId, eventId, event, attempts } = context;
-    const webhook = (await storage.records.get(webhookRecord, webhookId))?.value;
+    const read = async () => (await storage.records.get(webhookRecord, webhookId))?.value;
+    const webhook = await read();
     const reason = toSkipReason(webhook, event);
     if (webhook === undefined || reason !== undefined) {
       observe?.attempt("skipped", 0);
@@ -128,7 +130,11 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
       ...signatures,
     };
     const startedAt = performance.now();
-    const outcome: AttemptOutcome =
+    async function isStillWanted(): Promise<boolean> {
+      const now = await read();
+      return now !== undefined && toSkipReason(now, event) === undefined && now.url === webhook?.url;
+    }
+    const outcome: AttemptOutcome | { readonly kind: "withheld" } =
       signatures === undefined
         ? { kind: "failed", reason: "secret_unavailable" }
         : await fetch({
@@ -140,7 +146,12 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
             connectMs: limits["webhook.connectMs"],
             maxResponseBytes: limits["webhook.response"],
             signal,
+            isStillWanted,
           });
+    if (outcome.kind === "withheld") {
+      // Begun anew, it finds out what the change means for it.
+      return { kind: "retry", atMs: storage.now(), reason: "the webhook changed while its endpoint was dialled" };
+    }
     const durationMs = Math.round(performance.now() - startedAt);
     const delivered = isDelivered(outcome);
     const result = outcome.kind === "answered" ? { statusCode: outcome.status } : { error: outcome.reason };

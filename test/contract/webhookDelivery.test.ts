@@ -1,5 +1,7 @@
 /** Deliveries over real TLS to a receiver of the test's own, from the commit of what happened to the last attempt. */
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { partitionOfId } from "../../server/ids.ts";
@@ -44,6 +46,33 @@ async function receive(answer?: (request: ReceivedRequest, n: number) => Receive
   const receiver = await startReceiver({ authority, ...(answer === undefined ? {} : { answer }) });
   receivers.push(receiver);
   return receiver;
+}
+
+/** Stands before a receiver and lets the first connection through when it is told to, as an endpoint does that is slow to answer. */
+async function startGate(receiver: Receiver) {
+  let dial = () => {};
+  let open = () => {};
+  const dialled = new Promise<void>((resolve) => {
+    dial = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const server = createServer((near) => {
+    near.on("error", () => {}).once("close", end);
+    dial();
+    void opened.then(() => {
+      const far = connect(receiver.port, "127.0.0.1").on("error", () => {});
+      near.pipe(far).pipe(near);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}/hook`, dialled, open, ended, close: () => void server.close() };
 }
 
 const stateOf = async (webhookId: string) => (await rig.deliveries(webhookId)).map((delivery) => delivery.state);
@@ -249,6 +278,29 @@ describe("deliveries", () => {
     for (const { context } of await rig.deliveries(webhookId)) expect(context.skipReason).toBe(reason);
     expect(receiver.received.length).toBe(20);
   });
+
+  test.each([
+    ["deleted", (path: string) => rig.request("DELETE", path), []],
+    ["disabled", (path: string) => rig.request("PATCH", path, { body: { active: false } }), ["skipped"]],
+    ["unsubscribed", (path: string) => rig.request("PATCH", path, { body: { events: ["review.mentioned"] } }), ["skipped"]],
+    ["moved", (path: string, url: string) => rig.request("PATCH", path, { body: { url } }), ["delivered"]],
+  ] as const)(
+    "[WH7] an endpoint that is slow to let itself be connected to gets nothing once the webhook is %s",
+    async (_what, change, states) => {
+      await open();
+      const [before, after] = [await receive(), await receive()];
+      const gate = await startGate(before);
+      const { webhookId } = await rig.make(gate.url);
+      await rig.happen();
+      await gate.dialled;
+      expect((await change(rig.path(webhookId), after.url)).status).toBeLessThan(300);
+      gate.open();
+      await gate.ended;
+      await untilStates(webhookId, ...states);
+      expect([before.received.length, after.received.length]).toEqual([0, states.filter((state) => state === "delivered").length]);
+      gate.close();
+    },
+  );
 
   test("[WH7] the address of the moment is called, and a webhook that came back is told of what comes after", async () => {
     await open({ scheduleMs: [0, 3_600_000, 10] });
