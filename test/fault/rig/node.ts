@@ -5,12 +5,15 @@
 import { readFileSync } from "node:fs";
 import type { FaultProxy } from "../../support/faultProxy.ts";
 import type { RunningServer, Settings } from "../../support/server.ts";
+import type { WallClock } from "./wallClock.ts";
 
 export interface RigNode {
   readonly server: RunningServer;
   readonly url: string;
   /** Between node and store; the embedded store has none. */
   readonly link: FaultProxy | undefined;
+  /** Where the rig's nodes have clocks of their own. */
+  readonly wall: WallClock | undefined;
   readonly isUp: boolean;
   readonly kills: number;
   readonly stops: number;
@@ -33,7 +36,7 @@ function readPeakMiB(pid: number): number {
   }
 }
 
-export function createRigNode(server: RunningServer, link: FaultProxy | undefined): RigNode {
+export function createRigNode(server: RunningServer, link: FaultProxy | undefined, wall: WallClock | undefined): RigNode {
   let [kills, stops, maxRssMiB, isUp] = [0, 0, 0, true];
   const look = () => {
     maxRssMiB = Math.max(maxRssMiB, readPeakMiB(server.pid));
@@ -42,6 +45,7 @@ export function createRigNode(server: RunningServer, link: FaultProxy | undefine
   return {
     server,
     link,
+    wall,
     get url() {
       return server.url;
     },

@@ -13,6 +13,7 @@ import { type Settings, startServer } from "../../support/server.ts";
 import { secretKey } from "../../support/stores.ts";
 import { createRigNode, type RigNode } from "./node.ts";
 import { type Replicas, startReplicas } from "./replicas.ts";
+import { createWallClock } from "./wallClock.ts";
 
 /** E: embedded store, one node. R: Redis, two nodes. S: Redis that fails over to a replica, two nodes. */
 export type RigMode = "E" | "R" | "S";
@@ -21,6 +22,8 @@ export interface RigOptions {
   readonly mode: RigMode;
   /** Over those of every rig: no limits, a lease of a second, an outbound range on this machine. */
   readonly settings?: Settings;
+  /** Each node goes by a clock on the wall that can be set wrong. */
+  readonly ownClocks?: boolean;
   /** How the receiver answers; 204 by default. */
   readonly answer?: NonNullable<Parameters<typeof startReceiver>[0]>["answer"];
 }
@@ -62,7 +65,7 @@ const betweenTriesMs = 25;
 const answerMs = 3000;
 const patienceMs = 60_000;
 
-export async function startRig({ mode, settings = {}, answer }: RigOptions): Promise<Rig> {
+export async function startRig({ mode, settings = {}, ownClocks = false, answer }: RigOptions): Promise<Rig> {
   const ends: (() => Promise<unknown> | unknown)[] = [];
   const remove = async () => {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
@@ -85,17 +88,20 @@ export async function startRig({ mode, settings = {}, answer }: RigOptions): Pro
     async function startNode(at: number): Promise<RigNode> {
       const link = redis === undefined ? undefined : await startFaultProxy({ host: "127.0.0.1", port: redis.port });
       if (link !== undefined) ends.push(() => link.close());
+      const wall = ownClocks ? createWallClock() : undefined;
+      if (wall !== undefined) ends.push(() => wall.remove());
       const server = await startServer({
         LIMITS: "off",
         LEASE_MS: "1000",
         OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
         NODE_EXTRA_CA_CERTS: receiver.authority.file,
         ...toStore(link),
+        ...wall?.settings,
         ...settings,
         ...(settings.MODEL_NAME === undefined ? {} : { MODEL_BASE_URL: `${new URL(model.baseUrl).origin}/${at}/v1` }),
       });
       ends.push(() => server.remove());
-      return createRigNode(server, link);
+      return createRigNode(server, link, wall);
     }
 
     // One after the other: the first makes the first account.

@@ -14,7 +14,11 @@ export interface StartedRun {
 }
 
 /** A run from research to review. The approvals of the steps named are given in advance; all by default. */
-export async function startArticleRun(rig: Rig, name: string, approved: readonly string[] = stepNames): Promise<StartedRun> {
+export async function startArticleRun(
+  rig: Pick<Rig, "workspaceId" | "insist">,
+  name: string,
+  approved: readonly string[] = stepNames,
+): Promise<StartedRun> {
   const { workspaceId } = rig;
   const { topicId } = await rig.insist(
     "POST",

@@ -24,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   timelineResumed,
   accessLost,
   timersKilled,
+  clocksSkewed,
   webhooksKilled,
   webhooksWithdrawn,
   isolation,

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";
 import type { Rig } from "./rig.ts";
 import { readEvents, type StartedRun, startArticleRun, untilCompleted } from "./runs.ts";
+import { checkTimer } from "./runTimer.ts";
 import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
@@ -56,30 +57,13 @@ async function play(rig: Rig, { timers, abreast, everyMs }: Scale, tell: (what: 
   const latenessMs: number[] = [];
   let [acked, bad, lost, dup] = [0, 0, 0, 0];
   for (const { runId } of runs) {
-    const events = await readEvents(rig, runId);
-    const waits = events.flatMap((event) => (event.event === "agent.paused_for_approval" ? [event.data] : []));
-    const [wait] = waits.filter(({ stepName }) => stepName === "draft");
-    const ends = events.filter((event) => event.event === "agent.approval_resolved" && event.data.approvalId === wait?.approvalId);
+    const { dueMs, firedMs, ...faults } = checkTimer(runId, await readEvents(rig, runId));
     acked += 1;
-    const [end] = ends;
-    if (ends.length === 0 || end === undefined || wait?.expiresAt === undefined) {
-      lost += 1;
-      tell(`${runId}: its approval never expired`);
-      continue;
-    }
-    if (ends.length > 1) {
-      dup += 1;
-      tell(`${runId}: its approval expired ${ends.length} times`);
-    }
-    if (end.event === "agent.approval_resolved" && end.data.decision !== "expired") {
-      bad += 1;
-      tell(`${runId}: its approval was resolved as ${end.data.decision}`);
-    }
-    const [dueMs, firedMs] = [Date.parse(wait.expiresAt), Date.parse(end.createdAt)];
-    if (firedMs < dueMs) {
-      bad += 1;
-      tell(`${runId}: its approval expired ${dueMs - firedMs} ms early`);
-    }
+    for (const what of [...faults.lost, ...faults.dup, ...faults.bad]) tell(what);
+    lost += faults.lost.length;
+    dup += faults.dup.length;
+    bad += faults.bad.length;
+    if (faults.lost.length > 0) continue;
     const downMs = outages.reduce((sum, { fromMs, untilMs }) => sum + Math.max(0, Math.min(untilMs, firedMs) - Math.max(fromMs, dueMs)), 0);
     latenessMs.push(Math.max(0, firedMs - dueMs - downMs));
   }

@@ -1,0 +1,31 @@
+/**
+ * Loaded into a node of the rig before anything else (`NODE_OPTIONS=--import`): its clock on the wall goes wrong by as many
+ * milliseconds as stand in the file `WALL_SHIFT_FILE`, from the moment they stand there. The monotonic clock, and with it
+ * every timer, stays as it is. What the process goes by is written beside the file, so that a test can wait for it.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
+
+const file = process.env.WALL_SHIFT_FILE;
+const lookEveryMs = 5;
+const TrueDate = globalThis.Date;
+let shiftMs;
+
+function look() {
+  const readMs = Number(readFileSync(file, "utf8"));
+  if (readMs === shiftMs) return;
+  shiftMs = readMs;
+  if (isMainThread) writeFileSync(`${file}.seen`, `${process.pid} ${shiftMs}`);
+}
+
+const now = () => TrueDate.now() + shiftMs;
+const ShiftedDate = new Proxy(TrueDate, {
+  apply: () => new TrueDate(now()).toString(),
+  construct: (target, given, newTarget) =>
+    Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget === ShiftedDate ? target : newTarget),
+  get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
+});
+
+look();
+setInterval(look, lookEveryMs).unref();
+globalThis.Date = ShiftedDate;
