@@ -1,6 +1,6 @@
 /**
- * Looks at Redis each second: takes over its time, asks each master whether it takes writes, and sees that it is still
- * the store this server was started on. Every ten looks it reads again what the servers' settings promise.
+ * Looks at Redis each second: takes over its time, asks each master whether it takes writes, and sees that it still holds
+ * what this server has read. Every ten looks it reads again what the servers' settings promise.
  */
 import { randomUUID } from "node:crypto";
 import { type Partition, partitionCount, StorageDamagedError, StorageUnavailableError } from "./port.ts";
@@ -71,6 +71,8 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   let weaknesses: readonly string[] = [];
   let facts: readonly ServerFacts[] = [];
   let closed = false;
+  /** Of each partition that was probed: what tells its data from other data, and a time that surely stands in it. */
+  const seen = new Map<Partition, { readonly mark: string; readonly reachedMs: number }>();
 
   async function readTime(): Promise<void> {
     const askedMs = performance.now();
@@ -83,8 +85,14 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     });
     const [timeMs, found] = (reply as readonly Reply[]).map(text);
     clock.learn({ askedMs, saidMs: Number(timeMs), answeredMs: performance.now() });
-    if (found === store || lost !== undefined) return;
-    lost = new StorageDamagedError("Redis no longer holds the data this server was started on: it was emptied, or replaced by another");
+    if (found !== store) lose();
+  }
+
+  function lose(): void {
+    if (lost !== undefined) return;
+    lost = new StorageDamagedError(
+      "Redis no longer holds what this server has read: it was emptied, replaced, or set back to an older state",
+    );
     onLost(lost);
   }
 
@@ -115,16 +123,21 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   async function probe(): Promise<void> {
     const shards = await topology.shards();
     await Promise.all(
-      shards.map((partition) =>
-        calls.run({
+      shards.map(async (partition) => {
+        const nowMs = clock.at(performance.now());
+        const reply = await calls.run({
           partition,
           script: redisScripts.probe,
           keys: [redisKeys.meta(partition)],
-          args: [],
+          args: [randomUUID(), String(nowMs)],
           repeatable: true,
           replicated: true,
-        }),
-      ),
+        });
+        const [mark = "", reached] = (reply as readonly Reply[]).map(text);
+        const known = seen.get(partition);
+        if (known !== undefined && (known.mark !== mark || Number(reached) < known.reachedMs)) lose();
+        seen.set(partition, { mark, reachedMs: Math.max(Number(reached), nowMs) });
+      }),
     );
   }
 

@@ -6,7 +6,7 @@
 import { type Connection, ErrorReply, type Reply } from "./redisConnection.ts";
 import type { RedisAddress } from "./storeAddress.ts";
 
-const wantedSettings = ["appendonly", "appendfsync", "maxmemory", "maxmemory-policy", "min-replicas-to-write"] as const;
+const wantedSettings = ["appendonly", "appendfsync", "maxmemory", "maxmemory-policy", "no-appendfsync-on-rewrite"] as const;
 
 /** Redis older than this has no scripts that say what they may do. */
 const oldestMajor = 7;
@@ -67,6 +67,8 @@ export function toWeaknesses(
     if (settings.appendonly !== "yes") found.push("appendonly is not yes: a restart loses what was written since the last snapshot");
     else if (settings.appendfsync !== "always")
       found.push(`appendfsync is ${settings.appendfsync}, not always: a crash of the machine loses the last writes`);
+    else if (settings["no-appendfsync-on-rewrite"] !== "no")
+      found.push("no-appendfsync-on-rewrite is yes: a crash of the machine while Redis rewrites its log loses the writes of that time");
     if (settings["maxmemory-policy"] !== "noeviction")
       found.push(`maxmemory-policy is ${settings["maxmemory-policy"]}, not noeviction: Redis throws data away when memory is short`);
   }

@@ -237,6 +237,17 @@ return { string.format('%.0f', now + ahead), kept[3] }
 `,
   ),
 
-  /** KEYS meta: whether the server takes what needs memory. */
-  probe: toScript("", `redis.call('HSET', KEYS[1], 'probe', '1') return 1`),
+  /**
+   * KEYS meta · ARGV a mark for data that has none, store time → the mark, the latest time that was said before.
+   * Refused by a server that takes nothing which needs memory.
+   */
+  probe: toScript(
+    "",
+    `
+local kept = redis.call('HMGET', KEYS[1], 'mark', 'probe')
+local mark, at = kept[1] or ARGV[1], tonumber(kept[2] or '0')
+redis.call('HSET', KEYS[1], 'mark', mark, 'probe', string.format('%.0f', math.max(at, tonumber(ARGV[2]))))
+return { mark, string.format('%.0f', at) }
+`,
+  ),
 } as const;

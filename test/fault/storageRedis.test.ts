@@ -202,6 +202,29 @@ describe("a Redis that forgets", () => {
     expect((await storage.status()).writes).toBe("refused");
   });
 
+  test("[ST56] a server whose Redis went back to an older state under it refuses everything from then on", async () => {
+    const server = await start({ appendonly: "no" });
+    const lost: Error[] = [];
+    const storage = await open(server, { onLost: (error) => lost.push(error) });
+    await commitSerial(storage, 1);
+    const look = async () => {
+      const before = await server.command("HGET", "svc:{p00}:m", "probe");
+      await vi.waitFor(async () => expect(await server.command("HGET", "svc:{p00}:m", "probe")).not.toBe(before), { timeout: 10_000 });
+    };
+    await look();
+    await server.command("SAVE");
+    await commitSerial(storage, 2);
+    // When the second one is there, the first one was answered.
+    for (let looks = 0; looks < 2; looks += 1) await look();
+    expect(lost).toEqual([]);
+    await server.kill();
+    await server.start();
+    await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
+    await expect(commitSerial(storage, 3)).rejects.toThrow(StorageDamagedError);
+    // Whoever starts now starts on what is there.
+    await checkSerials(await open(server), new Map([[1, 1]]), new Set([2]));
+  });
+
   test("[ST47] a store of a newer version is refused and left as it is", async () => {
     const server = await start();
     await (await open(server)).close();
@@ -217,6 +240,11 @@ describe("what is promised", () => {
     ["on every write", {}, undefined],
     ["each second", { appendfsync: "everysec" }, "appendfsync is everysec, not always: a crash of the machine loses the last writes"],
     ["never", { appendonly: "no" }, "appendonly is not yes: a restart loses what was written since the last snapshot"],
+    [
+      "but not while it rewrites",
+      { "no-appendfsync-on-rewrite": "yes" },
+      "no-appendfsync-on-rewrite is yes: a crash of the machine while Redis rewrites its log loses the writes of that time",
+    ],
     [
       "but throws away",
       { "maxmemory-policy": "allkeys-lru" },

@@ -1,10 +1,10 @@
 /** Those who say where the masters are: Sentinels and nodes of a Cluster that are cut off, closed, or behind. */
-import { afterEach, describe, expect, test } from "vitest";
-import type { Storage } from "../../server/storage/port.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Storage, StorageDamagedError } from "../../server/storage/port.ts";
 import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
 import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 import { append, batch } from "../contract/storageTypes.ts";
-import { startRedis, startRedisCluster, startRedisSentinel, startSentinelOf } from "../support/redisServer.ts";
+import { type RedisClusterProcesses, startRedis, startRedisCluster, startRedisSentinel, startSentinelOf } from "../support/redisServer.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -49,12 +49,28 @@ describe("Sentinels", () => {
 });
 
 describe("a Cluster", () => {
+  let cluster: RedisClusterProcesses;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+  });
+  afterAll(() => cluster.remove());
+
   test("[ST53] a node that has lost the Cluster is believed only when all have", async () => {
-    const cluster = await started(startRedisCluster());
     const lone = await started(startRedis({ "cluster-enabled": "yes", "cluster-port": "0" }));
     // It holds all slots but one that is nobody's, and takes no commands.
     await lone.command("CLUSTER", "ADDSLOTSRANGE", "0", "16382");
     const address = { ...cluster.address, servers: [...lone.address.servers, ...cluster.address.servers] };
     expect((await say(await open(address), "one")).ok).toBe(true);
+  });
+
+  test("[ST47] one master that was emptied under a running server is noticed, whichever it is", async () => {
+    const lost: Error[] = [];
+    const storage = await open(cluster.address, { onLost: (error) => lost.push(error) });
+    const holdsFirst = cluster.masters.map((master) => master.command("EXISTS", "svc:{p00}:m").then(Boolean, () => false));
+    const other = cluster.masters[(await Promise.all(holdsFirst)).indexOf(false)];
+    await vi.waitFor(async () => expect(await other?.command("DBSIZE")).toBe(1), { timeout: 10_000 });
+    await other?.command("FLUSHALL");
+    await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
+    await expect(say(storage, "one")).rejects.toThrow(StorageDamagedError);
   });
 });

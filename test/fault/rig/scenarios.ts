@@ -1,5 +1,6 @@
 /** Every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
+import { clocksSkewed } from "./clocksSkewed.ts";
 import { editorsAtFullLoad, editorsAtWork, editorsKilled, editorsSilenced } from "./editorsKilled.ts";
 import { failover } from "./failover.ts";
 import { isolation } from "./isolation.ts";
