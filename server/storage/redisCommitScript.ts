@@ -133,6 +133,28 @@ for place = 1, number() do
   end
 end
 
+-- What is only written is looked at too: a key of another kind would stop the script half way.
+for _, change in ipairs(indexes) do redis.call('ZCARD', change[2]) end
+if counts then redis.call('HLEN', counts) end
+if order then redis.call('ZCARD', order) end
+if logs then redis.call('HLEN', logs) end
+local first = at
+for _ = 1, number() do
+  local op, stream = take(), key()
+  take()
+  redis.call('XLEN', stream)
+  if op == 'append' then
+    local twinStream = key()
+    take()
+    if twinStream then redis.call('XLEN', twinStream) end
+    local count = number()
+    at = at + count
+  elseif op == 'trim' then
+    take()
+  end
+end
+at = first
+
 -- Everything holds: from here on there are only writes.
 for _, row in ipairs(rows) do
   if row[3] == '' then redis.call('HDEL', row[1], row[2]) else redis.call('HSET', row[1], row[2], row[3]) end

@@ -169,6 +169,42 @@ describe("a Redis without room", () => {
   });
 });
 
+describe("a Redis that is damaged", () => {
+  test("[ST57] a commit that meets a key of another kind changes nothing", async () => {
+    const server = await start({ "enable-debug-command": "local" });
+    const storage = await open(server);
+    const sha256 = await storage.blobs.put(partition, bytes("blob"));
+    const item = (id: string): Item => ({ id: `${partition}/${id}`, groups: ["g"], keys: [["k"]], name: id, expiresAtMs: 1 });
+    const write = async (id: string, replaces?: string) => {
+      const old = replaces === undefined ? undefined : await storage.records.get(itemType, `${partition}/${replaces}`);
+      return storage.commit(
+        batch(partition, {
+          records: [put({ ...item(id), blobs: [sha256] }), ...(old === undefined ? [] : [remove(old)])],
+          logs: [
+            { op: "append", log: "own", twin: "all", entries: [bytes(id)] },
+            { op: "trim", log: "own", through: 1 },
+            append("third", id),
+          ],
+        }),
+      );
+    };
+    expect((await write("a")).ok).toBe(true);
+    const keys = ((await server.command("KEYS", `svc:{p${partition}}:*`)) as string[]).filter((key) => !/:b:|:m$/.test(key));
+    expect(keys.length).toBe(11);
+    const dumpAll = async () =>
+      Object.fromEntries(await Promise.all(keys.map(async (key) => [key, await server.command("DEBUG", "DIGEST-VALUE", key)])));
+    for (const key of keys) {
+      await server.command("RENAME", key, "kept");
+      await server.command("SET", key, "of another kind");
+      const before = await dumpAll();
+      await expect(write("b"), key).rejects.toThrow(/WRONGTYPE/);
+      expect(await dumpAll(), key).toEqual(before);
+      await server.command("RENAME", "kept", key);
+    }
+    expect(await write("b", "a")).toMatchObject({ ok: true, positions: [2, 2] });
+  });
+});
+
 describe("a Redis that forgets", () => {
   test("[ST43] scripts that Redis forgets in the middle are given to it again, and nothing is done twice", async () => {
     const server = await start();
