@@ -86,3 +86,18 @@ test("[ST55] a node whose bus connection is dead in silence hears again after so
   expect(await heard.finally(() => clearInterval(wake))).toEqual(bytes("m"));
   expect(dead.size).toBe(1);
 }, 15_000);
+
+test("[ST44] a connection that is lost while the server starts is opened again, whatever was under way", async () => {
+  const server = await start();
+  for (const command of ["SCRIPT", "EVALSHA", "INFO", "CONFIG"]) {
+    let cuts = 0;
+    const port = await link(server.port, (piece, way, near) => {
+      if (cuts > 0 || way === "back" || !piece.includes(`${command}\r\n`)) return piece;
+      cuts += 1;
+      near.resetAndDestroy();
+      return undefined;
+    });
+    expect((await (await open(server, port)).commit(batch(1, { logs: [append("one", "1")] }))).ok).toBe(true);
+    expect(cuts).toBe(1);
+  }
+});
