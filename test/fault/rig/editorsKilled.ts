@@ -1,6 +1,6 @@
 /**
  * Editors on articles, and every two seconds a node is killed, in the very turn in which something was acknowledged, so
- * that nothing can become durable just in time. Every other time its editors die with it, so that their memory cannot
+ * that nothing can become durable just in time. Half of the time its editors die with it, so that their memory cannot
  * heal the loss; the others come back with what they remember, as people do.
  */
 import { randomInt } from "node:crypto";
@@ -12,7 +12,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
 import { type Silence, silence } from "./silence.ts";
-import { openWriter, tokensOf, type Writer } from "./writers.ts";
+import { type Acknowledgement, openWriter, tokensOf, type Writer } from "./writers.ts";
 
 interface Scale {
   readonly articles: number;
@@ -47,10 +47,11 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       return articleId as string;
     }),
   );
-  let strike: (() => void) | undefined;
+  let strike: { readonly on: Acknowledgement; readonly run: () => void } | undefined;
   let names = 0;
-  const onAcknowledged = () => {
-    strike?.();
+  const onAcknowledged = (how: Acknowledgement) => {
+    if (strike?.on !== how) return;
+    strike.run();
     strike = undefined;
   };
   const open = (node: number, articleId: string) => {
@@ -103,14 +104,14 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     const node = rig.nodes[at] as RigNode;
     const kind = scale.kinds[round % scale.kinds.length] ?? "killed";
     const endMs = Date.now() + scale.everyMs;
-    /** In the very turn in which something is acknowledged. */
+    /** In the very turn in which something is acknowledged, in either way in turn. */
     const atAcknowledgement = <Done>(work: () => Done | Promise<Done>) =>
       new Promise<Done>((resolve) => {
-        strike = () => resolve(work());
+        strike = { on: round % 2 === 0 ? "confirmed" : "seen", run: () => resolve(work()) };
       });
     if (kind === "killed") {
       await atAcknowledgement(() => node.kill());
-      await comeBack(node, at, round % 2 === 0);
+      await comeBack(node, at, Math.floor(round / 2) % 2 === 0);
     } else {
       const end = await atAcknowledgement(() => silence(node, kind));
       await pause(scale.silentMs);
@@ -177,7 +178,7 @@ const many = { ...editors, articles: 10, editorsOfNode: (nodes: number) => 4 / n
 export const editorsAtFullLoad = createScenario<Scale>({
   name: "editors-at-full-load",
   modes: ["E", "R"],
-  short: { ...many, faults: 2, order: "random", kinds: ["killed"], storeKills: 1, everyMs: 2000 },
+  short: { ...many, faults: 4, order: "random", kinds: ["killed"], storeKills: 1, everyMs: 1000 },
   full: { ...many, faults: 30, order: "random", kinds: ["killed"], storeKills: 10, everyMs: 2000, leastUpMs: 1200 },
   play,
   figure: `${figure}; ≥ 20,000 confirmed or seen`,

@@ -15,6 +15,9 @@ const tokenPattern = /\[[\w.]+\]/g;
 /** The tokens of a text, in its order. */
 export const tokensOf = (text: string): readonly string[] => text.match(tokenPattern) ?? [];
 
+/** By a sync-step-2 to the writer, or in the eyes of another. */
+export type Acknowledgement = "confirmed" | "seen";
+
 export interface Writer {
   /** Where it works; the node it was opened at. */
   readonly node: number;
@@ -26,7 +29,7 @@ export interface Writer {
   close(): void;
 }
 
-/** `onAcknowledged` is called in the very turn in which something new is confirmed or seen. */
+/** `onAcknowledged` is called in the very turn in which something is confirmed, or is seen that was not known to be safe. */
 export async function openWriter(options: {
   readonly rest: Rest;
   readonly node: number;
@@ -34,7 +37,7 @@ export async function openWriter(options: {
   /** Unique among all writers that ever were. */
   readonly name: string;
   readonly journal: Journal;
-  readonly onAcknowledged: () => void;
+  readonly onAcknowledged: (how: Acknowledgement) => void;
 }): Promise<Writer> {
   const { rest, node, articleId, name, journal, onAcknowledged } = options;
   const editor: Editor = await openEditor(rest, articleId);
@@ -44,20 +47,20 @@ export async function openWriter(options: {
   /** How much was written before each question of this socket that is not answered yet. */
   let asked: number[] = [];
 
-  function note(tokens: readonly string[]): void {
+  function note(tokens: readonly string[], how: Acknowledgement): void {
     const known = journal.acknowledged.size;
     journal.acknowledge(...tokens);
-    if (journal.acknowledged.size > known) onAcknowledged();
+    if (how === "confirmed" ? tokens.length > 0 : journal.acknowledged.size > known) onAcknowledged(how);
   }
 
   text.observe((event, transaction) => {
     if (transaction.local) return;
-    for (const { insert } of event.delta) if (typeof insert === "string") note(tokensOf(insert));
+    for (const { insert } of event.delta) if (typeof insert === "string") note(tokensOf(insert), "seen");
   });
   provider.on("sync", (synced: boolean) => {
     if (!synced) return;
     const count = asked.shift() ?? 0;
-    note(written.slice(confirmed, count));
+    note(written.slice(confirmed, count), "confirmed");
     confirmed = Math.max(confirmed, count);
   });
   // A new socket has been asked nothing yet; its first answer is to the question it opens with.
