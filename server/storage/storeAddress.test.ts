@@ -57,6 +57,8 @@ test.each([
   "redis://a/x",
   "redis://a/1/2",
   "redis://a?b=c",
+  "redis://:50%@a",
+  "redis://50%:secret@a",
   "redis+sentinel://a",
   "redis+sentinel://a/",
   "redis+cluster://a/1",

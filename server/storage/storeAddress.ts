@@ -69,9 +69,12 @@ export function toRedisAddress(text: string): RedisAddress | undefined {
   // A Cluster has one database.
   if (database === undefined || steps.length > 0 || (kind === "cluster" && database > 0)) return undefined;
   if (kind === "sentinel" && master === undefined) return undefined;
-  const colon = user?.indexOf(":") ?? -1;
-  const username = decode(colon === -1 ? user : user?.slice(0, colon));
-  const password = decode(colon === -1 ? undefined : user?.slice(colon + 1));
+  const [name = "", ...words] = user?.split(":") ?? [];
+  const secret = words.join(":");
+  const username = decode(name);
+  const password = decode(secret);
+  // What cannot be read must not become an entrance without a password.
+  if ((name !== "" && username === undefined) || (secret !== "" && password === undefined)) return undefined;
   return {
     kind,
     servers: servers as readonly ServerAddress[],
