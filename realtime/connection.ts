@@ -218,6 +218,7 @@ export class Connection {
     if (wasAsked) this.openQuestions -= 1;
     if (!this.identity.mayWrite) {
       this.denyReader(bytes);
+      if (wasAsked) this.answered();
       return;
     }
     const maxBytes = this.limits[wasAsked ? "frame.bytes" : "frame.update"];

@@ -86,6 +86,21 @@ describe("a writer who comes back", () => {
     expect(ada.answers).toBe(3);
   });
 
+  it("[RT42] who may not write any more is denied its answer, and goes on reading", async () => {
+    rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
+    const ada = await joinAndLeave();
+    ada.type("while away");
+    await ada.connect();
+    typeLetters(ada, 11);
+    ada.ask();
+    ada.deliver();
+    await turns();
+    ada.connection?.update({ ...ada.identity, mayWrite: false });
+    await settle(rig.clients);
+    expect(ada.denied).toHaveLength(1);
+    expect(ada.answers).toBe(3);
+  });
+
   it("[RT42] who has said what it had is refused when it goes on building on what never came", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await rig.join("ada");
