@@ -13,3 +13,22 @@ export function openDocument({ state, tail }: LoadedDocument): Y.Doc {
   });
   return document;
 }
+
+/** The document as it was at a revision; undefined where only a later state is kept. */
+export function upTo(loaded: LoadedDocument, revision: number): LoadedDocument | undefined {
+  const { tail } = loaded;
+  const stateRevision = (tail[0]?.revision ?? loaded.revision + 1) - 1;
+  if (stateRevision > revision || loaded.revision < revision) return undefined;
+  return { ...loaded, revision, tail: tail.filter((batch) => batch.revision <= revision) };
+}
+
+export function tailBytes({ tail }: LoadedDocument): number {
+  let bytes = 0;
+  for (const { updates } of tail) for (const { update } of updates) bytes += update.length;
+  return bytes;
+}
+
+/** At least as many bytes as the loaded document encodes to. */
+export function encodedBytes(loaded: LoadedDocument): number {
+  return (loaded.state?.length ?? 0) + tailBytes(loaded);
+}

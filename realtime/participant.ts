@@ -127,7 +127,7 @@ class ServerParticipant implements Participant {
       (room) =>
         new Promise<EditResult>((resolve, reject) => {
           this.sit(room);
-          room.edit({ ...as, once: false, change, settle: { resolve, reject } });
+          room.edit({ ...as, once: false, isExact: false, change, settle: { resolve, reject } });
         }),
     );
     this.#show();

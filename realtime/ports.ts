@@ -38,7 +38,9 @@ export type AppendResult =
   /** The article is in the trash or gone. */
   | { readonly kind: "deleted" }
   /** The lease of the guard has moved on: nothing was written. */
-  | { readonly kind: "fenced" };
+  | { readonly kind: "fenced" }
+  /** The log is longer than `after`: nothing was written. */
+  | { readonly kind: "behind" };
 
 /** Where the updates of documents become durable. A rejection means that nothing is known to be written. */
 export interface UpdateLog {
@@ -47,9 +49,9 @@ export interface UpdateLog {
   tail(articleId: string): Promise<number>;
   /**
    * Durable when it resolves. In the same commit the article is marked dirty, its checkpoint armed and a Live
-   * link's synchronization armed. The updates of one call get one revision.
+   * link's synchronization armed. The updates of one call get one revision. `after`: only as the batch after this revision.
    */
-  append(articleId: string, updates: readonly AuthoredUpdate[], guard?: WriteGuard): Promise<AppendResult>;
+  append(articleId: string, updates: readonly AuthoredUpdate[], guard?: WriteGuard, after?: number): Promise<AppendResult>;
   /** Batches after a revision, for rooms woken by the bus; `gap` when they are no longer kept. */
   readAfter(
     articleId: string,

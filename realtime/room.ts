@@ -19,7 +19,7 @@ import { Connection } from "./connection.ts";
 import { DocumentMeasure } from "./documentMeasure.ts";
 import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
-import { openDocument } from "./openDocument.ts";
+import { encodedBytes, openDocument, tailBytes, upTo } from "./openDocument.ts";
 import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "./ports.ts";
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
@@ -74,6 +74,8 @@ interface EditRequest {
   /** A document that knows `clientId` has had it. */
   readonly once: boolean;
   readonly guard: WriteGuard | undefined;
+  /** What it found must still be all there is when it is stored: it is begun anew where another node wrote in between. */
+  readonly isExact: boolean;
   readonly change: (document: Y.Doc, revision: number) => unknown;
   readonly settle: Settle<EditResult>;
 }
@@ -125,8 +127,8 @@ export class Room {
     this.queue = new RoomQueue({
       first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
       begin: (request) => this.beginEdit(request),
-      // A guard that fails must fail nobody else's changes.
-      isAlone: (begun) => begun.guard !== undefined,
+      // A condition that fails must fail nobody else's changes.
+      isAlone,
       write: (batch, begun) => this.append(batch, begun),
       failed: (error) => this.fail(error),
       rested: () => options.onActivity(),
@@ -345,21 +347,24 @@ export class Room {
     const { submissions } = this;
     const loaded = await this.options.updateLog.load(this.articleId);
     if (this.isEnded) return;
-    if (loaded.revision !== this.revision || submissions !== this.submissions || this.queue.hasGathered) {
+    const before = upTo(loaded, this.revision);
+    if (before === undefined || submissions !== this.submissions || this.queue.hasGathered) {
       // What came meanwhile was judged by the document that goes: let everybody come again.
       this.end(1012, "the document was reloaded");
       return;
     }
     this.document.destroy();
-    this.document = openDocument(loaded);
-    this.measure = new DocumentMeasure(this.document, encodedBytes(loaded));
+    this.document = openDocument(before);
+    this.measure = new DocumentMeasure(this.document, encodedBytes(before));
     this.admission = this.createAdmission();
+    // What other nodes wrote since reaches the readers as it always does.
+    this.heard(loaded.revision);
   }
 
   private async append(gathered: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
     const { clock, metrics, updateLog } = this.options;
-    const isAlone = edit?.guard !== undefined;
-    if (!isAlone) this.admission.batchStarted();
+    const alone = edit !== undefined && isAlone(edit);
+    if (!alone) this.admission.batchStarted();
     // In the order in which it will be applied, or a document that is loaded anew could be another one.
     const batch = groupBySpeaker(gathered);
     const updates = batch.map(({ author, update }) => ({ author, update }));
@@ -370,13 +375,18 @@ export class Room {
       edit?.settle.reject(error);
     };
     try {
-      const result = await updateLog.append(this.articleId, updates, edit?.guard);
+      const result = await updateLog.append(this.articleId, updates, edit?.guard, edit?.isExact ? this.revision : undefined);
+      if (result.kind === "behind" && edit !== undefined) {
+        await this.takeBack();
+        this.edit(edit);
+        return;
+      }
       if (result.kind === "fenced") {
         rejectAll(new WriteFenced("the lease of this work has moved on"));
         await this.takeBack();
         return;
       }
-      if (result.kind === "deleted") {
+      if (result.kind !== "appended") {
         rejectAll(notFound());
         this.end(4409, "the article was deleted", notFound());
         return;
@@ -396,7 +406,7 @@ export class Room {
   /** The batch is durable. */
   private settle(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
     this.apply(batch, edit?.update);
-    if (edit?.guard === undefined) this.admission.batchApplied();
+    if (edit === undefined || !isAlone(edit)) this.admission.batchApplied();
     this.revision = revision;
     edit?.settle.resolve({ revision, changed: true, repeated: false, value: edit.value });
     const speakers = new Set<Connection>();
@@ -479,18 +489,11 @@ export class Room {
   }
 }
 
+function isAlone({ guard, isExact }: BegunEdit): boolean {
+  return guard !== undefined || isExact;
+}
+
 function deliverPresence(entries: readonly OutgoingEntry[], to: readonly Connection[]): void {
   const frame = writeAwareness(entries);
   for (const connection of to) connection.deliver(frame);
-}
-
-function tailBytes({ tail }: LoadedDocument): number {
-  let bytes = 0;
-  for (const { updates } of tail) for (const { update } of updates) bytes += update.length;
-  return bytes;
-}
-
-/** At least as many bytes as the loaded document encodes to. */
-function encodedBytes(loaded: LoadedDocument): number {
-  return (loaded.state?.length ?? 0) + tailBytes(loaded);
 }

@@ -36,13 +36,15 @@ export interface Rooms {
   /**
    * Runs `change` in one transaction of a client with `clientId`; durable and relayed when it resolves. If the
    * document already knows `clientId` nothing runs and `repeated` is true. Each client id makes the document
-   * heavier for good: leave it out (`undefined`) where no repetition has to be told.
+   * heavier for good: leave it out (`undefined`) where no repetition has to be told. With `isExact` the document that
+   * `change` sees is the one it is stored upon: it runs anew where another node was faster.
    */
   edit<T>(
     articleId: string,
     author: Author,
     clientId: number | undefined,
     change: (document: Y.Doc, revision: number) => T,
+    isExact?: boolean,
   ): Promise<Edited<T>>;
   /** Validates like a frame of the socket; refuses with `content_not_accepted`, `content_too_large` or `payload_too_large`. */
   applyUpdate(articleId: string, author: Author, update: Uint8Array): Promise<{ readonly revision: number }>;
@@ -226,7 +228,13 @@ export function createRooms(options: RoomsOptions): Rooms {
       });
     },
 
-    edit<T>(articleId: string, author: Author, clientId: number | undefined, change: (document: Y.Doc, revision: number) => T) {
+    edit<T>(
+      articleId: string,
+      author: Author,
+      clientId: number | undefined,
+      change: (document: Y.Doc, revision: number) => T,
+      isExact = false,
+    ) {
       return within(articleId, async (room) => {
         // The edit may have been made on another node, by a process that did not live to tell.
         if (clientId !== undefined) await room.freshen();
@@ -236,6 +244,7 @@ export function createRooms(options: RoomsOptions): Rooms {
             clientId,
             once: true,
             guard: undefined,
+            isExact,
             change,
             settle: { resolve: (edited) => resolve(edited as Edited<T>), reject },
           });

@@ -153,7 +153,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
       const planned = await texts.planEdit(ownerOf(call), task);
       const { contentHash, applied, rejected } = planned;
       if (dryRun) return { revision: live.revision, contentHash, merged, applied, rejected };
-      const edited = await rooms.edit(articleId, authorOf(call), clientId, (document, revision) => {
+      const change = (document: Y.Doc, revision: number) => {
         const text = document.getText(file);
         const now = text.toString();
         requireTextMatch(call, revision);
@@ -164,7 +164,10 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
         applyToText(text, operations);
         if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) leaveMark(text);
         return { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
-      });
+      };
+      // What was judged here must be so where it is stored, and another node may be writing at this moment.
+      const isExact = request.onConflict === "fail" || call.ifMatch !== undefined;
+      const edited = await rooms.edit(articleId, authorOf(call), clientId, change, isExact);
       if (edited.value !== undefined) return { revision: edited.revision, ...edited.value };
     }
   }

@@ -62,7 +62,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
 
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
 
-    async append(articleId, updates, guard) {
+    async append(articleId, updates, guard, after) {
       for (;;) {
         const article = await storage.records.get(articleRecord, articleId);
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
@@ -77,6 +77,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           require: [
             { kind: "revision", type: articleRecord, key: articleId, revision: article.revision },
             ...(guard === undefined ? [] : [{ kind: "due", ...guard } as const]),
+            ...(after === undefined ? [] : [{ kind: "tail", log: documentLog(articleId), position: after } as const]),
           ],
         });
         if (result.ok) {
@@ -84,6 +85,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           return { kind: "appended", revision: result.positions[0] as number };
         }
         if (result.conflict.kind === "due") return { kind: "fenced" };
+        if (result.conflict.kind === "tail") return { kind: "behind" };
       }
     },
 

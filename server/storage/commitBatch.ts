@@ -123,6 +123,11 @@ class Commit {
         if (readDueRow(this.#context.store, partition, id)?.fence !== fence) throw new Refusal({ kind: "due", id });
         continue;
       }
+      if (requirement.kind === "tail") {
+        const { log, position } = requirement;
+        if (this.#context.logs.append(partition, log, []) !== position) throw new Refusal({ kind: "tail", log });
+        continue;
+      }
       const { type, key, revision } = requirement;
       this.#checkPartition(type, key);
       const text = this.#context.store.get(recordKey.of(partition, type.name, key));

@@ -121,7 +121,9 @@ export type Requirement =
   /** The lease was not acquired again since the acquisition that has this fence, nor given up. */
   | { readonly kind: "fence"; readonly lease: string; readonly atLeast: number }
   /** The due row is there and was not claimed since it had this fence; judged before the batch. */
-  | { readonly kind: "due"; readonly id: string; readonly fence: number };
+  | { readonly kind: "due"; readonly id: string; readonly fence: number }
+  /** The log ends at this position before the batch; 0: it is empty. */
+  | { readonly kind: "tail"; readonly log: LogName; readonly position: number };
 
 /** What changes together. All of it belongs to one partition. */
 export interface Batch {
@@ -138,7 +140,8 @@ export type Conflict =
   /** `key` is that of the record which holds the rule. */
   | { readonly kind: "unique"; readonly rule: IndexKey; readonly key: string }
   | { readonly kind: "fence"; readonly lease: string }
-  | { readonly kind: "due"; readonly id: string };
+  | { readonly kind: "due"; readonly id: string }
+  | { readonly kind: "tail"; readonly log: LogName };
 
 export type CommitResult =
   | {

@@ -33,6 +33,8 @@ function toConflict(batch: Batch, records: readonly PlannedRecord[], kind: strin
       return { kind: "fence", lease: (rest[0] as Buffer).toString() };
     case "due":
       return { kind: "due", id: fromByteText(byteText(rest[0])) };
+    case "tail":
+      return { kind: "tail", log: fromByteText(byteText(rest[0])) };
     default:
       throw new Error(`the commit script answers "${kind}"`);
   }

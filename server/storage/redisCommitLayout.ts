@@ -126,6 +126,8 @@ export function layOut(batch: Batch, records: readonly PlannedRecord[], nowMs: n
     if (requirement.kind === "fence") requirements.push("fence", requirement.lease, String(requirement.atLeast));
     else if (requirement.kind === "due") {
       requirements.push("due", toArgument(toDueId(partition, requirement.id)), String(requirement.fence));
+    } else if (requirement.kind === "tail") {
+      requirements.push("tail", toArgument(toLogName(partition, requirement.log)), String(requirement.position));
     } else {
       const { type, key, revision } = requirement;
       checkPartition(batch, type, key);
@@ -179,7 +181,7 @@ export function layOut(batch: Batch, records: readonly PlannedRecord[], nowMs: n
   const logArguments = logs.flatMap((write) => toLogArguments(partition, write, keys));
 
   const place = (needed: boolean, key: Argument) => (needed ? keys.place(key) : "0");
-  const has = (kind: "fence" | "due") => require.some((requirement) => requirement.kind === kind);
+  const has = (kind: "fence" | "due" | "tail") => require.some((requirement) => requirement.kind === kind);
   const touchesDue = dueWrites.length > 0 || referred.length > 0;
   const header = [
     place(freed.length + taken.length > 0, redisKeys.unique(partition)),
@@ -187,7 +189,7 @@ export function layOut(batch: Batch, records: readonly PlannedRecord[], nowMs: n
     place(referred.length > 0, redisKeys.blobReferences(partition)),
     place(touchesDue || has("due"), redisKeys.due(partition)),
     place(touchesDue, redisKeys.dueOrder(partition)),
-    place(logs.length > 0, redisKeys.logs(partition)),
+    place(logs.length > 0 || has("tail"), redisKeys.logs(partition)),
     place(has("fence"), redisKeys.leases(partition)),
   ];
   const blobArguments = referred.flatMap(([sha256, move]) => [

@@ -44,6 +44,9 @@ for _ = 1, number() do
     local id, fence = take(), take()
     local text = redis.call('HGET', due, id)
     if not text or parse(text).fence ~= fence then return { 'due', id } end
+  elseif kind == 'tail' then
+    local name, position = take(), number()
+    if logOf(redis.call('HGET', logs, name)).tail ~= position then return { 'tail', name } end
   else
     local place, records, field, revision = take(), key(), take(), take()
     local row = redis.call('HGET', records, field)

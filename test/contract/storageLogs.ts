@@ -170,6 +170,25 @@ export function logTests(withStorage: WithStorage): void {
         expect(await storage.commit(batch(partition, { logs }))).toMatchObject({ ok: true, positions: [1] });
       }));
 
+    test("[ST58] of commits that require the same end of a log one succeeds, whatever was trimmed or dropped", () =>
+      withStorage(async (storage) => {
+        const log = "lä😀";
+        const upon = (position: number) =>
+          storage.commit(batch(partition, { logs: [append(log, "x")], require: [{ kind: "tail", log, position }] }));
+        const refused = { ok: false, conflict: { kind: "tail", log } };
+        expect(await upon(1)).toEqual(refused);
+        const results = await Promise.all(Array.from({ length: 8 }, () => upon(0)));
+        expect(results.filter(({ ok }) => ok)).toEqual([{ ok: true, positions: [1], revisions: [] }]);
+        expect(results.filter(({ ok }) => !ok)).toEqual(Array.from({ length: 7 }, () => refused));
+        expect(await upon(1)).toMatchObject({ ok: true, positions: [2] });
+        await storage.commit(batch(partition, { logs: [{ op: "trim", log, through: 2 }] }));
+        expect(await upon(0)).toEqual(refused);
+        expect(await upon(2)).toMatchObject({ ok: true, positions: [3] });
+        await storage.commit(batch(partition, { logs: [{ op: "drop", log }] }));
+        expect(await upon(3)).toEqual(refused);
+        expect(await storage.commit(batch(partition, { require: [{ kind: "tail", log, position: 0 }] }))).toMatchObject({ ok: true });
+      }));
+
     test("[ST14] a reader behind what was trimmed is told of the gap, and positions go on", () =>
       withStorage(async (storage) => {
         const trim = (through: number) => storage.commit(batch(partition, { logs: [{ op: "trim", log: "l", through }] }));

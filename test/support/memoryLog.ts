@@ -54,7 +54,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       await Promise.resolve();
       return article(articleId).revision;
     },
-    async append(articleId, updates: readonly AuthoredUpdate[], guard) {
+    async append(articleId, updates: readonly AuthoredUpdate[], guard, after) {
       if (isHolding) await new Promise<void>((resolve) => waiting.push(resolve));
       else await Promise.resolve();
       if (failure !== undefined) {
@@ -65,6 +65,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       const found = article(articleId);
       if (found.isDeleted) return { kind: "deleted" };
       if (guard !== undefined && guard.fence < (fences.get(guard.id) ?? 0)) return { kind: "fenced" };
+      if (after !== undefined && found.revision !== after) return { kind: "behind" };
       found.revision += 1;
       found.batches.push({ revision: found.revision, writer, updates: [...updates] });
       return { kind: "appended", revision: found.revision };
