@@ -2,6 +2,7 @@
 import { accessLost } from "./accessLost.ts";
 import { clocksSkewed } from "./clocksSkewed.ts";
 import { editorsAtFullLoad, editorsAtWork, editorsKilled, editorsSilenced } from "./editorsKilled.ts";
+import { editsRaced } from "./editsRaced.ts";
 import { failover } from "./failover.ts";
 import { isolation } from "./isolation.ts";
 import { requestsRepeated } from "./requestsRepeated.ts";
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   accessLost,
   timersKilled,
   clocksSkewed,
+  editsRaced,
   webhooksKilled,
   webhooksWithdrawn,
   isolation,
