@@ -14,6 +14,15 @@ const idBytes = 16;
 /** An ear that has answered at none of so many looks is deaf, though nobody said that the connection is gone. */
 const silentLooks = 3;
 
+interface Ear {
+  readonly client: RedisClient;
+  readonly server: ServerAddress;
+  /** What it hears. */
+  readonly topics: Set<string>;
+  /** Looks since its last answer. */
+  silent: number;
+}
+
 export interface RedisBus extends Pick<Storage, "bus"> {
   /** Looks after the connection it hears by; called again and again. */
   keep(): Promise<void>;
@@ -31,7 +40,7 @@ export function createRedisBus(options: {
   const { address, topology, nodeId } = options;
   const local = createProcessBus();
   const listeners = new Map<string, number>();
-  let ear: { readonly client: RedisClient; readonly server: ServerAddress; silent: number } | undefined;
+  let ear: Ear | undefined;
   let opening = false;
   let closed = false;
 
@@ -43,13 +52,36 @@ export function createRedisBus(options: {
     return client;
   }
 
-  function hear(topic: string): void {
-    if (ear?.client.isReady !== true) return;
-    const onMessage = (message: Buffer) => {
-      // A node's own messages have reached its listeners already.
-      if (!message.subarray(0, idBytes).equals(nodeId)) local.publish(topic, new Uint8Array(message.subarray(idBytes)));
-    };
-    ear.client.subscribe(channelOf(topic), onMessage, true).catch(() => {});
+  const settling = new Set<string>();
+
+  /**
+   * Makes the ear hear a topic as long as somebody listens, one step after the other: the client forgets a
+   * subscription that is made while the end of an earlier one is under way.
+   */
+  async function settle(topic: string): Promise<void> {
+    if (settling.has(topic)) return;
+    settling.add(topic);
+    for (let now = ear; now?.client.isReady === true && now.topics.has(topic) !== listeners.has(topic); now = ear) {
+      const { client, topics } = now;
+      try {
+        if (listeners.has(topic)) {
+          await client.subscribe(channelOf(topic), (message) => onMessage(topic, message), true);
+          topics.add(topic);
+        } else {
+          await client.unsubscribe(channelOf(topic));
+          topics.delete(topic);
+        }
+      } catch {
+        // Its successor is told of every topic.
+        if (now === ear) break;
+      }
+    }
+    settling.delete(topic);
+  }
+
+  function onMessage(topic: string, message: Buffer): void {
+    // A node's own messages have reached its listeners already.
+    if (!message.subarray(0, idBytes).equals(nodeId)) local.publish(topic, new Uint8Array(message.subarray(idBytes)));
   }
 
   return {
@@ -63,7 +95,7 @@ export function createRedisBus(options: {
       subscribe(topic, listener) {
         const before = listeners.get(topic) ?? 0;
         listeners.set(topic, before + 1);
-        if (before === 0) hear(topic);
+        if (before === 0) void settle(topic);
         const end = local.subscribe(topic, listener);
         let ended = false;
         return () => {
@@ -74,7 +106,7 @@ export function createRedisBus(options: {
           if (left > 0) listeners.set(topic, left);
           else {
             listeners.delete(topic);
-            if (ear?.client.isReady === true) ear.client.unsubscribe(channelOf(topic)).catch(() => {});
+            void settle(topic);
           }
         };
       },
@@ -96,9 +128,9 @@ export function createRedisBus(options: {
       const client = createEar(server);
       try {
         await connectRedisClient(client);
-        ear = { client, server, silent: 0 };
+        ear = { client, server, topics: new Set(), silent: 0 };
         if (closed) client.destroy();
-        else for (const topic of listeners.keys()) hear(topic);
+        else for (const topic of listeners.keys()) void settle(topic);
       } catch {
         // The next look tries again.
       } finally {

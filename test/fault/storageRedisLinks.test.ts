@@ -1,7 +1,7 @@
 /** Links to Redis that go wrong in ways that no socket tells of: bytes that are no answer, and connections that are dead in silence. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Storage } from "../../server/storage/port.ts";
 import { createRedisStorage } from "../../server/storage/redis.ts";
 import { append, batch, bytes } from "../contract/storageTypes.ts";
@@ -100,4 +100,33 @@ test("[ST44] a connection that is lost while the server starts is opened again, 
     expect((await (await open(server, port)).commit(batch(1, { logs: [append("one", "1")] }))).ok).toBe(true);
     expect(cuts).toBe(1);
   }
+});
+
+test("[ST46] a topic that is left and joined again in haste is heard from other nodes", async () => {
+  const server = await start();
+  const [one, other] = [await open(server, server.port), await open(server, server.port)];
+  const topics = Array.from({ length: 288 }, (_, at) => `t${at}`);
+  const heard = new Map<string, number>();
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+  };
+  await Promise.all(
+    topics.map(async (topic, at) => {
+      // The ends of subscriptions meet their beginnings in all ways.
+      const end = one.bus.subscribe(topic, () => {});
+      await turns(at % 12);
+      end();
+      await turns(Math.floor(at / 12) % 12);
+      one.bus.subscribe(topic, () => heard.set(topic, (heard.get(topic) ?? 0) + 1));
+    }),
+  );
+  await vi.waitFor(
+    async () => {
+      const counts = (await server.command("PUBSUB", "NUMSUB", ...topics.map((topic) => `svc:0:bus:${topic}`))) as readonly unknown[];
+      expect(counts.filter((each) => each === 1)).toHaveLength(topics.length);
+    },
+    { timeout: 5000 },
+  );
+  for (const topic of topics) other.bus.publish(topic, bytes("m"));
+  await vi.waitFor(() => expect(topics.filter((topic) => heard.get(topic) !== 1)).toEqual([]), { timeout: 5000 });
 });
