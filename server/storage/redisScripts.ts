@@ -32,7 +32,7 @@ for _, command in ipairs({
   { 'HGET', key, '' }, { 'HMGET', key, '' }, { 'HSET', key, '', '' }, { 'HDEL', key, '' }, { 'HEXISTS', key, '' }, { 'HKEYS', key },
   { 'HLEN', key }, { 'HINCRBY', key, '', '1' }, { 'ZADD', key, '0', '' }, { 'ZREM', key, '' }, { 'ZRANGE', key, '0', '0' },
   { 'ZRANGEBYSCORE', key, '0', '0' }, { 'ZSCORE', key, '' }, { 'ZCARD', key }, { 'XADD', key, '1-0', '', '' },
-  { 'XTRIM', key, 'MINID', '1-0' }, { 'XRANGE', key, '-', '+' }, { 'UNLINK', key }, { 'PEXPIRE', key, '1' }, { 'TIME' },
+  { 'XLEN', key }, { 'XTRIM', key, 'MINID', '1-0' }, { 'XRANGE', key, '-', '+' }, { 'UNLINK', key }, { 'PEXPIRE', key, '1' }, { 'TIME' },
   { 'PUBLISH', channel, '' }, { 'SUBSCRIBE', channel }, { 'UNSUBSCRIBE', channel },
 }) do
   local isKnown, isAllowed = pcall(redis.acl_check_cmd, unpack(command))
