@@ -243,7 +243,7 @@ export const editsRaced = createScenario<Scale>({
   name: "edits-raced",
   modes: ["E", "R"],
   short: { writers: 50, updates: 60, kills: 2, everyMs: 800 },
-  full: { writers: 50, updates: 1000, kills: 15, everyMs: 3000 },
+  full: { writers: 50, updates: 2000, kills: 25, everyMs: 4000 },
   play,
   figure: "an article's text and a topic's title (briefs have no endpoint yet): lost updates 0, each revision made once and none left out",
   holds: isClean,
