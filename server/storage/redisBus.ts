@@ -120,7 +120,8 @@ export function createRedisBus(options: {
         const onAnswer = () => {
           known.silent = 0;
         };
-        known.client.sendCommand(["PING"]).then(onAnswer, () => {});
+        // A refusal is an answer as well.
+        known.client.sendCommand(["PING"]).then(onAnswer, onAnswer);
         return;
       }
       opening = true;
