@@ -11,13 +11,14 @@ import { type ClaimedRow, type Partition, partitionCount, type Storage } from ".
 import { type After, after as realAfter } from "./after.ts";
 import { createLanes } from "./lanes.ts";
 import type { DueOutcome, DuePump, DueWorker, DueWorkerOptions, Lane } from "./port.ts";
+import { createTurnedAway } from "./turnedAway.ts";
 import { createWakes } from "./wakes.ts";
 
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);
 const claimLimit = 256;
 /** Above this many running rows nothing is claimed. */
 const maxRunning = 1000;
-/** Above this many rows in one line, further ones go back to the store, for so many leases. */
+/** Above this many rows in one line, further ones go back to the store, for so many leases at least. */
 const maxWaiting = { ofKind: 5000, ofNarrowLane: 1000 };
 const turnedAwayLeases = 2;
 /** Rows that have waited for a while hold this many leases at once. */
@@ -59,6 +60,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   const { storage, log, leaseMs, pollMs = 500, after = realAfter, observe } = options;
   const workers = new Map<string, { readonly work: DueWorker; readonly lanes: DueWorkerOptions["lanes"] }>();
   const lanes = createLanes();
+  const turnedAway = createTurnedAway({ now: storage.now, pauseMs: leaseMs * turnedAwayLeases });
   const running = new Map<Held, Promise<void>>();
   /** The latest claim of each row: what waits or runs, or still has to end. */
   const heldByRow = new Map<string, Held>();
@@ -179,7 +181,8 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     if (entered === "started") return;
     if (entered !== "full") return void waiting.set(held, entered);
     lost(held);
-    void postpone(held.row, storage.now() + leaseMs * turnedAwayLeases, held.row.attempts);
+    const name = held.lanes.map((lane) => lane.name).join(", ");
+    void postpone(held.row, turnedAway.toReturnAtMs(name, most), held.row.attempts);
   }
 
   function take(row: ClaimedRow, adopted: boolean, leasedUntilMs: number): void {
