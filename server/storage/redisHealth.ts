@@ -47,6 +47,31 @@ export interface RedisHealthOptions {
   readonly alongside: () => void;
 }
 
+/** The masters of a Cluster are emptied one by one: throws a StorageDamagedError when one of them does not hold its part of the store. */
+async function claimPartitions(calls: Calls, store: string, isNew: boolean): Promise<void> {
+  const stores = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) =>
+      calls.run({
+        partition,
+        script: redisScripts.claimPartition,
+        keys: [redisKeys.meta(partition)],
+        args: [store, isNew ? "1" : "0"],
+        repeatable: true,
+      }),
+    ),
+  );
+  const missing = stores.findIndex((found) => text(found) !== store);
+  if (missing !== -1) throw new StorageDamagedError(`partition ${missing} of the store is gone, or belongs to another store`);
+  if (isNew)
+    await calls.run({
+      partition: metaPartition,
+      script: redisScripts.closeStore,
+      keys: [redisKeys.meta(metaPartition)],
+      args: [],
+      repeatable: true,
+    });
+}
+
 /** Throws a StorageDamagedError for a store this server must not touch. */
 export async function openRedisHealth(options: RedisHealthOptions): Promise<RedisHealth> {
   const { calls, topology, address, waitReplicas, onLost } = options;
@@ -58,11 +83,12 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
     args: [String(storeVersion), String(partitionCount), randomUUID()],
     repeatable: true,
   })) as readonly Reply[];
-  const [version, partitions, store] = opened.map(text);
+  const [version, partitions, store = "", whole] = opened.map(text);
   if (Number(version) > storeVersion)
     throw new StorageDamagedError(`the store has version ${version}; this server knows stores up to version ${storeVersion}`);
   if (Number(partitions) !== partitionCount)
     throw new StorageDamagedError(`the store has ${partitions} partitions; this server has ${partitionCount}`);
+  if (address.kind === "cluster") await claimPartitions(calls, store, whole !== "1");
 
   const clock = createDistantClock();
   let latestMs = 0;

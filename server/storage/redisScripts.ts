@@ -211,7 +211,8 @@ return { string.format('%.17g', granted), string.format('%.17g', tokens) }
   ),
 
   /**
-   * KEYS meta · ARGV layout version, partitions, an id for a store that is new → version, partitions, the store's id.
+   * KEYS meta · ARGV layout version, partitions, an id for a store that is new → version, partitions, the store's id,
+   * 1 when all partitions have it.
    */
   openStore: toScript(
     "allow-oom",
@@ -219,9 +220,21 @@ return { string.format('%.17g', granted), string.format('%.17g', tokens) }
 if redis.call('HEXISTS', KEYS[1], 'store') == 0 then
   redis.call('HSET', KEYS[1], 'version', ARGV[1], 'partitions', ARGV[2], 'store', ARGV[3])
 end
-return redis.call('HMGET', KEYS[1], 'version', 'partitions', 'store')
+return redis.call('HMGET', KEYS[1], 'version', 'partitions', 'store', 'whole')
 `,
   ),
+
+  /** KEYS meta · ARGV the store's id, 1 when a partition without one is new → the id of the store that the partition belongs to. */
+  claimPartition: toScript(
+    "allow-oom",
+    `
+if ARGV[2] == '1' and redis.call('HEXISTS', KEYS[1], 'store') == 0 then redis.call('HSET', KEYS[1], 'store', ARGV[1]) end
+return redis.call('HGET', KEYS[1], 'store')
+`,
+  ),
+
+  /** KEYS meta: from now on a partition without the store's id has lost what it held. */
+  closeStore: toScript("allow-oom", `redis.call('HSET', KEYS[1], 'whole', '1') return 1`),
 
   /** KEYS meta → store time, the store's id. Time goes on from what was handed out before when the server's clock went back. */
   readTime: toScript(

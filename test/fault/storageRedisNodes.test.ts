@@ -229,8 +229,9 @@ describe("a slot on its way", () => {
     await move(half, "svc:{p01}:r:item");
     expect(await storage.records.get(itemType, "01/old")).toBeDefined();
     await expect(say(1, "early")).rejects.toThrow(StorageUnavailableError);
-    for (const key of (await half.source.command("CLUSTER", "GETKEYSINSLOT", half.slot, "99")) as readonly string[]) await move(half, key);
-    for (const { slot, source, target } of moves) {
+    for (const each of moves) {
+      const { slot, source, target } = each;
+      for (const key of (await source.command("CLUSTER", "GETKEYSINSLOT", slot, "99")) as readonly string[]) await move(each, key);
       const id = String(await target.command("CLUSTER", "MYID"));
       for (const master of [target, source, ...cluster.masters]) await master.command("CLUSTER", "SETSLOT", slot, "NODE", id);
     }

@@ -4,7 +4,14 @@ import { type Storage, StorageDamagedError } from "../../server/storage/port.ts"
 import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
 import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 import { append, batch } from "../contract/storageTypes.ts";
-import { type RedisClusterProcesses, startRedis, startRedisCluster, startRedisSentinel, startSentinelOf } from "../support/redisServer.ts";
+import {
+  type RedisClusterProcesses,
+  type RedisProcess,
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+  startSentinelOf,
+} from "../support/redisServer.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -67,10 +74,21 @@ describe("a Cluster", () => {
     const lost: Error[] = [];
     const storage = await open(cluster.address, { onLost: (error) => lost.push(error) });
     const holdsFirst = cluster.masters.map((master) => master.command("EXISTS", "svc:{p00}:m").then(Boolean, () => false));
-    const other = cluster.masters[(await Promise.all(holdsFirst)).indexOf(false)];
-    await vi.waitFor(async () => expect(await other?.command("DBSIZE")).toBe(1), { timeout: 10_000 });
-    await other?.command("FLUSHALL");
+    const holders = await Promise.all(holdsFirst);
+    const [first, other] = [true, false].map((holds) => cluster.masters[holders.indexOf(holds)]) as [RedisProcess, RedisProcess];
+    const probes = async () => {
+      const keys = (await other.command("KEYS", "*:m")) as readonly string[];
+      return Promise.all(keys.map((key) => other.command("HGET", key, "probe")));
+    };
+    await vi.waitFor(async () => expect((await probes()).some(Boolean)).toBe(true), { timeout: 10_000 });
+    await other.command("FLUSHALL");
     await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
     await expect(say(storage, "one")).rejects.toThrow(StorageDamagedError);
+    // Nor does a server start on what is left, whichever part is gone.
+    await expect(open(cluster.address)).rejects.toThrow(/of the store is gone/);
+    for (const master of cluster.masters) await master.command("FLUSHALL");
+    await (await open(cluster.address)).close();
+    await first.command("FLUSHALL");
+    await expect(open(cluster.address)).rejects.toThrow(/of the store is gone/);
   });
 });
