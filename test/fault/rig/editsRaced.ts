@@ -3,8 +3,8 @@
  * written since: the text of one article by `baseRevision`, and the title of one topic by `If-Match`; while nodes are killed.
  * The same promise as of a brief by `expectedRevision`: no change is lost under another's.
  *
- * Each writing names itself and the one it was built on, and the text keeps all names. So in the end there is one chain
- * from the last writing back to the first, and everything that was answered as done must stand in it.
+ * Each writing puts its name behind those it was built on. So in the end there is one
+ * chain from the last writing back to the first, and everything that was answered as done must stand in it.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";
@@ -49,8 +49,9 @@ interface Writing {
 }
 
 const answerMs = 10_000;
-/** A title holds no more than the latest names. */
+/** The latest names: a title takes no more, and of a longer text not all who race may wait for their turn. */
 const namesInTitle = 8;
+const namesInText = 400;
 
 interface Reply {
   readonly status: number;
@@ -95,7 +96,10 @@ async function makeText(rig: Rig): Promise<Subject> {
       return body && { names: body.content.split("\n").filter(Boolean), revision: body.revision };
     },
     async write(node, names, baseRevision) {
-      const content = names.map((name) => `${name}\n`).join("");
+      const content = names
+        .slice(-namesInText)
+        .map((name) => `${name}\n`)
+        .join("");
       const reply = await ask(rig, node, "PATCH", path, { mode: "replace", content, baseRevision, onConflict: "fail" });
       return judge(reply, { status: 409, code: "revision_conflict" });
     },
