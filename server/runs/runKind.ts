@@ -20,9 +20,12 @@ export interface RunKindOptions {
   readonly keepEventsMs: number;
 }
 
-/** Steps that run at once in this process, and of one workspace; while others wait, fewer. */
-const maxInFlight = 16;
-const ofWorkspace = { max: 4, maxInCrowd: 1 };
+/**
+ * Steps that run at once in this process, and of one workspace; while the process is crowded, fewer. A step mostly waits
+ * for its model: what waits in line behind it would wait for nothing.
+ */
+const maxInFlight = 128;
+const ofWorkspace = { max: 32, maxInCrowd: 1 };
 /** A step that threw is tried again so often, then the run fails and may be retried. */
 const backoffMs: readonly number[] = [1000, 5000, 30_000];
 
