@@ -1,5 +1,6 @@
 /**
- * `npm run soak [NAME…]`: the full series of the rig, or the scenarios named, each on every store it means something on.
+ * `npm run soak [NAME…]`: the full series of the rig, or the scenarios named, each on every store it means something on,
+ * or on one: `timers-killed/E`.
  * What they found goes into docs/soak.md, in place of what the same ones found before; a figure that was not held ends
  * the command with 1.
  */
@@ -65,7 +66,9 @@ ${json.join("\n")}
 }
 
 const named = process.argv.slice(2);
-const unknown = named.filter((name) => !scenarios.some((scenario) => scenario.name === name));
+const isNamed = (name: string, mode: string) => named.includes(name) || named.includes(`${name}/${mode}`);
+const known = scenarios.flatMap(({ name, modes }) => [name, ...modes.map((mode) => `${name}/${mode}`)]);
+const unknown = named.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   console.error(`no such scenario: ${unknown.join(", ")}; there are ${scenarios.map(({ name }) => name).join(", ")}`);
   process.exit(2);
@@ -82,6 +85,5 @@ async function run({ name, modes, holds, play }: Scenario, mode: (typeof modes)[
 }
 
 for (const scenario of scenarios) {
-  if (named.length > 0 && !named.includes(scenario.name)) continue;
-  for (const mode of scenario.modes) await run(scenario, mode);
+  for (const mode of scenario.modes) if (named.length === 0 || isNamed(scenario.name, mode)) await run(scenario, mode);
 }
