@@ -31,7 +31,7 @@ if (run.status !== 0) {
   console.error(run.stdout.replace(/^Files:[\s\S]*/m, "") + run.stderr);
   process.exitCode = 1;
 } else if (process.argv.includes("--store")) {
-  writeFileSync(budgetFile, `${JSON.stringify({ instantiations })}\n`);
+  writeFileSync(budgetFile, `{ "instantiations": ${instantiations} }\n`);
   console.log(`${instantiations} instantiations stored`);
 } else {
   const stored = (JSON.parse(readFileSync(budgetFile, "utf8")) as { instantiations: number }).instantiations;
