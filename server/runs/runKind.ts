@@ -20,12 +20,10 @@ export interface RunKindOptions {
   readonly keepEventsMs: number;
 }
 
-/**
- * Steps that run at once in this process, and of one workspace; while the process is crowded, fewer. A step mostly waits
- * for its model: what waits in line behind it would wait for nothing.
- */
+/** Steps that run at once in this process. A step mostly waits for its model: what waits in line behind it waits for nothing. */
 const maxInFlight = 128;
-const ofWorkspace = { max: 32, maxInCrowd: 1 };
+/** The same of one workspace; while the process is crowded, one. */
+export const stepsOfWorkspace = 32;
 /** A step that threw is tried again so often, then the run fails and may be retried. */
 const backoffMs: readonly number[] = [1000, 5000, 30_000];
 
@@ -72,6 +70,6 @@ export function createRunKind({ storage, execute, keepEventsMs }: RunKindOptions
     committed: (next) => announceRun(storage.bus, next),
     backoffMs,
     maxInFlight,
-    lane: ({ workspaceId }) => ({ name: workspaceId, ...ofWorkspace }),
+    lane: ({ workspaceId }) => ({ name: workspaceId, max: stepsOfWorkspace, maxInCrowd: 1 }),
   };
 }

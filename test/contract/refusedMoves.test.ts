@@ -10,6 +10,7 @@ import { agentRunMachine, runCommands } from "../../machines/agentRun.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
 import { partitionOfId } from "../../server/ids.ts";
 import type { Executor } from "../../server/runs/executors/port.ts";
+import { stepsOfWorkspace } from "../../server/runs/runKind.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import { createCall } from "./articleFixture.ts";
 import { type Answer, createRunRig, noUsage, type RunRig, toExecutors, workspaceId } from "./runRig.ts";
@@ -322,8 +323,8 @@ describe("runs", () => {
 
   /** There is no room for one more run of the workspace. */
   async function queue(): Promise<ReachedRun> {
-    const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?status=running`);
-    for (let at = runs.length; at < 4; at += 1) await start(`Holds ${at}`, "running");
+    const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?status=running&limit=100`);
+    for (let at = runs.length; at < stepsOfWorkspace; at += 1) await start(`Holds ${at}`, "running");
     return begin("Holds back");
   }
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import type { Executors } from "../../server/runs/executors/port.ts";
+import { stepsOfWorkspace } from "../../server/runs/runKind.ts";
 import { createMemoryStorage } from "../../server/storage/memory.ts";
 import type { Storage } from "../../server/storage/port.ts";
 import { workspaceRecord } from "../../server/workspaces/records.ts";
@@ -133,8 +134,9 @@ describe("cancel", () => {
     const engine = openEngine({ research: gate.run, draft: async () => finished("done") });
     const { actors, kind, runId, storage, ids } = engine;
     // As many as a workspace may run at once.
-    for (let n = 0; n < 4; n += 1) await actors.create(kind, ids.next("run", partition), toInput([{ name: "research", type: "research" }]));
-    await engine.time.until(() => gate.open.length === 4);
+    for (let n = 0; n < stepsOfWorkspace; n += 1)
+      await actors.create(kind, ids.next("run", partition), toInput([{ name: "research", type: "research" }]));
+    await engine.time.until(() => gate.open.length === stepsOfWorkspace);
     await actors.create(kind, runId, toInput([{ name: "draft", type: "draft" }]));
     await actors.send(kind, runId, { type: "run.cancel", by: "ben" });
     expect((await readRun(storage, runId)).pending).toEqual([]);
