@@ -1,7 +1,7 @@
 /** Event streams read as bytes, so that a test sees what goes over the wire and nothing that a client makes of it. */
-import { vi } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import type { Rest } from "./clients.ts";
+import { untilReturns } from "./untilReturns.ts";
 
 export interface Told {
   readonly event?: string;
@@ -66,13 +66,10 @@ export async function openReader(
     },
     ended,
     until: (enough) =>
-      vi.waitFor(
-        () => {
-          if (!enough(told)) throw new Error(`so far: ${told.map(({ event, id }) => `${event} ${id}`).join(", ")}`);
-          return told;
-        },
-        { timeout: hangMs },
-      ),
+      untilReturns(() => {
+        if (!enough(told)) throw new Error(`so far: ${told.map(({ event, id }) => `${event} ${id}`).join(", ")}`);
+        return told;
+      }, hangMs),
     close: () => end.abort(),
   };
   open.push(reading);

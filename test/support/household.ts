@@ -2,8 +2,8 @@
  * An account with one of everything that operations can name, so that a test can ask for it as somebody else: its ids,
  * and all of it that the account itself can read.
  */
-import { vi } from "vitest";
 import type { Rest } from "./clients.ts";
+import { untilReturns } from "./untilReturns.ts";
 
 /** Ids that say whose data it is. */
 export const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
@@ -37,14 +37,11 @@ export async function settleHousehold(rest: Rest, username: string, mark = "Kept
   const draft = { mode: "append", content: `${mark} draft`, message: `${mark} draft` };
   await rest.expect(200, "PATCH", `/articles/${drafted.articleId}/content`, draft);
   const { runId } = await rest.expect(202, "POST", `${inside}/topics/${topicId}/workflow-runs`, {});
-  const { pendingApproval } = await vi.waitFor(
-    async () => {
-      const run = await rest.expect(200, "GET", `/runs/${runId}`);
-      if (run.status !== "paused_for_approval") throw new Error(`the run is ${run.status}`);
-      return run;
-    },
-    { timeout: 30_000 },
-  );
+  const { pendingApproval } = await untilReturns(async () => {
+    const run = await rest.expect(200, "GET", `/runs/${runId}`);
+    if (run.status !== "paused_for_approval") throw new Error(`the run is ${run.status}`);
+    return run;
+  }, 30_000);
   const { approvalId } = pendingApproval;
   return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
 }
