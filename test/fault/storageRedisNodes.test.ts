@@ -1,8 +1,6 @@
 /** Several nodes on one Redis; Redis that moves: a Cluster whose slots move, and a master that another one follows. */
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
-import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 import { append, batch, bytes, itemType, put } from "../contract/storageTypes.ts";
 import {
   type RedisClusterProcesses,
@@ -12,23 +10,7 @@ import {
   startRedisReplicated,
   startRedisSentinel,
 } from "../support/redisServer.ts";
-
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
-});
-
-async function started<Servers extends { remove(): Promise<void> }>(starting: Promise<Servers>): Promise<Servers> {
-  const servers = await starting;
-  ends.push(servers.remove);
-  return servers;
-}
-
-async function open(address: RedisAddress, options: Partial<RedisStorageOptions> = {}): Promise<Storage> {
-  const storage = await createRedisStorage({ address, ...options });
-  ends.push(storage.close);
-  return storage;
-}
+import { openStore, started } from "../support/redisStores.ts";
 
 const partitions = Array.from({ length: 64 }, (_, partition) => partition);
 const row = (id: string, dueAtMs: number) => ({ id, kind: "k", dueAtMs, payload: null, attempts: 0 });
@@ -39,7 +21,7 @@ describe.each([
 ] as const)("two nodes on %s", (_name, start) => {
   test("[ST46] they see each other's commits, claim each row once, share leases, buckets and time, and wake each other", async () => {
     const { address } = await start();
-    const [one, two] = await Promise.all([open(address), open(address)]);
+    const [one, two] = await Promise.all([openStore(address), openStore(address)]);
     const tails = async (storage: Storage) => Promise.all([1, 2, 3].map((partition) => storage.log.tail(partition, "l")));
     await Promise.all(
       Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? one : two).commit(batch(1 + (at % 3), { logs: [append("l", String(at))] }))),
@@ -105,7 +87,7 @@ async function findSlot({ masters }: RedisClusterProcesses, partition: number): 
 describe("one Redis", () => {
   test("[ST17] callers of a node who come at once share what it draws, and none is refused what is there", async () => {
     const { address } = await started(startRedis());
-    const storage = await open(address, { now: () => 1_900_000_000_000 });
+    const storage = await openStore(address, { now: () => 1_900_000_000_000 });
     const policy = { count: 10, seconds: 1, burst: 100 };
     const take = (bucket: string) => storage.rates.take([{ bucket, policy }]);
     await take("b");
@@ -117,13 +99,13 @@ describe("one Redis", () => {
 
   test("[ST21] store time goes on from what was handed out when the clock of Redis has gone back", async () => {
     const server = await started(startRedis());
-    const first = await open(server.address);
+    const first = await openStore(server.address);
     expect(Math.abs(first.now() - Date.now())).toBeLessThan(5000);
     await first.close();
     // As if the clock had stood an hour later until now.
     const reachedMs = Date.now() + 3_600_000;
     await server.command("HSET", "svc:{p00}:m", "time", String(reachedMs));
-    const [one, two] = [await open(server.address), await open(server.address)];
+    const [one, two] = [await openStore(server.address), await openStore(server.address)];
     for (const storage of [one, two]) {
       expect(storage.now()).toBeGreaterThanOrEqual(reachedMs - 50);
       expect(storage.now()).toBeLessThan(reachedMs + 60_000);
@@ -136,7 +118,7 @@ describe("one Redis", () => {
 describe("a Cluster", () => {
   test("[ST41] a master that is killed and comes back has all it acknowledged, and its partitions go on", async () => {
     const cluster = await started(startRedisCluster());
-    const storage = await open(cluster.address, { patienceMs: 20_000 });
+    const storage = await openStore(cluster.address, { patienceMs: 20_000 });
     const commit = (partition: number, word: string) => storage.commit(batch(partition, { logs: [append("l", word)] }));
     await Promise.all(partitions.map((partition) => commit(partition, "before")));
     const owners = await Promise.all(partitions.map(async (partition) => (await findSlot(cluster, partition))[1]));
@@ -160,7 +142,7 @@ describe("a Cluster", () => {
 
   test("[ST49] while slots move between masters commits go on, each once", async () => {
     const cluster = await started(startRedisCluster());
-    const storage = await open(cluster.address, { patienceMs: 10_000 });
+    const storage = await openStore(cluster.address, { patienceMs: 10_000 });
     const places = new Map<number, number[]>();
     let done = false;
     const write = async (partition: number) => {
@@ -206,7 +188,7 @@ describe("a Cluster", () => {
 describe("a slot on its way", () => {
   test("[ST49] what is half moved can be read, and written once it has moved", async () => {
     const cluster = await started(startRedisCluster());
-    const storage = await open(cluster.address, { patienceMs: 300 });
+    const storage = await openStore(cluster.address, { patienceMs: 300 });
     const say = (partition: number, word: string) =>
       storage.commit(batch(partition, { records: [put({ id: `0${partition}/${word}` })], logs: [append("l", word)] }));
     expect((await say(1, "old")).ok).toBe(true);
@@ -245,9 +227,9 @@ describe("replicas", () => {
   test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
     // A master that is slow for a while is to stay one.
     const { servers, address } = await started(startRedisSentinel({}, 60_000));
-    const storage = await open(address, { waitReplicas: 1 });
+    const storage = await openStore(address, { waitReplicas: 1 });
     expect(await storage.status()).toMatchObject({ durable: true });
-    expect(await (await open(address)).status()).toMatchObject({
+    expect(await (await openStore(address)).status()).toMatchObject({
       durable: false,
       reason: expect.stringContaining("REDIS_WAIT_REPLICAS is 0"),
     });
@@ -260,9 +242,9 @@ describe("replicas", () => {
 
   test("[ST51] what fewer replicas hold is read by nobody, neither by who wrote it nor by another node", async () => {
     const servers = await startRedisReplicated();
-    for (const server of servers) ends.push(server.remove);
+    for (const server of servers) await started(Promise.resolve(server));
     const [{ address }, replica] = servers;
-    const [one, other] = await Promise.all([1, 2].map(() => open(address, { waitReplicas: 1, patienceMs: 1000 })));
+    const [one, other] = await Promise.all([1, 2].map(() => openStore(address, { waitReplicas: 1, patienceMs: 1000 })));
     if (one === undefined || other === undefined) throw new Error("two were opened");
     await one.commit(batch(1, { records: [put({ id: "01/kept" })], logs: [append("l", "kept")] }));
     const read = (storage: Storage) => storage.log.read({ partition: 1, log: "l", after: 0, limit: 10 });
@@ -271,7 +253,7 @@ describe("replicas", () => {
     const lonely = one.commit(batch(1, { records: [put({ id: "01/lonely" })], logs: [append("l", "lonely")] }));
     await expect(lonely).rejects.toThrow(StorageUnavailableError);
     // It stands at the master all the same.
-    const plain = await open(address);
+    const plain = await openStore(address);
     expect((await read(plain)).tail).toBe(2);
     for (const storage of [one, other]) {
       await expect(read(storage)).rejects.toThrow(StorageUnavailableError);
@@ -284,7 +266,7 @@ describe("replicas", () => {
 
   test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
     const { servers, address } = await started(startRedisSentinel());
-    const storage = await open(address, { waitReplicas: 1, patienceMs: 20_000 });
+    const storage = await openStore(address, { waitReplicas: 1, patienceMs: 20_000 });
     const acknowledged: string[] = [];
     let done = false;
     let serial = 0;
@@ -306,7 +288,7 @@ describe("replicas", () => {
     await servers[0]?.kill();
     await Promise.all(writers);
     done = true;
-    const after = await open(address, { patienceMs: 20_000 });
+    const after = await openStore(address, { patienceMs: 20_000 });
     await vi.waitFor(() => after.commit(batch(2, { logs: [append("l", "after")] })), { timeout: 20_000 });
     const read = await after.log.read({ partition: 1, log: "l", after: 0, limit: 100_000 });
     const found = new Map<string, number>();

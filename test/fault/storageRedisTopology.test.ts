@@ -1,8 +1,6 @@
 /** Those who say where the masters are: Sentinels and nodes of a Cluster that are cut off, closed, or behind. */
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Storage, StorageDamagedError } from "../../server/storage/port.ts";
-import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
 import { append, batch } from "../contract/storageTypes.ts";
 import {
   type RedisClusterProcesses,
@@ -12,23 +10,9 @@ import {
   startRedisSentinel,
   startSentinelOf,
 } from "../support/redisServer.ts";
+import { openStore, started } from "../support/redisStores.ts";
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
-});
-
-async function started<Servers extends { remove(): Promise<void> }>(starting: Promise<Servers>): Promise<Servers> {
-  const servers = await starting;
-  ends.push(servers.remove);
-  return servers;
-}
-
-async function open(address: RedisAddress, options: Partial<RedisStorageOptions> = {}): Promise<Storage> {
-  const storage = await createRedisStorage({ address, startMs: 5000, ...options });
-  ends.push(storage.close);
-  return storage;
-}
+const open: typeof openStore = (address, options = {}) => openStore(address, { startMs: 5000, ...options });
 
 const say = (storage: Storage, word: string) => storage.commit(batch(1, { logs: [append("l", word)] }));
 

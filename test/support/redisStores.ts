@@ -1,0 +1,24 @@
+/** Stores on Redis servers of a test file: both go when the test that opened them is over, the last one first. */
+import { afterEach } from "vitest";
+import type { Storage } from "../../server/storage/port.ts";
+import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
+import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+});
+
+/** The same servers, to be removed after the test. */
+export async function started<Servers extends { remove(): Promise<void> }>(starting: Promise<Servers>): Promise<Servers> {
+  const servers = await starting;
+  ends.push(servers.remove);
+  return servers;
+}
+
+/** A store to be closed after the test. */
+export async function openStore(address: RedisAddress, options: Partial<RedisStorageOptions> = {}): Promise<Storage> {
+  const storage = await createRedisStorage({ address, ...options });
+  ends.push(storage.close);
+  return storage;
+}
