@@ -19,7 +19,7 @@ const maxOutputBytes = 256 * 1024;
 const off = { "rate.default": "off", "rate.writes": "off", "rate.runs": "off", "rate.management": "off" };
 const settings = (baseUrl: string) => ({
   MODEL_BASE_URL: baseUrl,
-  MODEL_NAME: "stub",
+  MODEL_NAME: "stand-in",
   MODEL_API_KEY: apiKey,
   OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
   LIMITS: JSON.stringify({

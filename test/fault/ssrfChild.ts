@@ -6,11 +6,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { createCertificateAuthority } from "../support/certificateAuthority.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { startServer } from "../support/server.ts";
+import { untilReturns } from "../support/untilReturns.ts";
 import { badUrls, certifiedHosts, goodUrls, listenedPorts, rebinding, zone } from "./ssrfCases.ts";
 import { startDns } from "./ssrfDns.ts";
 
@@ -123,9 +123,10 @@ await call("POST", `/articles/${articleId}/commits`, {});
 
 const attempts = () => server.logLines.filter((line) => line.error === "url_not_public").length;
 const undelivered = () => marked.filter(({ path }) => !paths.has(path)).map(({ text }) => text);
-const endMs = Date.now() + 60_000;
-// Three attempts for each that is refused, all of them written down by the server.
-while ((undelivered().length > 0 || attempts() < rebinding.length * 3 || !paths.has("/flip")) && Date.now() < endMs) await sleep(50);
+// Three attempts for each that is refused, all of them written down by the server. What is missing then is in the report.
+await untilReturns(() => {
+  if (undelivered().length > 0 || attempts() < rebinding.length * 3 || !paths.has("/flip")) throw new Error("not all of them yet");
+}, 60_000).catch(() => {});
 
 const report: SsrfReport = {
   badAccepted,

@@ -50,7 +50,7 @@ export interface ModelEndpoint {
 /** One event of a stream. */
 function toChunk(delta: object, rest: object = {}): string {
   const choices = [{ index: 0, delta, ...rest }];
-  return `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices })}\n\n`;
+  return `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stand-in", choices })}\n\n`;
 }
 
 /** `port` 0: a free one. */
@@ -121,7 +121,7 @@ export async function startModelEndpoint(port = 0): Promise<ModelEndpoint> {
     say({}, { finish_reason: answer.finishReason ?? "stop" });
     const usage = answer.usage === undefined ? { prompt_tokens: 10, completion_tokens: Math.ceil(text.length / 4) } : answer.usage;
     response.write(
-      `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [], usage })}\n\n`,
+      `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stand-in", choices: [], usage })}\n\n`,
     );
     response.end("data: [DONE]\n\n");
   }

@@ -88,7 +88,7 @@ beforeAll(async () => {
   endpoint = await startModelEndpoint();
   service = createExecutors({});
   const bounds = { totalMs: 60_000, maxTextBytes: defaultLimits["run.stepOutput"], after, log: { warn() {} } };
-  modelled = createExecutors({ model: createModel({ baseUrl: endpoint.baseUrl, name: "stub", fetch, maxRetries: 0, ...bounds }) });
+  modelled = createExecutors({ model: createModel({ baseUrl: endpoint.baseUrl, name: "stand-in", fetch, maxRetries: 0, ...bounds }) });
 });
 afterAll(async () => {
   await Promise.all([service.close(), modelled.close(), endpoint.close()]);
@@ -196,7 +196,7 @@ describe("a model", () => {
     const { text, summary } = await complete("draft", given, modelled);
     expect(text).toBe("# How wells are dug\n\nDig until it is wet.\n");
     expect(written.join("")).toBe(text);
-    expect(summary).toContain("written by stub");
+    expect(summary).toContain("written by stand-in");
     const asked = endpoint.asked.at(-1);
     for (const fact of ["hand-dug well", "Wells are 12 m deep.", "Lining pays.", "## Digging", "shorter", "how to line the shaft"]) {
       expect(asked?.prompt).toContain(fact);

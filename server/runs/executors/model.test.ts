@@ -33,7 +33,7 @@ function connect({ allow = ["127.0.0.0/8"], quietMs = 5000, baseUrl = endpoint.b
   return createModel({
     baseUrl,
     apiKey,
-    name: "stub",
+    name: "stand-in",
     fetch: provider.fetch,
     maxRetries,
     totalMs,
