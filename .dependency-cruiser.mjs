@@ -1,51 +1,20 @@
 /**
- * The import table of docs/architecture.md as rules. `test/checks/imports.ts` runs them and demands that
- * modules were seen at all; `test/checks/imports.test.ts` plants one violation of each rule and demands that
- * it is caught.
+ * The import rules of docs/architecture.md.
+ *
+ * `test/checks/imports.ts` runs them, demands that modules were read at all, and forbids circles between folders.
+ * `test/checks/imports.test.ts` plants one violation of each rule and demands that the check reports it.
  */
 
 const tests = "\\.test\\.ts$|^test/|^bench/";
-const server = "^server/";
+/** The process: it composes the layers and is imported by none. */
+const process = "^server/[^/]+\\.ts$";
 const composition = "^server/(compose|start|main|admin)\\.ts$";
-/** Files of the server itself, which put parts together. */
-const assembly = "^server/(app|compose|config|identity|start|main|admin)\\.ts$|^server/settings/";
 
-/**
- * What the rest of the server may import of each part: its service file, its ports, its records and what it
- * hands out for others to build on. Everything else of a part is its own.
- */
-const open = {
-  accounts: ["accountRegistry", "installation", "me", "records", "setup"],
-  actors: ["after", "keyedQueue", "port", "together"],
-  articles: ["commits", "port", "records", "service", "slug", "titleWords"],
-  auth: [
-    ...["accessFacts", "authenticator", "credentials", "passwords", "records", "secretHash", "secrets", "sessionEndings"],
-    ...["apiKeys", "keyCreation", "sessions", "streamTickets"],
-  ],
-  calls: [".*"],
-  folders: ["records"],
-  host: ["port", "router"],
-  outbound: ["fetch", "providerRefusal", "publicUrl"],
-  pages: [],
-  publishing: ["records"],
-  runs: ["records", "runView", "runs", "service", "timelineEntry", "timelineRows", "topicRuns"],
-  storage: ["port", "recordType", "directory", "storeAddress"],
-  topics: ["port", "records", "service"],
-  webhooks: ["enqueue"],
-  workspaces: ["access", "members", "newWorkspace", "records"],
-};
+/** What one domain may import of another: its port, its records, its service, and the facts about access. */
+const doors = "^server/domain/(call/|.*/(port|records|service)\\.ts$|identity/(access/|workspaces/access\\.ts$))";
 
 /** `from` may not import `to`; `name` says it in words. */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
-
-const partRules = Object.entries(open).map(([part, files]) =>
-  forbid(
-    `server/${part} is reached through its door`,
-    "Other parts import a part's service file or port, never its inside.",
-    { path: server, pathNot: `^server/${part}/|${assembly}|${tests}` },
-    { path: `^server/${part}/`, ...(files.length > 0 && { pathNot: `^server/${part}/(${[part, ...files].join("|")})\\.ts$` }) },
-  ),
-);
 
 export default {
   forbidden: [
@@ -70,24 +39,52 @@ export default {
       { path: "^realtime/", pathNot: tests },
       { path: "^(api/(?!schema/)|server/)" },
     ),
-    ...partRules,
-    forbid("handlers never import storage", "A handler calls a service.", { path: "^server/handlers/" }, { path: "^server/storage/" }),
+    forbid(
+      "platform imports no domain and no edge",
+      "The platform knows no resource.",
+      { path: "^server/platform/", pathNot: tests },
+      { path: `^server/(domain|edge)/|${process}` },
+    ),
+    forbid(
+      "domain imports no edge",
+      "A domain does not know how a call came in.",
+      { path: "^server/domain/", pathNot: tests },
+      { path: `^server/edge/|${process}` },
+    ),
+    forbid(
+      "edge imports no process",
+      "The composition hands the edge what it needs.",
+      { path: "^server/edge/", pathNot: tests },
+      { path: process },
+    ),
+    forbid(
+      "domains meet at their doors",
+      "A domain imports another domain's port, records or service, never its inside.",
+      { path: "^server/domain/([^/]+)/", pathNot: tests },
+      { path: "^server/domain/", pathNot: `^server/domain/$1/|${doors}` },
+    ),
+    forbid(
+      "handlers never import storage",
+      "A handler calls a service.",
+      { path: "^server/edge/handlers/" },
+      { path: "^server/platform/storage/" },
+    ),
     forbid(
       "storage adapters are named in compose",
       "Only the composition and tests know which store it is.",
-      { path: "^(server|realtime|api|machines)/", pathNot: `^server/storage/|${composition}|${tests}` },
-      { path: "^(server/storage/(memory|lmdb|redis)|node_modules/(lmdb|redis)/)" },
+      { path: "^(server|realtime|api|machines)/", pathNot: `^server/platform/storage/|${composition}|${tests}` },
+      { path: "^(server/platform/storage/(memoryStorage\\.ts|lmdb/|redis/)|node_modules/(lmdb|redis)/)" },
     ),
     forbid(
       "host adapters are named in compose",
       "Only the composition and tests know which host it is.",
-      { pathNot: `^server/host/|${composition}|${tests}` },
-      { path: "^(server/host/(uws|node)\\.ts|node_modules/(uWebSockets\\.js|uws-pack|ws)/)" },
+      { pathNot: `^server/edge/host/|${composition}|${tests}` },
+      { path: "^(server/edge/host/(uws|node)\\.ts|node_modules/(uWebSockets\\.js|uws-pack|ws)/)" },
     ),
     forbid(
-      "outbound network only in server/outbound",
+      "outbound network only in server/platform/outbound",
       "One door to other machines, where every address is checked.",
-      { path: "^(api|machines|realtime|server)/", pathNot: `^server/outbound/|^server/host/|${tests}` },
+      { path: "^(api|machines|realtime|server)/", pathNot: `^server/platform/outbound/|^server/edge/host/|${tests}` },
       { path: "^(node:)?(http|https|http2|tls|dns|dgram)(/promises)?$|^node_modules/undici/" },
     ),
   ],

@@ -15,9 +15,9 @@ const stamp = join(root, "dist", "svc-server.hash");
 /** The server, and the programs of its threads, which it finds beside itself. */
 const entryPoints = {
   "svc-server": "server/main.ts",
-  textThread: "server/articles/textThread.ts",
-  pageThread: "server/pages/pageThread.ts",
-  articleProgram: "server/runs/executors/articleProgram.ts",
+  "text.worker": "server/domain/articles/text.worker.ts",
+  "page.worker": "server/edge/pages/page.worker.ts",
+  "article.worker": "server/domain/runs/executors/article.worker.ts",
 };
 
 const sourceFolders = ["api", "machines", "realtime", "server"];

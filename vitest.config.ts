@@ -19,9 +19,14 @@ const notOnRedis = [
   // Start the Redis that they are about.
   "test/e2e/redis.test.ts",
   "test/e2e/cluster.test.ts",
+  // Compares answers with the OpenAPI document, whatever the store.
+  "test/e2e/validatingProxy.test.ts",
   // Sockets over a log in memory: there is no store behind them.
   "test/e2e/collab.test.ts",
   "test/e2e/collabAccess.test.ts",
+  "test/e2e/collabCredentials.test.ts",
+  "test/e2e/collabForeignEditors.test.ts",
+  "test/e2e/collabLog.test.ts",
 ];
 
 export default defineConfig({

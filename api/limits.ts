@@ -1,9 +1,14 @@
 /**
- * Every size, rate, count and lifetime of the wire, with its default; the `LIMITS` setting overrides
- * parts of it. Sizes in bytes, times in milliseconds. Why each figure: docs/limits.md.
+ * Defines every size, rate, count and lifetime of the API with its default value.
+ *
+ * The `LIMITS` setting overrides single fields. Sizes are in bytes, times in milliseconds. The reason for each value is
+ * in docs/limits.md.
  */
 
-/** A token bucket: `count` tokens every `seconds`, at most `burst` saved up; `"off"` never refuses. */
+/**
+ * A token bucket: `count` tokens are added every `seconds`, and at most `burst` tokens are saved. `"off"` never refuses
+ * a request.
+ */
 export type RateLimit = { readonly count: number; readonly seconds: number; readonly burst: number } | "off";
 
 const KiB = 1024;
@@ -17,6 +22,8 @@ export const defaultLimits = {
   "rate.default": { count: 200, seconds: 1, burst: 400 } as RateLimit,
   "rate.writes": { count: 100, seconds: 1, burst: 400 } as RateLimit,
   "rate.connects": { count: 1000, seconds: 1, burst: 2000 } as RateLimit,
+  "rate.upgrades": { count: 1000, seconds: 1, burst: 2000 } as RateLimit,
+  "rate.refusals": { count: 2, seconds: 60, burst: 10 } as RateLimit,
   "rate.runs": { count: 20, seconds: 60, burst: 20 } as RateLimit,
   "rate.management": { count: 60, seconds: 60, burst: 120 } as RateLimit,
   "rate.auth": { count: 10, seconds: 60, burst: 20 } as RateLimit,
@@ -31,12 +38,17 @@ export const defaultLimits = {
   "body.freeFormDepth": 8,
   "batch.calls": 100,
   "body.prose": 10_000,
+  "body.public": 16 * KiB,
+  "body.inFlight": 64 * MiB,
+  "body.inFlightAccount": 16 * MiB,
+  "body.inFlightAddress": 256 * KiB,
   "list.limitMax": 100,
   "list.limitDefault": 50,
   "list.scan": 2000,
   "list.words": 32,
 
   "article.file": 2 * MiB,
+  "edit.workMs": 5 * second,
   "document.bytes": 16 * MiB,
   "document.clientIds": 10_000,
   "update.clientIds": 6000,
@@ -53,7 +65,12 @@ export const defaultLimits = {
   "socket.syncAnswers": { count: 50, seconds: 1, burst: 50 } as RateLimit,
   "socket.syncBytes": { count: 8 * MiB, seconds: 1, burst: 32 * MiB } as RateLimit,
   "socket.buffer": 1 * MiB,
-  "socket.authMs": 10 * second,
+  "socket.authMs": 5 * second,
+  "socket.credential": 8 * KiB,
+  "socket.refusalMs": 10 * second,
+  "sockets.anonymous": 32,
+  "sockets.anonymousAddress": 8,
+  "sockets.held": 1000,
   "sockets.article": 2000,
   "sockets.credential": 2000,
   "sse.buffer": 1 * MiB,
@@ -82,12 +99,14 @@ export const defaultLimits = {
   "model.totalMs": 30 * minute,
   "model.line": 1 * MiB,
   "model.answer": 64 * MiB,
+  "model.received": 128 * MiB,
   "code.blocks": 50,
   "code.blockChars": 20_000,
 
   "keys.active": 50,
   "keep.accessToken": 15 * minute,
   "keep.refreshToken": 30 * day,
+  "keep.refreshGrace": 30 * second,
   "keep.ticket": 1 * hour,
   "keep.setupLink": 1 * hour,
   "keep.idempotency": 24 * hour,

@@ -1,4 +1,4 @@
-/** The scopes of the specification (Authentication) and how one satisfies another. */
+/** Defines the scopes of the specification (Authentication) and which scope satisfies another one. */
 import { z } from "zod";
 
 export const scopeNames = [
@@ -18,7 +18,11 @@ export const scopeNames = [
   "keys:manage",
 ] as const;
 
-export const Scope = z.enum(scopeNames).meta({ id: "Scope" });
+export const Scope = z.enum(scopeNames).meta({
+  id: "Scope",
+  description:
+    "What an API key may do. The write scope of a resource includes its read scope. `conversions:execute` is for document conversions, `keys:manage` for API keys.",
+});
 export type Scope = z.infer<typeof Scope>;
 
 /** A write scope also satisfies the read scope of its resource. */
@@ -26,7 +30,10 @@ export function satisfies(held: readonly Scope[], wanted: Scope): boolean {
   return held.includes(wanted) || (wanted.endsWith(":read") && held.includes(wanted.replace(":read", ":write") as Scope));
 }
 
-/** The scopes of `wanted` that `held` lacks; `undefined` means full access and lacks none. */
+/**
+ * Returns the scopes of `wanted` that `held` lacks. If `held` is `undefined`, the credential has full access and lacks
+ * none.
+ */
 export function missingScopes(held: readonly Scope[] | undefined, wanted: readonly Scope[]): readonly Scope[] {
   return held === undefined ? [] : wanted.filter((scope) => !satisfies(held, scope));
 }

@@ -4,8 +4,8 @@
  */
 import { hash } from "node:crypto";
 import { AppError } from "../api/schema/error.ts";
-import type { Access, Principal } from "../server/calls/call.ts";
-import type { AccessResolver, Authenticator } from "../server/calls/ports.ts";
+import type { Access, Principal } from "../server/domain/call/call.ts";
+import type { AccessResolver, Authenticator } from "../server/domain/call/ports.ts";
 
 /** Out of reach, but not off: every request draws from its bucket. */
 export const rate = { count: 1e9, seconds: 1, burst: 1e9 };

@@ -1,12 +1,12 @@
 /** Our side of the HTTP comparison: the whole app on its host, REST and tRPC, with handlers that answer from memory. */
 import { pino } from "pino";
 import { contract } from "../api/contract/contract.ts";
+import type { OperationSpec } from "../api/contract/operation.ts";
 import { defaultLimits } from "../api/limits.ts";
-import type { OperationSpec } from "../api/operation.ts";
-import { createApp } from "../server/app.ts";
-import type { PreparedHandler } from "../server/calls/preparedOperation.ts";
-import { startUwsHost } from "../server/host/uws.ts";
-import { createMemoryStorage } from "../server/storage/memory.ts";
+import { createApp } from "../server/edge/app.ts";
+import type { PreparedHandler } from "../server/edge/calls/preparedOperation.ts";
+import { startUwsHost } from "../server/edge/host/uws.ts";
+import { createMemoryStorage } from "../server/platform/storage/memoryStorage.ts";
 import { accessResolver, authenticator, rate, toArticle } from "./httpWork.ts";
 
 const answering: Record<string, PreparedHandler> = {

@@ -6,8 +6,8 @@ import * as encoding from "lib0/encoding";
 import { defaultLimits } from "../api/limits.ts";
 import type { AuthoredUpdate, UpdateLog } from "../realtime/ports.ts";
 import { type Connection, createRooms } from "../realtime/rooms.ts";
-import { startUwsHost } from "../server/host/uws.ts";
-import { createLmdbStorage } from "../server/storage/lmdb.ts";
+import { startUwsHost } from "../server/edge/host/uws.ts";
+import { createLmdbStorage } from "../server/platform/storage/lmdb/lmdbStorage.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "bench-rooms-"));
 const storage = await createLmdbStorage({ directory, diskReserveMiB: 0, recordTypes: [], onDiskError: (error) => console.error(error) });

@@ -7,8 +7,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "../server/actors/after.ts";
-import { createLmdbStorage } from "../server/storage/lmdb.ts";
+import { after } from "../server/platform/actors/after.ts";
+import { createLmdbStorage } from "../server/platform/storage/lmdb/lmdbStorage.ts";
 import { addWorkspace } from "../test/contract/articleFixture.ts";
 import { addFolder, addTopics, createTopicNode, partition } from "../test/contract/topicFixture.ts";
 

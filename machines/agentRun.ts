@@ -1,12 +1,11 @@
 /**
- * An agent run: the steps of a workflow, one after the other, each perhaps waiting for a person's decision.
+ * AgentRun is the state machine of an agent run: workflow steps in sequence, each with an optional human approval.
  *
- * The record of the run is its journal: how often each step was begun, what a finished one made, under which Yjs
- * client ids an interrupted one wrote. A finished step is never asked for again. Decisions are records of their own
- * inside the run, made with it, so one may be taken before the run comes to the wait; each is taken once. What a
- * timeline viewer is to see is a `timeline` fact, recorded in the same commit as the move. The machine runs no
- * step and knows no model: `execute` asks for the current step, and its result comes back as an event that names
- * the round it was asked in, so that the result of a round that was given up changes nothing.
+ * The context is the journal of the run: attempts and output of each step, and the Yjs client ids of interrupted
+ * attempts. Approvals are created with the run, so a person may decide before the run pauses; each is decided once.
+ * Events for the timeline are `timeline` facts, recorded in the same commit as the transition. Each request to execute
+ * a step has a round number, and its result must name the same round: results of an abandoned round are ignored.
+ * The machine must not run steps or know a model: the effect `execute` does that.
  */
 import { assign, setup } from "xstate";
 
@@ -17,7 +16,6 @@ import {
   currentStep,
   decided,
   givenUp,
-  isWaitingOnly,
   type NextIds,
   noUsage,
   type OfRound,
@@ -30,13 +28,14 @@ import {
   toApproval,
   toEnded,
   toInterrupted,
-  toRetried,
 } from "./agentRunContext.ts";
+import { isWaitingOnly, toRetried } from "./agentRunRetry.ts";
 import {
   type TimelineFact,
   tellArtifacts,
   tellCancelled,
   tellCompleted,
+  tellExpired,
   tellFailed,
   tellPaused,
   tellResolved,
@@ -49,17 +48,20 @@ import { drop, effect, fact, timer } from "./effect.ts";
 export * from "./agentRunContext.ts";
 export type { TimelineFact } from "./agentRunTimeline.ts";
 
-/** Of a run that was given up nothing is done any more, from the commit on that says so. */
+/** Drops the pending effects of a run in the commit that cancels it, so that none of them runs later. */
 const dropAll = { type: "drop", params: { effects: ["begin", "execute"] } } as const;
+
+/** A run that has ended accepts no decision, so its open approvals expire with it. A retry creates new ones. */
+const expireOpen = [tellExpired, "expireOpen"] as const;
 
 export const agentRunMachine = setup({
   types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput },
   actions: {
     timer,
     drop,
-    /** Waits for room to run; answers with `run.started`. */
+    /** Waits until the run may start; answers with `run.started`. */
     begin: effect<null>(),
-    /** Runs the current step; answers with `step.completed`, `step.skipped` or `step.failed` of that round. */
+    /** Executes the current step; answers with `step.completed`, `step.skipped` or `step.failed` and the same round. */
     execute: effect<{ readonly round: number }>(),
     timeline: fact<readonly TimelineFact[]>(),
     noteStart: assign({ startedAtMs: ({ event }) => event.nowMs }),
@@ -93,6 +95,11 @@ export const agentRunMachine = setup({
         resolvedAtMs: event.nowMs,
       }),
     })),
+    expireOpen: assign(({ context, event }) => ({
+      approvals: context.approvals.map((approval) =>
+        approval.state === "pending" ? { ...approval, state: "expired", resolvedAtMs: event.nowMs } : approval,
+      ),
+    })),
     pause: assign(({ context, event }) => {
       const { approvalId, policy } = currentApproval(context) as RunApproval;
       return {
@@ -104,9 +111,9 @@ export const agentRunMachine = setup({
         }),
       };
     }),
-    /** A pause is over: the step is what it was before. */
+    /** Ends a pause: the step is completed again, as it was before the pause. */
     unpause: assign(({ context }) => ({ steps: changeStep(context, { status: "completed" }) })),
-    /** The step runs again, with what was said, towards a new decision. */
+    /** Resets the current step to run again with the feedback from the approval, and creates its next approval. */
     runAgain: assign(({ context, event }) => {
       const { note } = currentApproval(context) as RunApproval;
       const step = currentStep(context);
@@ -125,7 +132,7 @@ export const agentRunMachine = setup({
       const { chainedRunId } = event as NextIds;
       return { finishedAtMs: event.nowMs, ...(context.chains === undefined || chainedRunId === undefined ? {} : { chainedRunId }) };
     }),
-    /** What was under way or still to come is given up. */
+    /** Cancels the running step and all pending steps. */
     giveUp: assign(({ context, event }) => ({
       ...toInterrupted(context, event.nowMs),
       finishedAtMs: event.nowMs,
@@ -145,7 +152,7 @@ export const agentRunMachine = setup({
     isUndecided: ({ context }) => currentStep(context).status === "completed" && currentApproval(context)?.state === "pending",
     isRejected: ({ context }) => currentApproval(context)?.state === "rejected" && currentStep(context).status === "completed",
     isToChange: ({ context }) => currentApproval(context)?.state === "changes_requested" && currentStep(context).status === "completed",
-    /** Without a payload (asked what is allowed): any approval that is still open. */
+    /** An event without a payload asks which commands are allowed: then any open approval is enough. */
     isOpen: ({ context, event }) => {
       const { approvalId } = event as Partial<RunEventOf<"approval.resolve">>;
       return context.approvals.some(
@@ -157,13 +164,13 @@ export const agentRunMachine = setup({
       const approval = currentApproval(context);
       return approval?.state === "pending" && (approvalId === undefined || approval.approvalId === approvalId);
     },
-    /** Cancelled while it waited for room: there is no step yet to go on from but the first. */
+    /** The run was cancelled before it started, so it can only be retried from its first step. */
     isUnstarted: ({ context, event }) => {
       const { fromStep } = event as Partial<RunEventOf<"run.retry">>;
       return context.startedAtMs === undefined && (fromStep === undefined || fromStep === context.steps[0]?.name);
     },
     isWaitingOnly: ({ context, event }) => isWaitingOnly(context, event as RunEventOf<"run.retry">),
-    /** `fromStep` is a step that was begun, or the one it stopped at. */
+    /** True if `fromStep` is absent, or is the step at which the run stopped or an earlier one. */
     canRetryFrom: ({ context, event }) => {
       const { fromStep } = event as Partial<RunEventOf<"run.retry">>;
       if (fromStep === undefined) return true;
@@ -201,7 +208,7 @@ export const agentRunMachine = setup({
       on: {
         "run.started": { target: "running", actions: ["noteStart", tellRunStarted] },
         "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
       },
     },
     running: {
@@ -210,21 +217,21 @@ export const agentRunMachine = setup({
         "step.started": { guard: "isRound", actions: ["noteStepStart", tellStepStarted] },
         "step.completed": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", tellArtifacts, tellStepEnded] },
         "step.skipped": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", tellStepEnded] },
-        "step.failed": { guard: "isRound", target: "failed", actions: ["noteStepEnd", tellStepEnded, tellFailed] },
-        "execute.exhausted": { target: "failed", actions: ["noteStepEnd", tellStepEnded, tellFailed] },
-        // Early: the run has not come to the wait.
+        "step.failed": { guard: "isRound", target: "failed", actions: ["noteStepEnd", tellStepEnded, ...expireOpen, tellFailed] },
+        "execute.exhausted": { target: "failed", actions: ["noteStepEnd", tellStepEnded, ...expireOpen, tellFailed] },
+        // An early decision: the run has not paused for this approval yet.
         "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
       },
     },
-    /** Passed through: what follows from the end of a step and from the decision about it. */
+    /** Transient state: chooses the next state after a step has ended or an approval was decided. */
     deciding: {
       always: [
         { guard: "isUndecided", target: "paused_for_approval", actions: ["pause", tellPaused] },
-        { guard: "isRejected", target: "cancelled", actions: ["noteRejection", "giveUp", tellCancelled] },
+        { guard: "isRejected", target: "cancelled", actions: ["noteRejection", "giveUp", ...expireOpen, tellCancelled] },
         { guard: "isToChange", target: "running", actions: ["runAgain"] },
         { guard: "hasNext", target: "running", actions: ["advance"] },
-        { target: "completed", actions: ["noteCompletion", tellCompleted] },
+        { target: "completed", actions: ["noteCompletion", ...expireOpen, tellCompleted] },
       ],
     },
     paused_for_approval: {
@@ -240,11 +247,11 @@ export const agentRunMachine = setup({
       on: {
         "approval.resolve": [
           { guard: "isCurrent", target: "deciding", actions: ["noteDecision", tellResolved, "unpause"] },
-          // Of a step still to come.
+          // An early decision about a later step.
           { guard: "isOpen", actions: ["noteDecision", tellResolved] },
         ],
         "approval.lapsed": { guard: "isCurrent", target: "deciding", actions: ["noteLapse", tellResolved, "unpause"] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, tellCancelled] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
       },
     },
     completed: {},

@@ -1,6 +1,7 @@
 /**
- * What a run is made of: its steps, its approvals, what happens to it, and the changes that an event makes to its
- * context. The order in which events may come is the machine's (`agentRun.ts`).
+ * AgentRunContext defines the context and the events of an agent run, and the functions that change the context.
+ *
+ * It must not decide which event is allowed in which state: the machine does that (`agentRun.ts`).
  */
 import type {
   Approval,
@@ -13,36 +14,36 @@ import type {
   RunStepStatus,
   RunUsage,
 } from "../api/schema/run.ts";
-import type { RunPipeline } from "../api/schema/topic.ts";
+import type { RunPipeline } from "../api/schema/topicOperations.ts";
 import type { ApprovalType, WorkflowStep } from "../api/schema/workflow.ts";
 
-/** The file that a step writes as it was when the first of its attempts began: what came later is other people's. */
+/** State of the article before the first attempt of a step began to write. Later text may belong to other authors. */
 export interface StepBase {
-  /** Of the article. */
+  /** Article revision. */
   readonly revision: number;
   readonly isBlank: boolean;
 }
 
-/** One step: its definition in the workflow's version, and what became of it. */
+/** One step of a run: its definition in the workflow version, and its state. */
 export interface RunStepContext extends Omit<WorkflowStep, "approval"> {
-  /** What applies to this run; the workflow's own word is weaker. */
+  /** Approval policy in this run: that of the workflow, or `none` if the content project does not require the approval. */
   readonly approval: ApprovalType;
   readonly status: RunStepStatus;
-  /** Times the step was begun. */
+  /** Number of times that the step has begun. */
   readonly attempt: number;
   readonly startedAtMs?: number | undefined;
   readonly finishedAtMs?: number | undefined;
-  /** In the order they were made, the newest last. */
+  /** Keys in order of creation, newest last. */
   readonly artifactKeys: readonly string[];
-  /** Key of what later steps read. */
+  /** Key of the artifact that later steps read. */
   readonly output?: string | undefined;
   readonly commitId?: string | undefined;
   readonly error?: RunStepError | undefined;
-  /** Yjs client ids of the attempts that began to write and did not finish: taken back before the next one writes. */
+  /** Yjs client ids of unfinished attempts that may have written. Their text is reverted before the next attempt writes. */
   readonly writers: readonly number[];
-  /** Present where there are writers. */
+  /** Present if `writers` is not empty. */
   readonly base?: StepBase | undefined;
-  /** What people said when they asked for changes, oldest first. */
+  /** Notes of people who requested changes, oldest first. */
   readonly feedback: readonly string[];
 }
 
@@ -65,29 +66,29 @@ export interface RunContext {
   readonly steps: readonly RunStepContext[];
   /** Index of the current step. */
   readonly at: number;
-  /** Rises whenever `execute` is asked for. */
+  /** Incremented for each request of the effect `execute`. */
   readonly round: number;
   readonly approvals: readonly RunApproval[];
-  /** An optional approval proceeds by itself after this. */
+  /** Time after which a run no longer waits for an optional approval and continues. */
   readonly optionalApprovalMs: number;
-  /** Username, and the account behind it: the agent writes on its behalf. */
+  /** Username of the person who started the run. The agent writes on behalf of this account. */
   readonly startedBy: string;
   readonly startedByAccountId: string;
   readonly instructions?: string;
   readonly styleProfileId?: string;
-  /** How to go about a draft (T/draft/actions). */
+  /** Kind of work on a draft (T/draft/actions). */
   readonly action?: "create" | "update" | "optimize" | "rewrite";
   readonly budget?: RunBudget | undefined;
   readonly usage: RunUsage;
   readonly createdAtMs: number;
   readonly startedAtMs?: number;
   readonly finishedAtMs?: number | undefined;
-  /** Time spent in steps that ended; waiting for people does not count. */
+  /** Total time of ended steps in ms. Time that the run waited for people does not count. */
   readonly workedMs: number;
-  /** Begun steps, over all attempts: the length of the journal. */
+  /** Number of begun attempts over all steps: the length of the journal. */
   readonly begun: number;
   readonly parentRunId?: string;
-  /** Completed, the run is followed by one of this workflow. */
+  /** Workflow of the run that follows once this run is completed. */
   readonly chains?: string;
   readonly chainedRunId?: string;
   readonly failure?: RunFailure | undefined;
@@ -119,9 +120,9 @@ export interface RunInput
   readonly nowMs: number;
   readonly steps: readonly (Omit<WorkflowStep, "approval"> & {
     readonly approval: ApprovalType;
-    /** Present where `approval` is not none. */
+    /** Present if `approval` is not `none`. */
     readonly approvalId?: string;
-    /** Said before the first attempt. */
+    /** Feedback that exists before the first attempt. */
     readonly feedback?: readonly string[];
   })[];
 }
@@ -139,26 +140,28 @@ export interface OfRound {
   readonly nowMs: number;
 }
 
-/** Ids that a move may need: drawn by whoever sends the event, used when the machine comes to it. */
+/** Ids that a transition may need. The sender of the event creates them; the machine uses them only if it needs them. */
 export interface NextIds {
-  /** For the run that follows a completed one. */
+  /** Id for the run that follows a completed one. */
   readonly chainedRunId?: string;
-  /** For the approval of a step that runs again. */
+  /** Id for the approval of a step that runs again. */
   readonly nextApprovalId?: string;
 }
 
 export type RunEvent =
   | { readonly type: "run.started"; readonly nowMs: number }
-  /** The step is about to run, once more; `writer` is the Yjs client id under which it may write, `base` what it finds. */
+  /** An attempt begins. `writer` is the Yjs client id it may write under, `base` the state of the article before it. */
   | ({ readonly type: "step.started"; readonly writer?: number; readonly base?: StepBase } & OfRound)
   | ({
       readonly type: "step.completed";
       readonly artifacts: readonly ArtifactMade[];
-      /** Which of the artifacts later steps read. */
+      /** Key of the artifact that later steps read. */
       readonly output?: string;
       readonly summary?: string;
+      /** Reason why the report of the step has no content. */
+      readonly unavailable?: RunStepError;
       readonly usage: RunUsage;
-      /** Revision at which the step's text was complete; the commit, if one was made. */
+      /** Article revision that holds the complete text of the step. `commitId` is present if a commit was made. */
       readonly revision?: number;
       readonly commitId?: string;
     } & OfRound &
@@ -182,24 +185,24 @@ export type RunEvent =
     } & NextIds)
   | { readonly type: "approval.lapsed"; readonly approvalId: string; readonly nowMs: number }
   | { readonly type: "run.cancel"; readonly by: string; readonly reason?: string | undefined; readonly nowMs: number }
-  /** `approvalIds`: for steps whose approval was decided already, by step name. */
+  /** `approvalIds`: step name → id for the next approval of the step, used only if the retry needs a new approval. */
   | {
       readonly type: "run.retry";
       readonly by: string;
       readonly fromStep?: string | undefined;
       readonly budget?: RunBudget | undefined;
       readonly approvalIds: Readonly<Record<string, string>>;
-      /** Names of interrupted steps from whose text others have gone on: it is not taken back. */
+      /** Names of interrupted steps whose text is not reverted, because other authors have continued from it. */
       readonly letsStand?: readonly string[];
       readonly nowMs: number;
     };
 export const runCommands = ["approval.resolve", "run.cancel", "run.retry"] as const;
 export const noUsage: RunUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
-/** Resolves what nobody decided. */
+/** Actor of approvals that expire without a decision. */
 export const systemActor = "system";
 export type RunEventOf<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>;
 export type StepEnd = RunEventOf<"step.completed" | "step.skipped" | "step.failed" | "execute.exhausted">;
-/** What a step is once its run was given up: one that only waited for a decision had finished. */
+/** Step status → status after the run is cancelled. A paused step has already finished, so it becomes `completed`. */
 export const givenUp: Readonly<Record<RunStepStatus, RunStepStatus>> = {
   pending: "cancelled",
   running: "cancelled",
@@ -229,7 +232,7 @@ export function currentStep(context: Pick<RunContext, "steps" | "at">): RunStepC
   return step;
 }
 
-/** The decision that the current step waits for, or that was taken early; the newest one of its step. */
+/** Returns the newest approval of the current step: pending, or already decided. Undefined if the step needs none. */
 export function currentApproval(context: Pick<RunContext, "steps" | "at" | "approvals">): RunApproval | undefined {
   const { name, approval } = currentStep(context);
   return approval === "none" ? undefined : context.approvals.findLast(({ stepName }) => stepName === name);
@@ -262,12 +265,12 @@ function workedMs({ steps, at }: RunContext, nowMs: number): number {
   return Math.max(0, nowMs - (steps[at]?.startedAtMs ?? nowMs));
 }
 
-/** A step that is called off has worked until then. */
+/** Adds the working time of a running step that is cancelled now. */
 export function toInterrupted(context: RunContext, nowMs: number): Partial<RunContext> {
   return currentStep(context).status === "running" ? { workedMs: context.workedMs + workedMs(context, nowMs) } : {};
 }
 
-/** A step ended: what of it is kept. */
+/** Returns the context changes for the end of a step. */
 export function toEnded(context: RunContext, event: StepEnd): Partial<RunContext> {
   const { nowMs } = event;
   const ended = { finishedAtMs: nowMs };
@@ -282,7 +285,7 @@ export function toEnded(context: RunContext, event: StepEnd): Partial<RunContext
         artifactKeys: keys,
         output,
         commitId,
-        error: undefined,
+        error: event.unavailable,
         writers: [],
         base: undefined,
       });
@@ -302,33 +305,4 @@ export function toEnded(context: RunContext, event: StepEnd): Partial<RunContext
 function toFailure(event: RunEventOf<"step.failed" | "execute.exhausted">): Pick<RunFailure, "code" | "message" | "retryable"> {
   if (event.type === "step.failed") return { code: event.code, message: event.message, retryable: event.retryable };
   return { code: "step_failed", message: `The step failed ${event.attempts} times: ${event.reason}`, retryable: true };
-}
-
-/**
- * The steps from `fromStep` (default: the one it stopped at) on are to run again. A step that had finished and only
- * waited keeps what it made. An approval that was decided gets a successor where the event brings an id for it.
- */
-export function toRetried(context: RunContext, event: RunEventOf<"run.retry">): Partial<RunContext> {
-  const at = event.fromStep === undefined ? context.at : context.steps.findIndex(({ name }) => name === event.fromStep);
-  const from = isWaitingOnly(context, event) ? at + 1 : at;
-  const successors = context.steps.slice(from).flatMap((step) => {
-    const approvalId = event.approvalIds[step.name];
-    return approvalId === undefined ? [] : [toApproval(approvalId, step, event.nowMs)];
-  });
-  const left = ({ name }: RunStepContext) => (event.letsStand?.includes(name) === true ? { writers: [], base: undefined } : {});
-  return {
-    at,
-    steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left(step) })),
-    approvals: [...context.approvals, ...successors],
-    failure: undefined,
-    finishedAtMs: undefined,
-    budget: event.budget ?? context.budget,
-  };
-}
-
-const untouched = { status: "pending", startedAtMs: undefined, finishedAtMs: undefined, error: undefined, output: undefined } as const;
-
-/** The run was given up while a finished step waited for its decision, and is to wait again. */
-export function isWaitingOnly(context: RunContext, { fromStep }: Pick<RunEventOf<"run.retry">, "fromStep">): boolean {
-  return fromStep === undefined && currentStep(context).status === "completed" && currentApproval(context)?.state === "pending";
 }

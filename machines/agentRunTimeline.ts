@@ -1,6 +1,7 @@
 /**
- * What a run tells its timeline, one action for each kind of event. They see the context as it is when they run: after
- * the changes that stand before them in a transition.
+ * AgentRunTimeline defines the actions that record timeline events of a run, one action per kind of event.
+ *
+ * An action sees the context at its place in the transition: after the changes of the actions listed before it.
  */
 import type { RunFailure } from "../api/schema/run.ts";
 import type { AgentEventData, AgentEventName } from "../api/schema/timeline.ts";
@@ -16,11 +17,11 @@ import {
   systemActor,
 } from "./agentRunContext.ts";
 
-/** A timeline event before it has a place in the logs. */
+/** A timeline event that has no position in the logs yet. */
 export type TimelineFact = {
   readonly [Name in AgentEventName]: { readonly event: Name; readonly data: AgentEventData[Name]; readonly actor: string };
 }[AgentEventName];
-/** The action that records timeline events; `make` sees the context as it is when the action runs. */
+/** Returns an action that records timeline events. `make` gets the context at the time the action runs. */
 function tellAll<Name extends AgentEventName>(
   event: Name,
   make: (context: RunContext, event: RunEvent) => readonly AgentEventData[Name][],
@@ -96,6 +97,20 @@ export const tellResolved = tell(
     if (event.type !== "approval.resolve") return { approvalId, decision: "expired", resolvedBy: systemActor, waitedMs };
     return { approvalId, decision: event.decision, resolvedBy: event.by, ...optional("note", event.note), waitedMs };
   },
+  (_context, event) => ("by" in event ? event.by : systemActor),
+);
+/** Records the expiry of every open approval. */
+export const tellExpired = tellAll(
+  "agent.approval_resolved",
+  ({ approvals }, { nowMs }) =>
+    approvals
+      .filter(({ state }) => state === "pending")
+      .map(({ approvalId, requestedAtMs }) => ({
+        approvalId,
+        decision: "expired",
+        resolvedBy: systemActor,
+        waitedMs: nowMs - requestedAtMs,
+      })),
   (_context, event) => ("by" in event ? event.by : systemActor),
 );
 export const tellCompleted = tell("agent.run_completed", (context, event) => ({

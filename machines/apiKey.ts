@@ -1,27 +1,26 @@
 /**
- * The states of an API key: active until it is revoked or its time passes; only then can it be removed.
+ * ApiKey is the state machine of an API key: active until it is revoked or expires. Only then can it be removed.
  *
- * The machine reads and writes two fields of the key, when it expires and when it was revoked; whatever else
- * the record holds (name, scopes, hash) is carried through untouched. That a revoked key is refused on the next
- * request is not its affair: every request reads the record.
+ * The machine uses only two fields of the record, `expiresAtMs` and `revokedAtMs`, and keeps all others (name, scopes,
+ * hash) unchanged. It must not refuse requests: each request reads the record, so a revoked key is refused at once.
  */
 import { assign, setup } from "xstate";
 import { timer } from "./effect.ts";
 
-/** The fields the machine works with; the record of identity has more. */
+/** The fields that the machine uses. The key record in identity has more fields. */
 export interface ApiKeyTimes {
-  /** Unix milliseconds; absent: never. */
+  /** Unix milliseconds. If absent, the key never expires. */
   readonly expiresAtMs?: number;
   readonly revokedAtMs?: number;
 }
 
 export type ApiKeyEvent =
   | { readonly type: "key.revoke"; readonly nowMs: number }
-  /** The time of `expiresAtMs` has come: sent by the machine's own timer, or by whoever sees it first. */
+  /** `expiresAtMs` has passed. The timer of the machine sends it, or any caller that notices the expiry first. */
   | { readonly type: "key.expired"; readonly nowMs: number }
   | { readonly type: "key.delete"; readonly nowMs: number };
 
-/** The birth of a key: the fields of the whole key, and the time. */
+/** Input of a new key: its fields and the current time. */
 export interface ApiKeyInput extends ApiKeyTimes {
   readonly nowMs: number;
 }
@@ -45,7 +44,7 @@ export const apiKeyMachine = setup({
     active: {
       entry: {
         type: "timer",
-        // Kept: renaming a key or using it must not save it from its end.
+        // `keep`: other events (a rename, a use) must not cancel the expiry.
         params: ({ context: { expiresAtMs } }) =>
           expiresAtMs === undefined
             ? { name: "expiry", atMs: null }

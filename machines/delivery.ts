@@ -1,9 +1,9 @@
 /**
- * One delivery: one event on its way to one webhook, until it is delivered, skipped, or out of attempts.
+ * Delivery is the state machine of one event for one webhook, until it is delivered, skipped or out of attempts.
  *
- * The machine decides when the next attempt is due and when there is none; it makes no request, knows no secret
- * and draws no random number: an attempt's outcome comes in as an event, with the jitter to use. Trouble of the
- * server's own (`deliver` throws) is no attempt and costs none.
+ * The machine decides when the next attempt is due and when no attempt is left. It must not send requests, know secrets
+ * or create random numbers: the result of an attempt arrives as an event, together with the jitter to use. An error of
+ * this server (`deliver` throws) does not count as an attempt.
  */
 import { assign, setup } from "xstate";
 import { effect, timer } from "./effect.ts";
@@ -12,7 +12,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Waits before the 1st, 2nd … attempt, each counted from the failure before it (Standard Webhooks). */
+/** Delays in ms before the 1st, 2nd … attempt, each measured from the previous failure (Standard Webhooks). */
 export const defaultDeliverySchedule: readonly number[] = [
   0,
   5 * second,
@@ -26,25 +26,25 @@ export const defaultDeliverySchedule: readonly number[] = [
   24 * hour,
 ];
 
-/** Only added: no attempt comes earlier than the schedule says. */
+/** Largest jitter as a share of the delay. Jitter is only added, so no attempt is earlier than scheduled. */
 const jitterShare = 0.2;
 
 export interface DeliveryAttempt {
-  /** Number of the attempt as the receiver saw it; attempts that died with their process leave a gap. */
+  /** Attempt number that the receiver saw. Attempts lost in a crash of the process leave a gap. */
   readonly n: number;
   readonly atMs: number;
   readonly durationMs: number;
   readonly statusCode?: number;
-  /** Why there was no answer. */
+  /** Reason why there was no response. */
   readonly error?: string;
   readonly nextAttemptAtMs?: number;
 }
 
-/** What went over the wire in the last attempt that got as far as a request; the body is that of the event. */
+/** Headers and response of the last attempt that sent a request. The request body is stored with the event. */
 export interface DeliveryExchange {
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** Its start, as text. */
+  /** First part of the response body as text. */
   readonly responseBody?: string;
 }
 
@@ -61,10 +61,10 @@ export interface DeliveryInput {
 export interface DeliveryContext extends DeliveryInput {
   readonly attempts: readonly DeliveryAttempt[];
   readonly exchange?: DeliveryExchange;
-  /** While waiting. */
+  /** Present while the machine waits for the next attempt. */
   readonly nextAttemptAtMs?: number | undefined;
   readonly skipReason?: SkipReason;
-  /** When the record may go; set once nothing can happen any more. */
+  /** Time after which the record may be deleted. Set when the delivery ends. */
   readonly expiresAtMs?: number;
 }
 
@@ -78,24 +78,24 @@ export type DeliveryEvent =
   | ({ readonly type: "attempt.delivered" } & AttemptMade)
   | ({
       readonly type: "attempt.failed";
-      /** 0 … 1: how much of the jitter to add. */
+      /** Part of the largest jitter to add, 0 to 1. */
       readonly jitter: number;
-      /** The receiver asked for so long a pause. */
+      /** Delay that the receiver requested with `Retry-After`. */
       readonly retryAfterMs?: number;
     } & AttemptMade)
   | { readonly type: "attempt.skipped"; readonly reason: SkipReason; readonly nowMs: number }
   | { readonly type: "retry.due"; readonly nowMs: number };
 
 export interface DeliveryRules {
-  /** As `defaultDeliverySchedule`; its length is the number of attempts. */
+  /** Delays like `defaultDeliverySchedule`. The length is the number of attempts. */
   readonly scheduleMs: readonly number[];
-  /** A receiver's `Retry-After` counts up to here. */
+  /** Upper limit for the `Retry-After` of a receiver. */
   readonly maxRetryAfterMs: number;
-  /** How long a delivery is kept after its end. */
+  /** Time that a delivery record is kept after the delivery has ended. */
   readonly keepMs: number;
 }
 
-/** When the attempt after `failures` failed ones is due; `undefined` when there is none left. */
+/** Returns the due time of the attempt after `failures` failed attempts, or `undefined` if no attempt is left. */
 export function nextAttemptAtMs(
   { scheduleMs, maxRetryAfterMs }: Pick<DeliveryRules, "scheduleMs" | "maxRetryAfterMs">,
   failures: number,

@@ -1,32 +1,32 @@
 /**
- * The kinds of named action a persisted machine may use beside `assign`: an effect, which the runtime runs after
- * the commit and which may answer with an event, `drop`, which takes back an effect that was asked for, a fact,
- * which is written down in the commit, and a timer, which sends an event later.
+ * Effect declares the named actions that a persisted machine may use in addition to `assign`:
+ * - an effect runs after the commit and may answer with an event; `drop` cancels requested effects;
+ * - a fact is recorded in the commit; a timer sends an event later.
  *
- * None of them does anything here: `transition()` gives them out as data, with their params, and whoever
- * persists the actor turns that data into rows. A machine never sees a clock, a promise or a store.
+ * The actions do nothing themselves: `transition()` returns them as data with their params, and the actor runtime turns
+ * that data into rows. A machine must not know a clock, a promise or a store.
  */
 
-/** Params of the action `timer`. The event must be JSON; the time is put on it when it fires. */
+/** Params of the action `timer`. The event must be JSON. Its time is added when the timer fires. `atMs: null` cancels. */
 export type TimerParams =
   | {
       readonly name: string;
       /** Unix milliseconds of store time. */
       readonly atMs: number;
       readonly event: { readonly type: string };
-      /** Fires whatever the actor did meanwhile; without it any event the actor takes cancels the timer. */
+      /** If true, other events do not cancel the timer. Otherwise any event that the actor accepts cancels it. */
       readonly keep?: boolean;
     }
   | { readonly name: string; readonly atMs: null };
 
-/** Declares an effect in `setup({ actions })`: its name and the params it is asked with. */
+/** Declares an effect in `setup({ actions })`, with the type of its params. */
 export function effect<Params>(): (_: unknown, params: Params) => void {
   return () => {};
 }
 
 /**
- * Declares a fact: something that happened, recorded in the same commit as the move (an audit event, a timeline
- * entry). Nothing answers it.
+ * Declares a fact in `setup({ actions })`: data recorded in the same commit as the transition, such as an audit event or
+ * a timeline entry. A fact sends no event back.
  */
 export function fact<Params>(): (_: unknown, params: Params) => void {
   return () => {};
@@ -34,13 +34,13 @@ export function fact<Params>(): (_: unknown, params: Params) => void {
 
 /** Params of the action `drop`. */
 export interface DropParams {
-  /** Names of effects. */
+  /** Names of the effects to cancel. */
   readonly effects: readonly string[];
 }
 
 /**
- * The action `drop` of `setup({ actions })`: what earlier moves asked of these effects is not wanted any more. One that
- * waits is never run; one that runs loses its lease in the commit of the move, so it writes and answers nothing more.
+ * The action `drop` of `setup({ actions })`: cancels effects that earlier transitions requested. A waiting effect never
+ * runs. A running effect loses its lease in the commit of this transition, so it can no longer write or answer.
  */
 export const drop = effect<DropParams>();
 

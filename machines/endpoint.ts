@@ -1,17 +1,17 @@
 /**
- * How a webhook's endpoint fares: facts for its health, gathered from the attempts made to it.
+ * Endpoint is the state machine for the health of a webhook endpoint, derived from the results of its deliveries.
  *
- * Whether the webhook is active is its owner's decision and stands in the webhook's own record. Only where the
- * operator has set so does a long failure, or the answer 410, disable it from here. Outcomes that say nothing new
- * are not taken, so a healthy endpoint costs no write.
+ * The owner decides whether the webhook is active; that decision is stored in the webhook record. This machine disables
+ * a webhook only if the operator has enabled it: after a long failure or after status 410. Results that change nothing
+ * are not accepted, so a healthy endpoint causes no writes.
  */
 import { assign, setup } from "xstate";
 
-/** When the operator lets the server disable a webhook (`WEBHOOK_AUTO_DISABLE`); by default never. */
+/** Conditions under which the server disables a webhook (`WEBHOOK_AUTO_DISABLE`). The default is never. */
 export interface AutoDisable {
-  /** An answer 410 disables. */
+  /** A response with status 410 disables the webhook. */
   readonly onGone: boolean;
-  /** Failing for so long without a success disables. */
+  /** Failures for this time without a success disable the webhook. */
   readonly afterFailingMs?: number;
 }
 
@@ -19,9 +19,9 @@ export type DisabledReason = "patch" | "gone" | "failing";
 
 export interface EndpointContext {
   readonly webhookId: string;
-  /** While failing, and once disabled for it. */
+  /** Start of the current series of failures. Kept when the failures have disabled the webhook. */
   readonly firstFailureAtMs?: number | undefined;
-  /** Answer of the latest failed attempt; absent when there was none. */
+  /** Status of the last stored failed attempt. Absent if it got no response. */
   readonly lastStatusCode?: number | undefined;
   readonly disabledReason?: DisabledReason | undefined;
 }
@@ -29,11 +29,11 @@ export interface EndpointContext {
 export type EndpointEvent =
   | { readonly type: "attempt.delivered"; readonly nowMs: number }
   | { readonly type: "attempt.failed"; readonly statusCode?: number | undefined; readonly nowMs: number }
-  /** The owner's decision. */
+  /** The owner disabled the webhook. */
   | { readonly type: "webhook.disabled"; readonly nowMs: number }
   | { readonly type: "webhook.enabled"; readonly nowMs: number };
 
-/** Why this failure disables the webhook; `undefined` when it does not. */
+/** Returns the reason why this failure disables the webhook, or `undefined` if it does not. */
 function policyFor({ onGone, afterFailingMs }: AutoDisable, context: EndpointContext, event: EndpointEvent): DisabledReason | undefined {
   if (event.type !== "attempt.failed") return undefined;
   if (onGone && event.statusCode === 410) return "gone";

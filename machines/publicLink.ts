@@ -1,17 +1,16 @@
 /**
- * The public link of an article: unpublished, Live or Snapshot, and for Live how the page is kept up with the
- * document.
+ * PublicLink is the state machine of an article's public link: unpublished, Live or Snapshot.
  *
- * What a page shows is frozen content, in both modes; a Live link freezes anew after each durable edit, at most
- * once a second. A failed synchronization is tried again after growing waits and given up after the last of
- * them, until somebody asks for it. The machine is told which content was frozen; it reads no document.
- * Every synchronization has a number, so that the result of an earlier one that was overtaken changes nothing.
+ * The page shows frozen content in both modes. A Live link freezes new content after durable edits, at most once per
+ * second. A failed synchronization is retried with growing delays. After the last retry the link waits for the next edit
+ * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
+ * round is ignored. The machine must not read documents: it receives the frozen content in events.
  */
 import { and, assign, setup } from "xstate";
 import type { PublicLinkMode } from "../api/schema/article.ts";
 import { effect, timer } from "./effect.ts";
 
-/** Content as it was frozen: Markdown bytes in the blob of that hash. */
+/** Frozen content of a page. The Markdown is stored in the blob with this hash. */
 export interface FrozenContent {
   /** Article revision. */
   readonly revision: number;
@@ -27,14 +26,14 @@ export interface LinkSettings {
 }
 
 export interface LiveSyncContext {
-  /** The newest article revision that is known to differ from the page. */
+  /** The newest article revision that the link knows: published, or waiting for its synchronization. */
   readonly sourceRevision: number;
-  /** Number of the synchronization begun last. */
+  /** Number of the synchronization that began last. */
   readonly round: number;
   readonly startedAtMs: number;
-  /** The document was edited since the synchronization under way began. */
+  /** The document was edited after the running synchronization began. */
   readonly stale: boolean;
-  /** Failed ones since the last that succeeded. */
+  /** Failed attempts in the current series. */
   readonly attempts: number;
   readonly lastSyncedAtMs?: number;
   readonly nextRetryAtMs?: number;
@@ -44,7 +43,7 @@ export interface LiveSyncContext {
 export interface PublicLinkContext {
   readonly articleId: string;
   readonly workspaceId: string;
-  /** Kept after unpublishing: the page then says that it was taken down. */
+  /** Kept after unpublishing, because the address then answers that the page was taken down. */
   readonly slug: string;
   readonly indexable: boolean;
   readonly publishedAtMs: number;
@@ -53,7 +52,7 @@ export interface PublicLinkContext {
   readonly updatedAtMs: number;
   /** Absent while unpublished. */
   readonly content?: FrozenContent | undefined;
-  /** Present in mode Snapshot only. */
+  /** Present only in mode Snapshot. */
   readonly snapshotAtMs?: number | undefined;
   readonly sync: LiveSyncContext;
 }
@@ -87,7 +86,7 @@ export type PublicLinkEvent =
   | { readonly type: "pause.over"; readonly nowMs: number }
   | { readonly type: "retry.due"; readonly nowMs: number }
   | { readonly type: "sync.succeeded"; readonly round: number; readonly content: FrozenContent; readonly nowMs: number }
-  /** `jitter` is drawn by whoever synchronizes: 0 up to 1. */
+  /** `jitter` is a random number from 0 to 1. The sender of the event creates it. */
   | { readonly type: "sync.failed"; readonly round: number; readonly reason: string; readonly jitter: number; readonly nowMs: number };
 
 export const publicLinkCommands = [
@@ -99,23 +98,23 @@ export const publicLinkCommands = [
   "link.unpublish",
 ] as const;
 
-/** Waits after the 1st … 5th failure; the next one is the last. */
+/** Delays in ms after the 1st … 5th failure. The 6th failure ends the series. */
 const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
-/** Added to a wait at most, as a part of it; never taken off. */
+/** Largest jitter as a share of the delay. Jitter is only added. */
 const maxJitter = 0.2;
-/** At most one synchronization of an article in this time. */
+/** Shortest time between the starts of two synchronizations after edits of one article, in ms. */
 export const syncPauseMs = 1000;
 
 type EventOf<Type extends PublicLinkEvent["type"]> = Extract<PublicLinkEvent, { readonly type: Type }>;
 type Publish = EventOf<"link.makeLive" | "link.makeSnapshot">;
 type Freeze = EventOf<"link.makeLive" | "link.makeSnapshot" | "link.refresh" | "sync.succeeded">;
 
-/** Content frozen at a request counts as a synchronization: the page is as new as the document. */
+/** Returns the state after a request that carries frozen content: like a successful synchronization, the page is current. */
 function toFreshSync(content: FrozenContent, round: number, nowMs: number): LiveSyncContext {
   return { sourceRevision: content.revision, round, startedAtMs: nowMs, stale: false, attempts: 0, lastSyncedAtMs: nowMs };
 }
 
-/** A mode is entered, from unpublished or from the other mode, with content frozen just now. */
+/** Returns the context changes for entering Live or Snapshot with the content of the event. */
 function toMode(context: PublicLinkContext, { type, content, settings, nowMs }: Publish): Partial<PublicLinkContext> {
   return {
     ...settings,
@@ -143,7 +142,7 @@ function toSynced(context: PublicLinkContext, { content, nowMs }: EventOf<"sync.
   };
 }
 
-/** The wait before the next try after this failure; undefined when it was the last. */
+/** Returns the delay before the next attempt after this failure, or undefined if no attempt is left. */
 function toRetryWaitMs({ sync }: PublicLinkContext, { jitter }: EventOf<"sync.failed">): number | undefined {
   const waitMs = retryWaitsMs[sync.attempts];
   return waitMs === undefined ? undefined : Math.round(waitMs * (1 + maxJitter * jitter));
@@ -160,7 +159,7 @@ export const publicLinkMachine = setup({
   types: { context: {} as PublicLinkContext, events: {} as PublicLinkEvent, input: {} as PublicLinkInput },
   actions: {
     timer,
-    /** Freezes the document's text; answers with `sync.succeeded` or `sync.failed`. */
+    /** Freezes the text of the document; answers with `sync.succeeded` or `sync.failed` and the same round. */
     sync: effect<{ readonly round: number }>(),
     enterMode: assign(({ context, event }) => toMode(context, event as Publish)),
     notePublication: assign(({ event }) => ({ publishedAtMs: event.nowMs, publishedBy: (event as Publish).by })),
@@ -184,14 +183,14 @@ export const publicLinkMachine = setup({
         return { ...sync, round: sync.round + 1, startedAtMs: event.nowMs, stale: false };
       },
     }),
-    /** Asked for by somebody: the count of failures starts anew. */
+    /** Starts a new series of attempts, after a request or after an edit that no attempt has read. */
     startAnew: assign({ sync: ({ context }) => ({ ...context.sync, attempts: 0 }) }),
     noteSynced: assign(({ context, event }) => toSynced(context, event as EventOf<"sync.succeeded">)),
     noteFailed: assign(({ context, event }) => toFailed(context, event as EventOf<"sync.failed">)),
   },
   guards: {
     isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
-    /** The pause since the last synchronization began is over. */
+    /** `syncPauseMs` have passed since the last synchronization began. */
     isRested: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
     isCurrent: ({ context, event }) => (event as EventOf<"sync.succeeded">).round === context.sync.round,
     isStale: ({ context }) => context.sync.stale,
@@ -224,7 +223,7 @@ export const publicLinkMachine = setup({
       states: {
         synced: {
           on: {
-            // The first edit is followed at once; the ones right after it wait for the pause to be over.
+            // The first edit is synchronized at once. An edit within `syncPauseMs` after that waits for the end of the pause.
             "article.edited": [
               { guard: "isRested", target: "syncing", actions: "noteEdit" },
               { target: "pending", actions: "noteEdit" },
@@ -255,6 +254,7 @@ export const publicLinkMachine = setup({
             ],
             "sync.failed": [
               { guard: and(["isCurrent", "mayRetry"]), target: "retrying", actions: "noteFailed" },
+              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: ["noteFailed", "startAnew"] },
               { guard: "isCurrent", target: "failed", actions: "noteFailed" },
             ],
           },
@@ -277,7 +277,10 @@ export const publicLinkMachine = setup({
           },
         },
         failed: {
-          on: { "article.edited": { actions: "noteEdit" }, "link.sync": { target: "syncing", actions: "startAnew" } },
+          on: {
+            "article.edited": { target: "pending", actions: ["noteEdit", "startAnew"] },
+            "link.sync": { target: "syncing", actions: "startAnew" },
+          },
         },
       },
     },

@@ -1,10 +1,11 @@
 /**
- * A content topic: idea, shortlisted, outlined, drafted, or archived from one of these.
+ * Topic is the state machine of a content topic: idea, shortlisted, outlined, drafted, or archived from one of these.
  *
- * Status never moves back but by restoring. A committed outline or draft moves the topic on, passing through every
- * status between, so that each move of the specification's table is recorded. An approval belongs to one revision
- * of the outline or the draft: what comes after clears it. Every move that people want to look up later is an
- * `audit` fact, recorded in the same commit. The machine starts no run and reads no document: it is told.
+ * The status moves only forward, except that an archived topic is restored to its earlier status. A committed outline or
+ * draft advances the topic, if needed over several statuses; an idea is then also recorded as shortlisted. An approval
+ * belongs to one revision of the outline or the draft: a later commit or a request for changes clears it. Changes for
+ * the audit log are `audit` facts, recorded in the same commit.
+ * The machine must not start runs or read documents: events report both.
  */
 import { assign, setup } from "xstate";
 import { fact } from "./effect.ts";
@@ -38,7 +39,7 @@ function noteStage(context: TopicContext, name: StageName, event: StageCommitted
     fields: seoBriefRevision === undefined ? context.fields : { ...context.fields, [brief]: seoBriefRevision },
   };
 }
-/** What any topic that is not archived takes, whatever its status. */
+/** Events that every status except archived accepts. */
 const inEveryActiveStatus = {
   "topic.update": {
     actions: [
@@ -114,7 +115,7 @@ const restoring = (status: ActiveTopicStatus) =>
 export const topicMachine = setup({
   types: { context: {} as TopicContext, events: {} as TopicEvent, input: {} as TopicInput },
   actions: {
-    /** Each becomes a ContentAuditEvent. */
+    /** Records audit events. Each fact becomes one ContentAuditEvent. */
     audit: fact<readonly AuditFact[]>(),
     update: assign(({ context, event }) => {
       const { changes, removed = [], editorial, by, nowMs } = event as TopicEventOf<"topic.update">;
@@ -200,7 +201,7 @@ export const topicMachine = setup({
           { guard: "advances", target: "outlined", actions: ["noteOutline", outlineGenerated] },
           { actions: "noteOutline" },
         ],
-        // A draft without an outline passes the outlined status in the same moment.
+        // A draft without an outline skips the status outlined.
         "draft.committed": [{ guard: "advances", target: "drafted", actions: ["noteDraft", draftGenerated] }, { actions: "noteDraft" }],
         "topic.archive": archiving("shortlisted"),
       },
@@ -224,7 +225,7 @@ export const topicMachine = setup({
         "topic.archive": archiving("drafted"),
       },
     },
-    // The article of an archived topic lives on; what is committed to it is noted, and moves nothing.
+    // The article of an archived topic can still change. Its commits are stored but do not change the status.
     archived: {
       on: {
         "topic.restore": [restoring("drafted"), restoring("outlined"), restoring("shortlisted"), restoring("idea")],

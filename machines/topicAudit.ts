@@ -1,5 +1,5 @@
-/** What a topic's moves leave in its audit: the actions that record them. */
-import type { ContentAuditEventType } from "../api/schema/topic.ts";
+/** TopicAudit defines the actions that record the audit events of a topic. */
+import type { ContentAuditEventType } from "../api/schema/topicAudit.ts";
 import type {
   AuditFact,
   ChangesRequested,
@@ -13,7 +13,7 @@ import type {
 
 type AuditPart = Omit<AuditFact, "actorId">;
 
-/** The action that records audit events; `make` sees the context as it is when the action runs. */
+/** Returns an action that records audit events. `make` gets the context at the time the action runs. */
 export function audits<Type extends TopicEvent["type"]>(make: (event: TopicEventOf<Type>, context: TopicContext) => readonly AuditPart[]) {
   return {
     type: "audit",
@@ -41,7 +41,7 @@ const ofCommit =
       : [generated, { eventType: "pipeline_stage_completed", articleId, metadata: { ...step, stage } }];
   };
 
-/** The revision that was decided on stands in the metadata. */
+/** Builds the audit event of a decision. Its metadata names the revision that the decision is about. */
 export const ofDecision = (stage: StageName) => (event: StageApproved & ChangesRequested, context: TopicContext) => {
   const { note = event.feedback } = event;
   const committed = context[stage];

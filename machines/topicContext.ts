@@ -1,7 +1,13 @@
-/** What a topic is made of, and what happens to it. The order in which events may come is the machine's (`topic.ts`). */
-import type { ContentAuditEventType, ContentTopic, ContentTopicArchiveReason } from "../api/schema/topic.ts";
+/**
+ * TopicContext defines the context and the events of a content topic.
+ *
+ * It must not decide which event is allowed in which status: the machine does that (`topic.ts`).
+ */
 
-/** What people, keys and runs write about a topic; all of it JSON as in the API. */
+import type { ContentTopic, ContentTopicArchiveReason } from "../api/schema/topic.ts";
+import type { ContentAuditEventType } from "../api/schema/topicAudit.ts";
+
+/** Fields of a topic that people, API keys and runs may set. They have the JSON shape of the API. */
 export type TopicFields = Omit<
   ContentTopic,
   | "topicId"
@@ -28,7 +34,7 @@ export type TopicFields = Omit<
   | "approvals"
 >;
 
-/** The committed text of a stage that was last seen, and who approved it. */
+/** The latest known commit of a stage, and its approval. */
 export interface TopicStage {
   /** Article revision of the commit. */
   readonly revision: number;
@@ -37,22 +43,22 @@ export interface TopicStage {
 }
 
 export type ActiveTopicStatus = "idea" | "shortlisted" | "outlined" | "drafted";
-/** What of a topic's life a run belongs to; `research` before there is an outline. */
+/** Part of the topic that a run works on. `research` is the part before the outline. */
 export type RunStage = "research" | "outline" | "draft";
 
 export interface TopicContext {
   readonly workspaceId: string;
-  /** `n` of `T-<n>`. */
+  /** The number n of the short id `T-<n>`. */
   readonly number: number;
   readonly slug: string;
-  /** Usernames. */
+  /** Username. */
   readonly ownerId: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly contentProjectId?: string;
   readonly fields: TopicFields;
   readonly articleId?: string | undefined;
-  /** The latest run of each stage, finished or not. */
+  /** Stage → id of its latest run, running or ended. */
   readonly runs: Readonly<Partial<Record<RunStage, string>>>;
   readonly editedAtMs?: number;
   readonly editedBy?: string;
@@ -78,7 +84,7 @@ export interface TopicInput {
   readonly ownerId: string;
   readonly contentProjectId?: string;
   readonly fields: TopicFields;
-  /** A research run that found the topic. */
+  /** Id of the research run that found the topic. */
   readonly agentRunId?: string;
 }
 
@@ -88,20 +94,20 @@ interface By {
   readonly nowMs: number;
 }
 
-/** A run that starts in the same commit. */
+/** Part of an event whose commit also starts a run. */
 export interface StartsRun {
   readonly startedRun?: { readonly runId: string; readonly stages: readonly RunStage[] } | undefined;
 }
 
-/** `advances` is false for what a checkpoint picked up: text in the making, which only clears an approval. */
+/** A stage was committed. `advances` is false for a checkpoint of unfinished text, which only clears the approval. */
 export interface StageCommitted extends By {
   readonly articleId: string;
   readonly commitId: string;
   readonly revision: number;
   readonly advances: boolean;
-  /** The step of a run that made the commit, and with it completed its stage. */
+  /** Run step that made the commit and thereby completed the stage. */
   readonly step?: { readonly runId: string; readonly stepName: string } | undefined;
-  /** Revision of the SEO brief that the run worked from. */
+  /** Revision of the SEO brief that the run used. */
   readonly seoBriefRevision?: number | undefined;
 }
 export interface StageApproved extends By, StartsRun {
@@ -112,7 +118,7 @@ export interface ChangesRequested extends By, StartsRun {
 }
 
 export type TopicEvent =
-  /** `removed` names optional fields to take away. `editorial`: by a person or a key, not by a run. */
+  /** `removed` lists optional fields to delete. `editorial` is true for a change by a person or an API key, not a run. */
   | ({
       readonly type: "topic.update";
       readonly changes: Partial<TopicFields>;

@@ -1,13 +1,13 @@
 /**
- * Decides about one inspected update before it is queued: is there anything new in it, may this speaker say it,
- * does it build on something refused, does the document have room for it.
+ * Admission decides whether one inspected update may be queued. It checks that the update has new content, that the
+ * speaker may write under its client ids, that it builds on nothing refused, and that the document's limits allow it.
  *
- * It sees the document as it is durable, and on top what was admitted since and is not yet applied. It changes
- * nothing but its own books: appending, applying and answering are the room's.
+ * It judges against the durable document plus the updates that were admitted and are not yet applied. It changes only its
+ * own records. Appending, applying and answering belong to the room.
  */
 import * as Y from "yjs";
 import type { ArticleFile } from "../api/schema/article.ts";
-import type { DocumentMeasure } from "./documentMeasure.ts";
+import type { DocumentSize } from "./documentSize.ts";
 import type { ClockRange, InspectedUpdate, Section } from "./inspectUpdate.ts";
 import type { RoomLimits } from "./ports.ts";
 import { trimUpdate } from "./trimUpdate.ts";
@@ -18,37 +18,43 @@ export interface Refusal {
 }
 
 export type Verdict<Speaker> =
-  /** `update` is what to store, `isEarly`: and what it builds on is not there yet; `owners` say for themselves what was left out. */
+  /**
+   * Store `update`. `isEarly`: content that it builds on is still missing. `owners`: speakers whose content was cut out of
+   * the update; they must be asked for it in a resync.
+   */
   | { readonly kind: "admitted"; readonly update: InspectedUpdate; readonly isEarly: boolean; readonly owners: readonly Speaker[] }
-  /** Nothing of it is left to store: it is durable, on its way, or its owners' to say. */
+  /** Nothing is left to store: the content is durable, already queued, or must come from `owners`. */
   | { readonly kind: "known"; readonly owners: readonly Speaker[] }
   | { readonly kind: "refused"; readonly refusal: Refusal }
-  /** Ask again when what is queued has been applied. */
+  /** Judge the update again when the queued updates have been applied. */
   | { readonly kind: "wait" }
-  /** What it builds on is not here and too much waits already: the answer that its speaker owes says it again. */
+  /**
+   * The update is deferred: content that it builds on is missing, and too many pending bytes are kept already. The speaker
+   * resends the update in the sync step 2 that it owes.
+   */
   | { readonly kind: "left" };
 
-export interface Question<Speaker> {
+export interface AdmissionRequest<Speaker> {
   readonly update: InspectedUpdate;
-  /** Absent for what comes by request. */
+  /** Absent for an update that comes through the HTTP API. */
   readonly speaker?: Speaker | undefined;
-  /** The whole of what a client has, as against a change it just made. */
+  /** The update is a sync step 2: everything the client has, not a change that it just made. */
   readonly isAnswer: boolean;
-  /** Something this speaker said before was refused. */
+  /** An earlier update of this speaker was refused. */
   readonly afterRefusal: boolean;
-  /** The speaker has not yet said what it had before it came: what is missing is on its way, and this once more with it. */
+  /** The speaker has not answered sync step 1 yet. Its answer will contain the missing content and this update again. */
   readonly owesAnswer: boolean;
-  /** How often it was told to wait; in the end the answer must be final. */
+  /** How often this update got the verdict "wait". After `maxWaits` the verdict is final. */
   readonly waited: number;
 }
 
-/** Each pending update is merged with all others in Yjs, so many small ones cost more than their bytes. */
+/** Minimum bytes counted for a pending update. Yjs merges it with all others, so many small ones cost more than their bytes. */
 const pendingWeight = 1024;
 const maxWaits = 8;
 const maxRefusedClients = 1024;
 
 interface Queued {
-  /** Clock that each client will have reached. */
+  /** Clock of each client id after the queued updates are applied. */
   reach: Map<number, number>;
   textBytes: number;
   bytes: number;
@@ -67,19 +73,19 @@ const fileTooLarge = (file: ArticleFile, limits: RoomLimits) =>
 
 export interface AdmissionOptions<Speaker> {
   readonly document: Y.Doc;
-  readonly measure: DocumentMeasure;
+  readonly size: DocumentSize;
   readonly limits: RoomLimits;
-  /** The live, writing speaker that a client id belongs to. */
+  /** The connected speaker with write access that owns a client id. */
   readonly ownerOf: (clientId: number) => Speaker | undefined;
-  /** They are the same author: what one of them has not said, the other may. */
+  /** True when both are the same author, so that `speaker` may write under the client ids of `owner`. */
   readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
-  /** Somebody else's live socket on another node speaks under this client id. */
+  /** True when a socket of a different author on another node uses this client id. */
   readonly isElsewhere: (clientId: number, speaker: Speaker | undefined) => boolean;
 }
 
 export class Admission<Speaker> {
   private readonly document: Y.Doc;
-  private readonly measure: DocumentMeasure;
+  private readonly size: DocumentSize;
   private readonly limits: RoomLimits;
   private readonly ownerOf: (clientId: number) => Speaker | undefined;
   private readonly maySpeakFor: (speaker: Speaker, owner: Speaker) => boolean;
@@ -87,12 +93,12 @@ export class Admission<Speaker> {
   private gathering = nothingQueued();
   private inFlight = nothingQueued();
   private pendingBytes: number;
-  /** Clocks that were refused and are still missing. */
+  /** Refused clock range of each client id. An update that needs a missing clock in it is refused too. */
   private readonly refusedClocks = new Map<number, { from: number; to: number }>();
 
-  constructor({ document, measure, limits, ownerOf, maySpeakFor, isElsewhere }: AdmissionOptions<Speaker>) {
+  constructor({ document, size: measure, limits, ownerOf, maySpeakFor, isElsewhere }: AdmissionOptions<Speaker>) {
     this.document = document;
-    this.measure = measure;
+    this.size = measure;
     this.limits = limits;
     this.ownerOf = ownerOf;
     this.maySpeakFor = maySpeakFor;
@@ -100,12 +106,12 @@ export class Admission<Speaker> {
     this.pendingBytes = pendingBytesOf(document);
   }
 
-  /** Bytes admitted and not yet durable. */
+  /** Bytes of updates that are admitted and not yet applied. */
   get queuedBytes(): number {
     return this.gathering.bytes + this.inFlight.bytes;
   }
 
-  /** What was gathered is being appended; what comes now belongs to the next batch. */
+  /** Must be called when the gathered batch is being appended. Later updates belong to the next batch. */
   batchStarted(): void {
     this.inFlight = this.gathering;
     this.gathering = nothingQueued();
@@ -117,7 +123,7 @@ export class Admission<Speaker> {
     this.pendingBytes = pending === 0 ? 0 : Math.max(pending, this.pendingBytes);
   }
 
-  judge(question: Question<Speaker>): Verdict<Speaker> {
+  judge(question: AdmissionRequest<Speaker>): Verdict<Speaker> {
     if (this.foresees(question.update)) {
       return refused("content_not_accepted", `The client id ${this.document.clientID} is the server's own.`);
     }
@@ -130,7 +136,7 @@ export class Admission<Speaker> {
       if (deletion === "known") return { kind: "known", owners };
       if (deletion === "wait") return { kind: "wait" };
     }
-    // What is missing comes last: it is booked as pending once nothing else speaks against it.
+    // Missing content is judged last, because that check also counts the update's bytes as pending.
     const missing = this.findMissing(update, news);
     const verdict =
       this.judgeClientIds(news) ??
@@ -153,7 +159,7 @@ export class Admission<Speaker> {
     return Math.max(queued, Y.getState(this.document.store, clientId));
   }
 
-  /** The clock a client has reached once the section is applied. */
+  /** Clock of the client id after the section is applied: content behind an unfilled gap does not count. */
   private reachWith(section: Section): number {
     const known = this.known(section.clientId);
     if (section.from > known) return known;
@@ -162,13 +168,14 @@ export class Admission<Speaker> {
   }
 
   /**
-   * New text under the client id of somebody else's live socket would make the document deaf to what that socket
-   * says next. It may be honest (clients healing a loss together), so text is left out and its owner asked instead;
-   * clocks without text are honest only in an answer, which says everything a client has. An author's own sockets
-   * speak for each other: one of them may be dead without anybody knowing, and the one that came after it is told
-   * that all it said is stored. An owner on another node says it there: nobody has to be asked.
+   * Cuts new content under client ids of other live sockets out of the update. If it were stored, Yjs would ignore what
+   * those sockets write next under the same clocks.
+   * Such content can be legitimate (clients repair a loss together), so it is cut out and a resync of its owner is
+   * requested. Clocks without text are legitimate only in a sync step 2, which contains everything the client has.
+   * Sockets of one author may write for each other: an old socket may be dead without being closed, and its successor
+   * must get everything that it sent stored. An owner on another node sends its content there, so it is not asked here.
    */
-  private leaveToOwners({ update, speaker, isAnswer }: Question<Speaker>) {
+  private leaveToOwners({ update, speaker, isAnswer }: AdmissionRequest<Speaker>) {
     const owners = new Map<number, Speaker | undefined>();
     let runs = false;
     const look = (range: ClockRange) => {
@@ -191,8 +198,9 @@ export class Admission<Speaker> {
   }
 
   /**
-   * Nobody can know what the server itself has not written yet. Text kept for later under its client id, or beside it,
-   * would come out at every reader as soon as the server writes, and at the server not before the next update.
+   * True when an update claims or builds on clocks of the server's own client id that the server has not written yet. No
+   * honest client can know them. If it were kept as pending, readers would integrate it as soon as the server writes those
+   * clocks, but the server itself only with the next update, so their documents would differ.
    */
   private foresees({ sections, deletes, buildsOn }: InspectedUpdate): boolean {
     const { clientID } = this.document;
@@ -201,9 +209,9 @@ export class Admission<Speaker> {
     return sections.some(isAhead) || deletes.some(isAhead) || (buildsOn.get(clientID) ?? -1) >= known;
   }
 
-  private judgeDeletes(update: InspectedUpdate, { isAnswer, waited }: Question<Speaker>): "news" | "known" | "wait" {
+  private judgeDeletes(update: InspectedUpdate, { isAnswer, waited }: AdmissionRequest<Speaker>): "news" | "known" | "wait" {
     if (update.deletes.every((range) => this.isDeleted(range))) return "known";
-    // A client's answer repeats every deletion it knows; those on their way are no reason to store it.
+    // A sync step 2 repeats every deletion that the client knows. Deletions that are only queued are no reason to store it.
     return isAnswer && this.queuedBytes > 0 && waited < maxWaits ? "wait" : "news";
   }
 
@@ -233,7 +241,7 @@ export class Admission<Speaker> {
 
   private judgeMissing(
     missing: readonly ClockRange[],
-    { afterRefusal, owesAnswer, update }: Question<Speaker>,
+    { afterRefusal, owesAnswer, update }: AdmissionRequest<Speaker>,
   ): Verdict<Speaker> | undefined {
     const wasRefused = ({ clientId, from, to }: ClockRange) => {
       const range = this.refusedClocks.get(clientId);
@@ -261,9 +269,13 @@ export class Admission<Speaker> {
     return count > this.limits["document.clientIds"] ? tooManyClientIds(this.limits) : undefined;
   }
 
-  private judgeSize(update: InspectedUpdate, { waited }: Question<Speaker>, news: readonly Section[]): Verdict<Speaker> | undefined {
+  private judgeSize(
+    update: InspectedUpdate,
+    { waited }: AdmissionRequest<Speaker>,
+    news: readonly Section[],
+  ): Verdict<Speaker> | undefined {
     if (news.length === 0) return undefined;
-    const { measure, limits } = this;
+    const { size: measure, limits } = this;
     if (!measure.documentHas(update.bytes.length, this.queuedBytes, limits["document.bytes"])) {
       return documentTooLarge(limits);
     }
@@ -279,12 +291,12 @@ export class Admission<Speaker> {
     for (const section of update.sections) this.gathering.reach.set(section.clientId, this.reachWith(section));
     this.gathering.bytes += update.bytes.length;
     this.gathering.textBytes += update.textBytes;
-    this.measure.grow(update);
+    this.size.grow(update);
   }
 
-  /** Judges, and books, what a server edit has put into the document already. */
+  /** Counts and judges an update that a server edit has already applied to the document. */
   judgeApplied(update: InspectedUpdate): Refusal | undefined {
-    const { document, limits, measure } = this;
+    const { document, limits, size: measure } = this;
     measure.grow(update);
     if (update.textBytes === 0) return undefined;
     if (document.store.clients.size > limits["document.clientIds"]) return tooManyClientIds(limits).refusal;
@@ -295,11 +307,11 @@ export class Admission<Speaker> {
     return file === undefined ? undefined : fileTooLarge(file, limits).refusal;
   }
 
-  /** These clocks were refused: nothing that builds on them will be kept. */
+  /** Records refused clocks, so that updates that build on them are refused too. */
   refuse(claims: readonly ClockRange[], speaker: Speaker | undefined): void {
     for (const { clientId, from, to } of claims) {
       const owner = this.ownerOf(clientId);
-      // What somebody says in another's name must not stand in the way of the other.
+      // A refused update must not block the owner of a client id that a different speaker used.
       if (owner !== undefined && owner !== speaker) continue;
       const before = this.refusedClocks.get(clientId);
       this.refusedClocks.delete(clientId);

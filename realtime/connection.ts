@@ -1,8 +1,11 @@
 /**
- * One socket in a room: what it may send, what it is owed, and when it has to go.
+ * Connection handles the frames of one socket in a room: rate limits, refusals, sync answers and presence.
  *
- * Frames are handled in the order they came; one that has to wait holds up those behind it. What is durable, who
- * hears what and where the document stands is the room's.
+ * Frames are handled in the order of arrival: a frame that has to wait holds back all later frames of the socket. Each
+ * sync answer waits until the rate limits and the socket's buffer allow it. A client that reads too slowly is closed,
+ * so no frame is ever skipped.
+ *
+ * Durability, relaying and the document itself belong to the room.
  */
 
 import type { Refusal } from "./admission.ts";
@@ -26,18 +29,18 @@ export interface ConnectionOptions {
   readonly room: Room;
   readonly peer: Peer;
   readonly identity: ConnectionIdentity;
-  /** The client asked for acknowledgements and refusals as messages of their own. */
+  /** The client asked for the extension messages: acknowledgements and machine-readable refusals. */
   readonly extensions: boolean;
   readonly clock: Clock;
   readonly limits: RoomLimits;
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** A change, or an answer to a question of ours or to none. */
-interface Said {
+/** An update that was received. `isAnswer`: it is a sync step 2. `isRequested`: it answers a sync step 1 of the server. */
+interface PendingUpdate {
   readonly update: InspectedUpdate;
   readonly isAnswer: boolean;
-  readonly wasAsked: boolean;
+  readonly isRequested: boolean;
 }
 
 const maxRefusals = 3;
@@ -46,11 +49,11 @@ const greetingMs = 1000;
 
 export class Connection {
   identity: ConnectionIdentity;
-  /** The one it was counted under. */
+  /** Credential under which this socket was counted when it connected. It stays the same when `identity` changes. */
   readonly credentialId: string;
   readonly extensions: boolean;
-  /** When the server last asked what it lacks. */
-  askedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the server last sent sync step 1 (Unix milliseconds). */
+  resyncedAtMs = Number.NEGATIVE_INFINITY;
   private readonly room: Room;
   private readonly peer: Peer;
   private readonly clock: Clock;
@@ -63,24 +66,26 @@ export class Connection {
   private readonly presenceRate: TokenBucket;
   private isOpen = true;
   private refusals = 0;
+  /** Reason of the first refusal. It is reported at the end, because later updates often fail only as a consequence. */
+  private firstRefusal = "";
   private isFull = false;
   private deniedAtMs = Number.NEGATIVE_INFINITY;
-  /** Questions of ours that the client has not answered: an answer may be larger than any other update. */
-  private openQuestions = 0;
-  /** It has said what it had before it came, or before it might write. */
+  /** Number of sync step 1 messages that the client has not answered. A requested answer may exceed `frame.update`. */
+  private unansweredSyncs = 0;
+  /** The client has answered a sync step 1, so the server has what the client wrote before it connected or could write. */
   private hasAnswered = false;
-  /** Something that it said is left to that answer, which says it again: until then nothing is confirmed. */
-  private isLeft = false;
-  /** The newest question that came since. */
+  /** An update was deferred: the client resends it in its sync step 2. Until then no sync step 1 of the client is answered. */
+  private hasDeferred = false;
+  /** State vector of the newest sync step 1 that the client sent while an update was deferred. */
   private unconfirmed: Uint8Array | undefined;
-  /** Frames behind one that waits; undefined when none does. */
+  /** Frames that arrived behind a waiting frame; undefined when no frame waits. */
   private held: Uint8Array[] | undefined;
   private owedAnswer: Uint8Array | undefined;
   private owesPresence = false;
   private cancelAnswer: (() => void) | undefined;
-  /** Bytes of a full sync that the client may not have taken yet: it may be that far behind, and `socket.buffer` more. */
+  /** Size of the last sync answer, in bytes, until the buffer drains. It is added to `socket.buffer` as an allowance. */
   private answerOnItsWay = 0;
-  /** Presence above its rate, the newest state of each client id. */
+  /** Presence entries that exceed the rate, delayed: the newest one of each client id. */
   private readonly latePresence = new Map<number, AwarenessEntry>();
   private cancelPresence: (() => void) | undefined;
   private cancelGreeting: (() => void) | undefined;
@@ -102,7 +107,7 @@ export class Connection {
     this.presenceRate = new TokenBucket(limits["awareness.rate"], nowMs);
   }
 
-  /** One frame from the client; the bytes are ours to keep. */
+  /** Handles one frame from the client. The caller must not reuse `bytes`. */
   receive(bytes: Uint8Array): void {
     if (!this.isOpen) return;
     const nowMs = this.clock.now();
@@ -116,14 +121,14 @@ export class Connection {
     }
   }
 
-  /** The socket's buffer has room again. */
+  /** Must be called when the socket's send buffer has drained. */
   drained(): void {
     if (!this.isOpen) return;
     if (this.peer.bufferedBytes <= this.limits["socket.buffer"]) this.answerOnItsWay = 0;
     this.answerWhenSettled();
   }
 
-  /** The socket is gone. */
+  /** Must be called when the socket is closed. */
   closed(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -141,40 +146,40 @@ export class Connection {
     this.peer.close(code, reason);
   }
 
-  /** The credential means something else now. */
+  /** Sets a renewed identity, for example after a change of access or name. */
   update(identity: ConnectionIdentity): void {
     const couldWrite = this.identity.mayWrite;
     this.identity = identity;
     if (!this.isOpen) return;
     this.room.presence.rename(this);
     if (!identity.mayWrite || couldWrite) return;
-    // What it wrote as a reader was denied.
+    // Updates that the client sent as a reader were denied. The resync requests them again.
     this.hasAnswered = false;
-    this.room.ask(this);
+    this.room.resync(this);
   }
 
-  /** What it writes is stored and it may be asked for more. */
+  /** True when the socket is open and its credential may write. */
   get isWriter(): boolean {
     return this.isOpen && this.identity.mayWrite;
   }
 
-  get mayBeAsked(): boolean {
+  get mayResync(): boolean {
     return this.isWriter && this.refusals === 0;
   }
 
-  /** Asks the client for what the server lacks; the vector tells it what is durable. */
-  sendQuestion(stateVector: Uint8Array): void {
-    this.askedAtMs = this.clock.now();
-    this.openQuestions += 1;
+  /** Sends sync step 1, which requests what the server lacks. `stateVector` must contain durable state only. */
+  sendSyncStep1(stateVector: Uint8Array): void {
+    this.resyncedAtMs = this.clock.now();
+    this.unansweredSyncs += 1;
     this.deliver(writeSyncStep1(stateVector));
   }
 
-  /** What it wrote is stored; the article is at `revision`. */
+  /** Tells a client with extensions that its updates are stored and that the article is at `revision`. */
   acknowledge(revision: number): void {
     if (this.extensions) this.deliver(writeAck(revision));
   }
 
-  /** Nothing is ever left out: a reader that cannot keep up has to come again. */
+  /** Sends a frame. No frame is ever skipped: a client that reads too slowly is closed and has to reconnect. */
   deliver(frame: Uint8Array): void {
     if (!this.isOpen) return;
     const outcome = this.peer.send(frame);
@@ -194,7 +199,7 @@ export class Connection {
         break;
       case "sync.step1":
         this.greetSoon();
-        if (this.isLeft) this.unconfirmed = frame.stateVector;
+        if (this.hasDeferred) this.unconfirmed = frame.stateVector;
         else this.confirm(frame.stateVector);
         break;
       case "awareness":
@@ -205,8 +210,9 @@ export class Connection {
         this.answerWhenSettled();
         break;
       case "credential":
-        // A client that always sends it, though its credential came with the upgrade.
+        // Some clients always send this frame. It is ignored, because the credential came with the HTTP upgrade.
         break;
+      case "foreign":
       case "malformed":
         this.close(4400, frame.detail);
         break;
@@ -214,8 +220,8 @@ export class Connection {
   }
 
   private takeUpdate(bytes: Uint8Array, isAnswer: boolean): void {
-    const wasAsked = isAnswer && this.openQuestions > 0;
-    if (wasAsked) this.openQuestions -= 1;
+    const wasAsked = isAnswer && this.unansweredSyncs > 0;
+    if (wasAsked) this.unansweredSyncs -= 1;
     if (!this.identity.mayWrite) {
       this.denyReader(bytes);
       if (wasAsked) this.answered();
@@ -224,7 +230,7 @@ export class Connection {
     const maxBytes = this.limits[wasAsked ? "frame.bytes" : "frame.update"];
     const inspected = bytes.length > maxBytes ? undefined : inspectUpdate(bytes, this.limits);
     if (inspected?.kind === "accepted") {
-      this.offer({ update: inspected.update, isAnswer, wasAsked }, 0);
+      this.offer({ update: inspected.update, isAnswer, isRequested: wasAsked }, 0);
       return;
     }
     this.room.refuse(claimedClocks(bytes), this);
@@ -233,12 +239,12 @@ export class Connection {
     else this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
   }
 
-  private offer(said: Said, waited: number): void {
+  private offer(said: PendingUpdate, waited: number): void {
     const { update, isAnswer } = said;
     const owesAnswer = !this.hasAnswered && !isAnswer;
     const question = { update, speaker: this, isAnswer, afterRefusal: this.refusals > 0, owesAnswer, waited };
     const verdict = this.room.submit(question, this.identity.author);
-    if (said.wasAsked && verdict.kind !== "wait" && verdict.kind !== "overflow") this.answered();
+    if (said.isRequested && verdict.kind !== "wait" && verdict.kind !== "overflow") this.answered();
     switch (verdict.kind) {
       case "admitted":
         break;
@@ -256,21 +262,21 @@ export class Connection {
         this.room.whenSettled(() => this.resume(said, waited + 1));
         break;
       case "left":
-        this.isLeft = true;
+        this.hasDeferred = true;
         break;
     }
   }
 
-  /** What was left to the answer has been said again. */
+  /** Notes that the client answered sync step 1. The answer contains deferred updates, so held sync steps can be answered. */
   private answered(): void {
     this.hasAnswered = true;
-    this.isLeft = false;
+    this.hasDeferred = false;
     const { unconfirmed } = this;
     this.unconfirmed = undefined;
     if (unconfirmed !== undefined) this.confirm(unconfirmed);
   }
 
-  /** Answers a sync-step-1 when everything that came before it is durable. */
+  /** Answers a sync step 1 of the client when everything received before it is durable. */
   private confirm(stateVector: Uint8Array): void {
     this.room.whenSettled(() => {
       this.owedAnswer = stateVector;
@@ -278,7 +284,7 @@ export class Connection {
     });
   }
 
-  private resume(said: Said, waited: number): void {
+  private resume(said: PendingUpdate, waited: number): void {
     if (!this.isOpen) return;
     const held = this.held ?? [];
     this.held = undefined;
@@ -293,24 +299,25 @@ export class Connection {
     }
   }
 
-  /** A method, since handling a frame changes it behind the compiler's back. */
+  /** A getter, because the compiler would otherwise assume that `handle` cannot change `held`. */
   private get isHolding(): boolean {
     return this.held !== undefined;
   }
 
   private refuse(refusal: Refusal): void {
     this.refusals += 1;
+    if (this.refusals === 1) this.firstRefusal = refusal.detail;
     this.isFull ||= refusal.code === "content_too_large";
     this.tellRefusal(refusal.code, refusal.detail);
-    // It is not asked any more: what was left to an answer comes with the next socket.
-    if (this.isLeft && this.openQuestions === 0) this.close(1013, "the document cannot be written as fast");
+    // After a refusal the server sends no more sync step 1. A deferred update can then arrive only after a reconnect.
+    if (this.hasDeferred && this.unansweredSyncs === 0) this.close(1013, "the document cannot be written as fast");
     if (this.refusals < maxRefusals) return;
     if (this.isFull) this.close(4413, "the document is full");
-    else this.close(4400, "updates were refused three times");
+    else this.close(4400, `refused 3 times, first: ${this.firstRefusal}`);
   }
 
   private denyReader(bytes: Uint8Array): void {
-    // An empty answer says that the client lacks nothing and has nothing of its own.
+    // An update of at most 2 bytes is empty: the client has nothing that the server lacks.
     if (bytes.length <= 2) return;
     const nowMs = this.clock.now();
     if (nowMs - this.deniedAtMs < readOnlyAnswerMs) return;
@@ -324,7 +331,7 @@ export class Connection {
     if (this.extensions) this.deliver(writeRefusal(code, detail));
   }
 
-  /** Until then the document may be ahead of the log. */
+  /** Sends owed answers once the room is settled, because until then the document may be ahead of the log. */
   private answerWhenSettled(): void {
     if (this.owesAnswer) this.room.whenSettled(() => this.answer());
   }
@@ -333,10 +340,10 @@ export class Connection {
     return this.isOpen && this.cancelAnswer === undefined && (this.owedAnswer !== undefined || this.owesPresence);
   }
 
-  /** What is owed goes out when rate and buffer allow; what is asked meanwhile is answered by the same frame. */
+  /** Sends owed answers when the rate limits and the buffer allow. One answer serves all requests that arrived meanwhile. */
   private answer(): void {
     if (!this.owesAnswer) return;
-    // A client that has not taken the last answers is not helped by another copy: `drained` comes back here.
+    // The client has not read the last answers yet, so another one would only grow the buffer. `drained` tries again.
     if (this.peer.bufferedBytes > this.limits["socket.buffer"] / 2) return;
     const nowMs = this.clock.now();
     const waitMs = Math.max(this.answers.waitMs(1, nowMs), this.answerBytes.waitMs(1, nowMs));
@@ -394,7 +401,10 @@ export class Connection {
     else if (!presence.hears(this)) presence.greet(this);
   }
 
-  /** A stock client says who it is right after it asks; one that shows nothing is told of the others all the same. */
+  /**
+   * Schedules the presence of the others for a client that shows none itself. A stock client sends its own presence right
+   * after sync step 1 and gets the others then.
+   */
   private greetSoon(): void {
     if (this.cancelGreeting !== undefined || this.room.presence.hears(this)) return;
     this.cancelGreeting = this.clock.after(greetingMs, () => {

@@ -1,10 +1,12 @@
 /**
- * A document as bytes: for a reader, and for keeping. They differ in what waits for something that is not there yet,
- * which Yjs puts into both.
+ * encodeDocument encodes a document as a Yjs update: for a reader, or as a snapshot to store.
+ *
+ * Pending updates wait for content that is missing. A snapshot must contain them, and a reader must not receive them.
+ * Yjs itself includes them in every encoding.
  */
 import * as Y from "yjs";
 
-/** What a reader with this state vector lacks of the document (absent: all), without what waits in it. */
+/** Encodes what a reader with this state vector lacks, without pending updates. No state vector: the whole document. */
 export function encodeIntegrated(document: Y.Doc, stateVector?: Uint8Array): Uint8Array {
   const { store } = document;
   const { pendingStructs, pendingDs } = store;
@@ -19,8 +21,8 @@ export function encodeIntegrated(document: Y.Doc, stateVector?: Uint8Array): Uin
 }
 
 /**
- * All of it, with what waits. Undefined while something that waits says again, and beyond, what its client said before:
- * cut to fit it would be taken for another text.
+ * Encodes the whole document with its pending updates. Returns undefined while a pending update of a client id begins
+ * before the known clock of that client id and ends after it. Cutting that update at the known clock would change the text.
  */
 export function encodeWhole(document: Y.Doc): Uint8Array | undefined {
   const { pendingStructs, pendingDs } = document.store;
@@ -31,8 +33,8 @@ export function encodeWhole(document: Y.Doc): Uint8Array | undefined {
       const known = Y.getState(document.store, clientId);
       if ((from.get(clientId) ?? 0) < known && known < end) return undefined;
     }
-    // Without what has come meanwhile: of two versions of a clock a merge may take the one that waits, and with it
-    // everything that builds on it would wait.
+    // Clocks that were integrated meanwhile are removed. Otherwise a merge could choose the pending version of a clock, and
+    // everything that builds on that clock would be pending too.
     parts.push(Y.convertUpdateFormatV2ToV1(Y.diffUpdateV2(pendingStructs.update, Y.encodeStateVector(document))));
   }
   if (pendingDs !== null) parts.push(Y.convertUpdateFormatV2ToV1(pendingDs));

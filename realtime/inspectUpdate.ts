@@ -1,11 +1,11 @@
 /**
- * Reads a Yjs update (v1) before anything else touches it, and accepts nothing but text, deletions and skip under
- * the root texts of an article.
+ * inspectUpdate validates a Yjs update (v1) before any other code reads it. It accepts only text, deletions and skips
+ * under the root texts of an article.
  *
- * `Y.applyUpdate` validates nothing and is not atomic: a cut update throws after half of it was applied, one
- * long run makes a document deaf to a client, an embed shifts every offset. So this reader takes the same
- * bytes with the same primitives, accepts a strict subset, and never throws. It knows no document: what the
- * update builds on is reported, not judged.
+ * `Y.applyUpdate` validates nothing and is not atomic. A truncated update throws after half of it was applied, one long
+ * run makes the document ignore all later updates of a client, and an embed shifts every offset. Therefore this reader
+ * parses the same bytes with the same lib0 functions, accepts a strict subset, and never throws.
+ * It must not know a document: it reports what the update builds on and does not judge it.
  */
 import * as decoding from "lib0/decoding";
 import * as Y from "yjs";
@@ -13,19 +13,19 @@ import { articleFiles } from "../api/schema/article.ts";
 import type { RoomLimits } from "./ports.ts";
 import { clientIdEnd } from "./protocol.ts";
 
-/** Clocks `from` … `to` − 1 of one client. */
+/** Clocks of one client id, from `from` to `to` − 1. */
 export interface ClockRange {
   readonly clientId: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Structs of one client. What stands behind a skip cannot be integrated before the skip is filled. */
+/** Structs of one client. Structs behind a skip cannot be integrated before the skipped clocks arrive. */
 export interface Section extends ClockRange {
   readonly skips: readonly ClockRange[];
-  /** It holds skip or deleted runs: clocks without text. */
+  /** The section has skip or deleted runs, which are clocks without text. */
   readonly hasRuns: boolean;
-  /** Where it stands in the update. */
+  /** Offset of the section's first byte in the update. `end` is the offset behind its last byte. */
   readonly start: number;
   readonly end: number;
 }
@@ -33,7 +33,7 @@ export interface Section extends ClockRange {
 export interface InspectedUpdate {
   readonly bytes: Uint8Array;
   readonly sections: readonly Section[];
-  /** Highest clock of each other client that something in here stands beside. */
+  /** For each other client id, the highest clock that an item of this update has as its neighbour. */
   readonly buildsOn: ReadonlyMap<number, number>;
   readonly deletes: readonly ClockRange[];
   readonly inserts: readonly Insert[];
@@ -41,10 +41,10 @@ export interface InspectedUpdate {
   readonly textBytes: number;
 }
 
-/** New text. */
+/** Text that an update inserts. */
 export interface Insert extends ClockRange {
   readonly text: string;
-  /** Absent when it is that of the neighbour. */
+  /** Name of the root text. Undefined when the insert has a neighbour: then the root is that of the neighbour. */
   readonly root: string | undefined;
   readonly beside: { readonly clientId: number; readonly clock: number } | undefined;
 }
@@ -54,9 +54,12 @@ export type Inspection =
   | { readonly kind: "refused"; readonly detail: string };
 
 const roots: ReadonlySet<string> = new Set(articleFiles);
+/** First sentence of each refusal that a rich-text binding (y-prosemirror, Tiptap) causes. Such a binding expects nested types. */
+const documentShape = `A document here is Markdown in three Y.Text roots: ${articleFiles.join(", ")}.`;
+const nestedType = `${documentShape} A nested type, as ProseMirror and Tiptap write, is refused.`;
 const flags = { origin: 128, rightOrigin: 64, parentKey: 32, content: 31 } as const;
-const content = { gc: 0, deleted: 1, string: 4, skip: 10 } as const;
-/** Clocks are counted up to here; a client id that got that far is used up. */
+const content = { gc: 0, deleted: 1, string: 4, type: 7, skip: 10 } as const;
+/** Upper end of all clocks. A client id that has reached it cannot be used any more. */
 const clockEnd = 2 ** 32;
 const none: readonly ClockRange[] = [];
 
@@ -71,12 +74,12 @@ export function inspectUpdate(bytes: Uint8Array, limits: Pick<RoomLimits, "updat
     return { kind: "accepted", update: new Reader(bytes, limits).read() };
   } catch (error) {
     if (error instanceof Refusal) return { kind: "refused", detail: error.message };
-    // What lib0 throws: the bytes end early, an integer is beyond 2^53, a text is not UTF-8.
+    // lib0 throws when the bytes end early, an integer exceeds 2^53 or a text is not UTF-8.
     return { kind: "refused", detail: "The update is cut or not in Yjs encoding." };
   }
 }
 
-/** The clocks that an update claims, accepted or not, as far as they can be read. */
+/** Returns the clocks that an update claims, even if the update is refused. Returns none when they cannot be read. */
 export function claimedClocks(bytes: Uint8Array): readonly ClockRange[] {
   try {
     const { from, to } = Y.parseUpdateMeta(bytes);
@@ -132,13 +135,13 @@ class Reader {
   }
 
   private runEnd(from: number, length: number): number {
-    // Empty structs do not exist in Yjs and would stand in the way of a search by clock.
+    // Yjs never writes empty structs, and they would break its search by clock.
     if (length === 0) refuse("A run of length 0 is not accepted.");
     if (from + length > clockEnd) refuse("A clock is beyond 2^32.");
     return from + length;
   }
 
-  /** Skip and deleted runs carry no bytes, so only this bounds them. */
+  /** Like `runEnd`, with a maximum length. Skip and deleted runs have no content bytes, so no size limit bounds them. */
   private boundedRunEnd(from: number, length: number): number {
     this.runs += 1;
     if (length > this.maxRun) refuse(`A run of ${length} is longer than ${this.maxRun}.`);
@@ -165,8 +168,8 @@ class Reader {
         clock = end;
         continue;
       }
-      // It comes of nested types, which nobody here may write. Yjs throws when an item goes on where one ends, and the log
-      // would hold the update already: the document could never be opened again.
+      // GC structs come from nested types, which are not allowed here. Yjs throws when an item continues where a GC struct
+      // ends. The update would be in the log by then, so the document could never be opened again.
       if (info === content.gc) refuse("GC structs are not accepted: only text can be deleted here.");
       clock = this.readItem(info, clientId, clock);
       to = clock;
@@ -181,14 +184,15 @@ class Reader {
     const rightOrigin = (info & flags.rightOrigin) === 0 ? undefined : this.neighbour(clientId, clock);
     let root: string | undefined;
     if (origin === undefined && rightOrigin === undefined) {
-      if (this.number() !== 1) refuse("Only the root texts may hold text: nested types are not accepted.");
+      if (this.number() !== 1) refuse(nestedType);
       root = decoding.readVarString(this.decoder);
-      if (!roots.has(root)) refuse(`There is no file ${JSON.stringify(root.slice(0, 64))}: the files are ${articleFiles.join(", ")}.`);
+      if (!roots.has(root)) refuse(`${documentShape} The root ${JSON.stringify(root.slice(0, 64))} is refused.`);
     }
-    // Behind a neighbour a key is not on the wire, but Yjs sets the flag for keyed items there too.
+    // An item with a neighbour is encoded without its key, but Yjs sets this flag for keyed items in that case too.
     if ((info & flags.parentKey) !== 0) refuse("Keys of maps and attributes are not accepted.");
     const kind = info & flags.content;
     if (kind === content.deleted) return this.boundedRunEnd(clock, this.number());
+    if (kind === content.type) refuse(nestedType);
     if (kind !== content.string) refuse("Only text is accepted: no formats, embeds, types, values or subdocuments.");
     const at = this.decoder.pos;
     this.textBytes += this.number();
@@ -202,7 +206,7 @@ class Reader {
   private neighbour(clientId: number, clock: number): { clientId: number; clock: number } {
     const beside = { clientId: this.clientId(), clock: this.clock() };
     if (beside.clientId === clientId) {
-      // Yjs takes for granted that what one's own items stand beside came before; otherwise it throws midway.
+      // Yjs assumes that a neighbour of the same client id has a lower clock. Otherwise it throws midway.
       if (beside.clock >= clock) refuse("An item stands beside one that comes after it.");
     } else {
       this.buildsOn.set(beside.clientId, Math.max(this.buildsOn.get(beside.clientId) ?? 0, beside.clock));

@@ -1,8 +1,10 @@
 /**
- * Waits for logs to grow, for all who read the same log at once: one subscription and one look a second for each log
- * that somebody waits for. The bus says at once that there is more; since it may lose messages, the tail is looked at
- * too. Readers read by position themselves, so a slow one costs nothing but its place. A store that comes back from a
- * failure may hold less than before: readers who are beyond its end are woken as well, to find that out.
+ * LogWatch wakes readers when a log has grown. All readers of one log share one bus subscription and one poll per second.
+ *
+ * The bus reports new entries at once. It may lose messages, so the log's tail is polled too while a reader waits.
+ * Each reader reads the entries itself, by position, so a slow reader costs only its entry in the waiting list.
+ * After a failure the store may have fewer entries than before. Therefore readers whose position is beyond the end of
+ * the log are woken as well, so that they detect it.
  */
 import type { Clock } from "./ports.ts";
 
@@ -15,19 +17,19 @@ export interface LogWatchOptions {
 }
 
 export interface LogWatch {
-  /** Hold it before the first read: what comes after is told. */
+  /** Starts watching a log. Call it before the first read, so that no entry between the read and the wait is missed. */
   watch(log: string): WatchedLog;
 }
 
 export interface WatchedLog {
-  /** Resolves when the log may end elsewhere than at this position, or the signal aborts. */
+  /** Resolves when the end of the log may differ from `position`, or when the signal aborts. */
   beyond(position: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 interface Hub {
   watchers: number;
-  /** Where the log ended at the last look. */
+  /** Position of the last entry when the tail was last read. */
   known: number;
   readonly waiting: Set<{ readonly position: number; readonly wake: () => void }>;
   readonly unsubscribe: () => void;
@@ -52,7 +54,7 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
         for (const waiter of hub.waiting) if (waiter.position !== hub.known) waiter.wake();
       } while (hub.looksAgain);
     } catch {
-      // A store that does not answer now is asked again at the next look; nobody has moved on meanwhile.
+      // The store does not answer now. The next poll tries again, and all waiting readers keep their position until then.
     } finally {
       hub.isLooking = false;
     }
@@ -91,7 +93,8 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
       let asked = -1;
       return {
         beyond(position, signal) {
-          // Come again to the same place, it has read less than was known: without this it would ask and read for ever.
+          // The reader asks again with the same position, so it could read no further although `known` is higher. Lower
+          // `known`; otherwise the reader would be woken and read in an endless loop.
           if (position === asked) hub.known = Math.min(hub.known, position);
           asked = position;
           if (hub.known > position || signal.aborted || isClosed) return Promise.resolve();

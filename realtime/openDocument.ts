@@ -1,11 +1,11 @@
-/** Makes the Y.Doc of an article from its stored state and what came after it. */
+/** openDocument builds the Y.Doc of an article from its snapshot and the batches logged after the snapshot. */
 import * as Y from "yjs";
 import { articleFiles } from "../api/schema/article.ts";
 import type { LoadedDocument } from "./ports.ts";
 
 export function openDocument({ state, tail }: LoadedDocument): Y.Doc {
   const document = new Y.Doc({ gc: true });
-  // Named as texts before anything is applied, so that nothing else can take the names.
+  // The roots are defined as texts before any update is applied, so that no update can give them another type.
   for (const file of articleFiles) document.getText(file);
   document.transact(() => {
     if (state !== undefined) Y.applyUpdate(document, state);
@@ -14,7 +14,7 @@ export function openDocument({ state, tail }: LoadedDocument): Y.Doc {
   return document;
 }
 
-/** The document as it was at a revision; undefined where only a later state is kept. */
+/** Returns the document at `revision`. Undefined when the snapshot is newer, or when the log does not reach `revision`. */
 export function upTo(loaded: LoadedDocument, revision: number): LoadedDocument | undefined {
   const { tail } = loaded;
   const stateRevision = (tail[0]?.revision ?? loaded.revision + 1) - 1;
@@ -28,7 +28,7 @@ export function tailBytes({ tail }: LoadedDocument): number {
   return bytes;
 }
 
-/** At least as many bytes as the loaded document encodes to. */
+/** Upper bound of the size, in bytes, of the loaded document when it is encoded. */
 export function encodedBytes(loaded: LoadedDocument): number {
   return (loaded.state?.length ?? 0) + tailBytes(loaded);
 }

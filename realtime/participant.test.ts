@@ -115,7 +115,7 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   first.leave();
 
   const second = await enter(501, 1);
-  await second.takeBack([500, 499]);
+  await second.revert([500, 499]);
   await settle(rig.clients);
   expect(bob.text).toBe("Bob's start.  (really?) Bob's end.");
   await second.edit(append(" Once more."));
@@ -123,7 +123,7 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   expect(bob.text).toBe("Bob's start.  (really?) Bob's end. Once more.");
   // Nothing is left to take back: nothing changes.
   const before = rig.log.batches(articleId).length;
-  await second.takeBack([500]);
+  await second.revert([500]);
   expect(rig.log.batches(articleId)).toHaveLength(before);
 });
 
@@ -140,7 +140,7 @@ it("[RT37] what an agent writes right after taking back stands where it was put,
   for (let n = 0; n < 20; n += 1) await first.edit(append(" word word word"));
   first.leave();
   const second = await enter(501);
-  await second.takeBack([500]);
+  await second.revert([500]);
   await second.edit(append("A draft."));
   await settle(rig.clients);
   expect(bob.text).toBe("Bob's line. [Bob was here]A draft.");
@@ -156,7 +156,7 @@ it("[RT37] taking back finds what was typed on another node that did not live to
   const elsewhere = await rig.nodes[1]?.rooms.participate(articleId, { author, displayName: "Draft for ada", clientId: 500 });
   await elsewhere?.edit(append("Half a dra"));
   const second = await enter(501);
-  await second.takeBack([500]);
+  await second.revert([500]);
   await second.edit(append("A draft."));
   await settle(rig.clients);
   expect(bob.text).toBe("Bob. A draft.");

@@ -1,9 +1,9 @@
 /**
- * Somebody of the server's own in a document: an agent that writes for a while, under one client id, seen by all.
+ * Participant lets the server itself write in a document, for example an agent that writes for a while under one client id.
  *
- * It sits among the sockets, with a far end that hears nothing, so it keeps the room open and everybody sees its
- * name and its cursor. What it writes may hang on a lease of the work it does: once that has moved on, nothing of it
- * is stored any more (`WriteFenced`). What it takes back is what it typed itself, never a letter of anybody else.
+ * It joins the room as a connection whose peer discards every frame. Thus it keeps the room open, and all members see its
+ * name and cursor. Its edits may be guarded by a lease: when the lease's fence is out of date, no further edit is stored
+ * (`WriteFenced`). A revert deletes only text of the given client ids, never text of anyone else.
  */
 import * as Y from "yjs";
 import type { Author } from "../api/schema/article.ts";
@@ -13,46 +13,49 @@ import type { EditResult, Room } from "./room.ts";
 
 export interface ParticipantOptions {
   readonly author: Author;
-  /** Shown beside its cursor. */
+  /** Name shown next to the participant's cursor. */
   readonly displayName: string;
-  /** Of its own: nobody else writes under it. */
+  /** Yjs client id that only this participant uses. */
   readonly clientId: number;
   readonly guard?: WriteGuard;
 }
 
 export interface Participant {
-  /** One transaction under this participant's client id; durable and relayed when it resolves. Rejects with `WriteFenced`. */
+  /**
+   * Runs `change` in one transaction under this participant's client id. When the promise resolves, the change is durable
+   * and relayed. It rejects with `WriteFenced` when the guard's fence is out of date.
+   */
   edit<T>(
     change: (document: Y.Doc, revision: number) => T,
   ): Promise<{ readonly revision: number; readonly changed: boolean; readonly value: T }>;
-  /** Deletes what these client ids typed and is still there; nothing of anybody else's. */
-  takeBack(clientIds: readonly number[]): Promise<{ readonly revision: number }>;
-  /** Nobody sees it any more. */
+  /** Deletes all text that these client ids wrote and that still exists. Text of other client ids stays. */
+  revert(clientIds: readonly number[]): Promise<{ readonly revision: number }>;
+  /** Leaves the document and removes the participant's presence. Later edits throw. */
   leave(): void;
 }
 
-/** What it needs of the rooms. */
-export interface Seats {
+/** What a participant needs from the rooms. */
+export interface ParticipantHost {
   readonly clock: Clock;
-  /** In the open room of the document, loaded again when it ended. */
+  /** Runs `task` in the document's open room. If the room ended before the task began, the task runs in a new room. */
   within<T>(task: (room: Room) => Promise<T> | T): Promise<T>;
-  /** Lets it in, without counting it as a socket. */
-  seat(room: Room, peer: Peer, identity: ConnectionIdentity): Connection;
+  /** Joins the room, without checking the limits on the number of sockets. */
+  attach(room: Room, peer: Peer, identity: ConnectionIdentity): Connection;
 }
 
-/** Clients forget a presence that was silent for 30 s. */
+/** Clients remove a presence state that is not renewed for 30 s. */
 const renewalMs = 15_000;
 
 const encoder = new TextEncoder();
 
-export async function openParticipant(seats: Seats, options: ParticipantOptions): Promise<Participant> {
+export async function openParticipant(seats: ParticipantHost, options: ParticipantOptions): Promise<Participant> {
   const participant = new ServerParticipant(seats, options);
-  await seats.within((room) => participant.sit(room));
+  await seats.within((room) => participant.attach(room));
   return participant;
 }
 
 class ServerParticipant implements Participant {
-  readonly #seats: Seats;
+  readonly #seats: ParticipantHost;
   readonly #options: ParticipantOptions;
   #seat: { readonly room: Room; readonly connection: Connection } | undefined;
   #clock = 0;
@@ -60,17 +63,17 @@ class ServerParticipant implements Participant {
   #cancelRenewal: (() => void) | undefined;
   #hasLeft = false;
 
-  constructor(seats: Seats, options: ParticipantOptions) {
+  constructor(seats: ParticipantHost, options: ParticipantOptions) {
     this.#seats = seats;
     this.#options = options;
   }
 
-  /** Takes a place in this room; a room that ended was left by its end. */
-  sit(room: Room): void {
+  /** Joins `room`, unless the participant is in it already. The previous room has closed its connection when it ended. */
+  attach(room: Room): void {
     if (this.#hasLeft || this.#seat?.room === room) return;
     const { author, displayName } = this.#options;
     const identity: ConnectionIdentity = { author, displayName, mayWrite: true, credentialId: `participant/${this.#options.clientId}` };
-    const connection = this.#seats.seat(room, deafPeer, identity);
+    const connection = this.#seats.attach(room, nullPeer, identity);
     this.#seat = { room, connection };
     this.#show();
   }
@@ -87,9 +90,9 @@ class ServerParticipant implements Participant {
     );
   }
 
-  async takeBack(clientIds: readonly number[]) {
+  async revert(clientIds: readonly number[]) {
     const { author, clientId, guard } = this.#options;
-    // What they typed may have come about on another node, which did not live to tell.
+    // Another node may have stored text of these client ids and stopped before it could announce it.
     await this.#seats.within((room) => room.freshen());
     const { revision } = await this.#run(
       (document) => {
@@ -99,8 +102,8 @@ class ServerParticipant implements Participant {
               if (struct instanceof Y.Item && !struct.deleted) struct.delete(transaction);
             }
           }
-          // A text remembers where its indices were found, and learns only of deletions by index: the next insertion would
-          // be put beside its place, into somebody's words.
+          // Y.Text caches index positions (search markers) and updates them only for deletions by index. With stale markers
+          // the next insertion would go to a wrong place, into another author's words.
           for (const type of transaction.changed.keys()) {
             if (type._searchMarker !== null) type._searchMarker.length = 0;
           }
@@ -126,7 +129,7 @@ class ServerParticipant implements Participant {
     const { revision, changed, value } = await this.#seats.within(
       (room) =>
         new Promise<EditResult>((resolve, reject) => {
-          this.sit(room);
+          this.attach(room);
           room.edit({ ...as, once: false, isExact: false, change, settle: { resolve, reject } });
         }),
     );
@@ -134,7 +137,7 @@ class ServerParticipant implements Participant {
     return { revision, changed, value: value as T };
   }
 
-  /** Behind the last letter it typed, wherever that has got to. */
+  /** Sets the cursor behind the last character that the participant wrote, as a position that moves with the text. */
   #noteCursor(document: Y.Doc): void {
     const last = document.store.clients.get(this.#options.clientId)?.at(-1);
     if (!(last instanceof Y.Item)) return;
@@ -154,5 +157,5 @@ class ServerParticipant implements Participant {
   }
 }
 
-/** The far end of somebody who reads the document itself. */
-const deafPeer: Peer = { send: () => "sent", bufferedBytes: 0, close: () => undefined };
+/** Discards every frame, because a participant reads the document directly. */
+const nullPeer: Peer = { send: () => "sent", bufferedBytes: 0, close: () => undefined };

@@ -1,33 +1,34 @@
 /**
- * What the rooms need from the world: a log of updates, a bus, a socket's far end, a clock. The server fits
- * its storage and hosts to these; tests fit a socket pair and a log in memory.
+ * ports declares the interfaces through which the rooms use the outside world: update log, bus, socket peer and clock.
+ *
+ * The server implements them with its storage and hosts. The tests implement them with a socket pair and a log in memory.
  */
 import type { Author } from "../api/schema/article.ts";
 
-/** One accepted update of a batch and who made it. */
+/** One accepted update of a batch, and its author. */
 export interface AuthoredUpdate {
   readonly author: Author;
   /** Yjs update (v1 encoding). */
   readonly update: Uint8Array;
 }
 
-/** A durable batch as it stands in the log: its position is the article's revision from then on. */
+/** A durable batch of the log. Its position in the log is the article's revision after the batch. */
 export interface LoggedBatch {
   readonly revision: number;
-  /** Id of the node that wrote it: a node skips its own. */
+  /** Id of the node that wrote the batch. */
   readonly writer: string;
   readonly updates: readonly AuthoredUpdate[];
 }
 
 export interface LoadedDocument {
-  /** State of the document up to `revision` (a Yjs update), absent for an empty one. */
+  /** Snapshot of the document (a Yjs update). Absent when no snapshot is stored. */
   readonly state?: Uint8Array;
   readonly revision: number;
-  /** What came after the state, oldest first. */
+  /** Batches after the snapshot, up to `revision`, oldest first. */
   readonly tail: readonly LoggedBatch[];
 }
 
-/** A lease on the work that a change belongs to: what it is, the store knows. */
+/** Lease that guards a change. The rooms pass it on; only the store can interpret the id and check the fence. */
 export interface WriteGuard {
   readonly id: string;
   readonly fence: number;
@@ -35,29 +36,30 @@ export interface WriteGuard {
 
 export type AppendResult =
   | { readonly kind: "appended"; readonly revision: number }
-  /** The article is in the trash or gone. */
+  /** The article is in the trash or does not exist any more. */
   | { readonly kind: "deleted" }
-  /** The lease of the guard has moved on: nothing was written. */
+  /** The guard's fence is out of date: nothing was written. */
   | { readonly kind: "fenced" }
-  /** The log is longer than `after`: nothing was written. */
+  /** The log is longer than revision `after`: nothing was written. */
   | { readonly kind: "behind" };
 
-/** Where the updates of documents become durable. A rejection means that nothing is known to be written. */
+/** Stores the updates of documents durably. After a rejection it is unknown whether the batch was written. */
 export interface UpdateLog {
   load(articleId: string): Promise<LoadedDocument>;
   /** Revision of the last durable batch, whichever node wrote it. */
   tail(articleId: string): Promise<number>;
   /**
-   * Durable when it resolves. In the same commit the article is marked dirty, its checkpoint armed and a Live
-   * link's synchronization armed. The updates of one call get one revision. `after`: only as the batch after this revision.
+   * Appends one batch, which is durable when the promise resolves. The same commit marks the article dirty and schedules
+   * its checkpoint and the synchronization of a Live link. All updates of one call get one revision. `after`: write the
+   * batch only if it directly follows this revision; otherwise the result is `behind`.
    */
   append(articleId: string, updates: readonly AuthoredUpdate[], guard?: WriteGuard, after?: number): Promise<AppendResult>;
-  /** Batches after a revision, for rooms woken by the bus; `gap` when they are no longer kept. */
+  /** Reads the batches after a revision. `gap` is true when some of them are no longer stored. */
   readAfter(
     articleId: string,
     revision: number,
   ): Promise<{ readonly gap: false; readonly batches: readonly LoggedBatch[] } | { readonly gap: true }>;
-  /** Keeps the whole state at a revision, so that the next load need not replay what came before. */
+  /** Saves a snapshot at a revision, so that the next load does not replay the batches before it. */
   saveState(articleId: string, revision: number, state: Uint8Array): Promise<void>;
 }
 
@@ -67,7 +69,7 @@ export interface RoomBus {
   subscribe(articleId: string, listener: (message: Uint8Array) => void): () => void;
 }
 
-/** The far end of one socket. */
+/** The sending side of one client's socket. */
 export interface Peer {
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped";
   readonly bufferedBytes: number;
@@ -81,19 +83,19 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** What a connection was told about its credential; asked again whenever access may have changed. */
+/** Result of the access check of one connection. It is renewed whenever access may have changed. */
 export interface ConnectionIdentity {
   readonly author: Author;
   readonly displayName?: string;
   readonly mayWrite: boolean;
-  /** Groups the sockets that `sockets.credential` counts: a session or key id. */
+  /** Session or key id. The limit `sockets.credential` counts the sockets of one such id. */
   readonly credentialId: string;
 }
 
-/** A token bucket: `count` tokens every `seconds`, at most `burst` saved up; `"off"` never refuses. */
+/** A token bucket that gains `count` tokens every `seconds` and holds at most `burst`. `"off"` means no limit. */
 export type RoomRate = { readonly count: number; readonly seconds: number; readonly burst: number } | "off";
 
-/** The bounds of rooms and their sockets, named as in the API's limits. Sizes in bytes. */
+/** Limits of rooms and their sockets. The names are those of the API's limits. Sizes are in bytes. */
 export interface RoomLimits {
   readonly "article.file": number;
   readonly "document.bytes": number;
@@ -116,9 +118,9 @@ export interface RoomLimits {
   readonly "awareness.rate": RoomRate;
 }
 
-/** What happens in rooms, for whoever counts it. */
+/** Receives events of the rooms as metrics. */
 export interface RoomMetrics {
-  /** A batch became durable after `milliseconds`. */
+  /** A batch of `updates` updates became durable. The append took `milliseconds`. */
   batchAppended(updates: number, milliseconds: number): void;
   framesRelayed(frames: number): void;
   updateRefused(code: string): void;

@@ -64,6 +64,26 @@ describe("presence", () => {
     ]);
   });
 
+  it("[RT45] own fields of user are kept, those of the server are not theirs to set, and what is no object is left out", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const server = { name: "bob", username: "bob", kind: "user", color: seen(ada, bob)?.user?.color, colorLight: expect.any(String) };
+    for (const [user, kept] of [
+      [
+        { role: "editor", avatar: { url: "x" }, name: "ada", username: "ada", kind: "agent", color: "red", colorLight: "red" },
+        { role: "editor", avatar: { url: "x" } },
+      ],
+      ["ada", {}],
+      [["ada"], {}],
+      [null, {}],
+    ] as const) {
+      bob.awareness.setLocalState({ user });
+      await calm();
+      expect(seen(ada, bob)?.user).toEqual({ ...kept, ...server });
+    }
+  });
+
   it("[RT19] a socket speaks for no client id that another introduced, with whatever clock", async () => {
     rig = createRealtimeRig();
     const [ada, bob, mal] = [await rig.join("ada"), await rig.join("bob"), await rig.join("mal")];

@@ -1,19 +1,19 @@
 /**
- * Who is in a room, and the presence state (cursor, selection) of each of their client ids.
+ * Presence holds who is in a room, and the state (cursor, selection) of each of their client ids.
  *
- * A member speaks only for client ids it introduced, and the server says who it is: `user` is set from the
- * credential. Clocks that go out are the server's own and only rise, so no client can outbid another; they are
- * times, far above what clients count, which also tells the echo of a stock client (it sends back whatever it
- * hears) from what the client says itself. Nobody is told of its own client id, since it would count on from there;
- * a client that was told by another tab of its browser is known by the name stamped on its state.
- * What other nodes tell is shown like what is here, and gives way to it: a client that is here is not elsewhere any more.
- * Frames, sockets and the bus are the caller's.
+ * A member speaks only for client ids that it introduced, and `user.ts` sets its name from the credential.
+ * The server sets all outgoing clocks, and they only rise, so no client can overwrite another one's state. They are Unix
+ * milliseconds, far above the clocks that clients count. A stock client sends back every state that it receives: the
+ * high clock marks this echo. No client is sent its own client id, because it would continue from that clock.
+ * An echo may be the first entry of a client id (from another tab of the same browser). Its stamped author is then checked.
+ * States from other nodes are shown like local ones, and a local state of the same client id replaces them.
+ * This module must not know frames, sockets or the bus.
  */
 import { createStore } from "@xstate/store";
 import type { Clock, ConnectionIdentity, RoomLimits } from "./ports.ts";
 import { type AwarenessEntry, clientIdEnd } from "./protocol.ts";
 import { type PresenceNews, type PresentMember, RemotePresence, remoteSilenceMs } from "./remotePresence.ts";
-import { toUser } from "./user.ts";
+import { isStampedFor, stamp } from "./user.ts";
 
 export interface Member {
   readonly identity: ConnectionIdentity;
@@ -22,27 +22,27 @@ export interface Member {
 export interface OutgoingEntry {
   readonly clientId: number;
   readonly clock: number;
-  /** `null` for one that is gone. */
+  /** State as JSON text; `"null"` when the client is gone. */
   readonly json: string;
 }
 
 /** Clients count the changes of their state from 0; an entry with this clock or a later one is an echo. */
 const clientClockEnd = clientIdEnd;
 
-/** Stock clients forget a state after as long, and renew their own twice in that time. */
+/** A state that is not renewed for this time is removed. Stock clients use the same time and renew their state twice in it. */
 const silenceMs = 30_000;
 const sweepMs = 5_000;
-/** Every client answers every frame with an echo, so changes are gathered before they go out. */
+/** Minimum time between two frames. Changes are gathered meanwhile, because every client answers each frame with an echo. */
 const gatherMs = 30;
-/** Other nodes are told everything as often, since they may have missed some of it. */
+/** Interval at which the whole presence is sent to the other nodes, because the bus may have lost changes. */
 const retellMs = remoteSilenceMs / 2.5;
 
 interface Present<M> {
   readonly sinceMs: number;
   readonly clientIds: Set<number>;
-  /** The first frame of a socket may take over ids from an older one of the same author: it has reconnected. */
+  /** False until the first presence frame. That frame may take over client ids of the author's older sockets (a reconnect). */
   hasSpoken: boolean;
-  /** Hears of the others, since its own client ids are known. */
+  /** The member receives the presence of others. It starts with `greet`, normally after its own client ids are known. */
   hears: boolean;
   readonly member: M;
 }
@@ -52,16 +52,16 @@ interface State<M> {
   readonly clientClock: number;
   readonly json: string;
   readonly seenAtMs: number;
-  /** Set when it goes out. */
+  /** Outgoing clock: the server sets it when the state is sent. */
   clock: number;
 }
 
-/** The maps change in place: copying thousands of entries for every cursor that moves is what this avoids. */
+/** The maps are changed in place, to avoid copying thousands of entries at every cursor movement. */
 interface Context<M> {
   readonly members: Map<M, Present<M>>;
   readonly owners: Map<number, M>;
   readonly states: Map<number, State<M>>;
-  /** Client ids whose change the others have not been told yet. */
+  /** Client ids whose changed state has not been sent yet. */
   readonly changed: Set<number>;
 }
 
@@ -69,7 +69,7 @@ export interface PresenceOptions<M> {
   readonly clock: Clock;
   readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states">;
   readonly deliver: (entries: readonly OutgoingEntry[], to: readonly M[]) => void;
-  /** To the other nodes. */
+  /** Sends presence to the other nodes. */
   readonly tell: (news: PresenceNews) => void;
 }
 
@@ -114,11 +114,10 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
         return context;
       },
       renamed: (context, { member }: { member: M }) => {
-        const user = toUser(member.identity);
         for (const clientId of context.members.get(member)?.clientIds ?? []) {
           const state = context.states.get(clientId);
           if (state === undefined) continue;
-          context.states.set(clientId, { ...state, json: JSON.stringify({ ...JSON.parse(state.json), user }) });
+          context.states.set(clientId, { ...state, json: stamp(member.identity, JSON.parse(state.json) as object) });
           context.changed.add(clientId);
         }
         return context;
@@ -155,13 +154,13 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
     if (owner !== member) {
       if (state === null || (owner !== undefined && !mayTakeOver(present, owner))) return false;
       if (owner === undefined && isElsewhere(clientId, member.identity.author)) return false;
-      if (clientClock >= clientClockEnd && !isStampedFor(member, state)) return false;
+      if (clientClock >= clientClockEnd && !isStampedFor(member.identity, state)) return false;
       if (!introduce(context, present, clientId)) return false;
     }
     const before = context.states.get(clientId);
     if (state === null) return context.states.delete(clientId);
     if (before?.member === member && clientClock < before.clientClock) return false;
-    const json = JSON.stringify({ ...state, user: toUser(member.identity) });
+    const json = stamp(member.identity, state);
     context.states.set(clientId, { member, clientClock, json, seenAtMs: clock.now(), clock: before?.clock ?? 0 });
     return true;
   }
@@ -208,7 +207,7 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
     tell({ isWhole: true, members: listHere(), states });
   }
 
-  /** What is here goes before what is told of elsewhere. */
+  /** State to show for a client id: a local state takes precedence over one from another node. */
   const shown = (clientId: number) => now().states.get(clientId) ?? remote.state(clientId);
 
   function flush(): void {
@@ -256,35 +255,38 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
       membersChanged = true;
       schedule();
     },
-    /** The member's name may have changed. */
+    /** Stamps the member's states again, because its name or access may have changed. */
     rename(member: M): void {
       store.trigger.renamed({ member });
       membersChanged = true;
       schedule();
     },
-    /** The member wrote text under this client id, which nobody spoke for. */
+    /** Makes the member the owner of a client id under which it wrote text, if the client id has no owner. */
     claim(member: M, clientId: number): void {
       if (!now().owners.has(clientId)) store.trigger.claimed({ member, clientId });
     },
-    /** False for what a stock client sends back as it heard it from somebody who is here. */
+    /** False for an echo: a stock client sends back each state that it receives from the server. */
     isOwnWord(member: M, clientId: number, entryClock: number): boolean {
       if (entryClock < clientClockEnd) return true;
       const owner = now().owners.get(clientId);
       return owner === undefined ? remote.state(clientId) === undefined : owner === member;
     },
-    /** Somebody else speaks under this client id on another node; without an author, anybody. */
+    /** True when a different author uses this client id on another node. Without `author`, any author counts. */
     isElsewhere,
-    /** Another node tells. */
+    /** Applies presence that another node sent. */
     hearNode(nodeId: string, news: PresenceNews): void {
       remote.hear(nodeId, news, clock.now());
       schedule();
     },
-    /** Another node wants to know. */
+    /** Sends the whole local presence to the other nodes, for example when a node has opened the document. */
     tellAll,
     ownerOf(clientId: number): M | undefined {
       return now().owners.get(clientId);
     },
-    /** False when a state is not JSON. States that are too large, and what is not the member's to say, are dropped. */
+    /**
+     * Takes presence entries of a member. Returns false when a state is neither a JSON object nor `null`. States that are too
+     * large and entries of client ids that the member may not use are dropped.
+     */
     speak(member: M, entries: readonly AwarenessEntry[]): boolean {
       const read: ReadEntry[] = [];
       for (const entry of entries) {
@@ -297,7 +299,7 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
       schedule();
       return true;
     },
-    /** From now on it hears of the others, and first of all that are there. */
+    /** Sends the member all states of the others. From now on the member also receives their changes. */
     greet(member: M): void {
       const present = now().members.get(member);
       if (present === undefined) return;
@@ -325,21 +327,13 @@ export function createPresence<M extends Member>({ clock, limits, deliver, tell 
   };
 }
 
-/** The state went through the server before, as one of the same author. */
-function isStampedFor({ identity: { author } }: Member, state: object): boolean {
-  const user: unknown = (state as { readonly user?: unknown }).user;
-  if (typeof user !== "object" || user === null) return false;
-  const { username, kind } = user as { readonly username?: unknown; readonly kind?: unknown };
-  return username === author.username && kind === author.kind;
-}
-
 interface ReadEntry {
   readonly clientId: number;
   readonly clock: number;
   readonly state: object | null;
 }
 
-/** Undefined when it is no JSON object and not `null`. */
+/** Parses a state. Returns undefined when the text is neither a JSON object nor `null`. */
 function readState(json: Uint8Array): object | null | undefined {
   try {
     const state: unknown = JSON.parse(text.decode(json));

@@ -1,10 +1,11 @@
 /**
- * The wire of the collaboration socket: y-websocket framing over lib0 variable-length integers. The only file
- * that knows byte layouts.
+ * protocol reads and writes the frames of the collaboration socket: the y-websocket protocol, encoded with lib0
+ * variable-length integers. No other file knows the layout of these frames.
  *
- * Reading is total: any bytes become one of the kinds below and nothing is thrown. What an update or a
- * presence state holds is read elsewhere. Numbers 0 to 3 are those of stock clients; 100 and 101 are ours
- * and go only to clients that asked for them.
+ * Reading never throws: any bytes become one of the frame kinds below. Message types 0 to 3 are those of stock clients.
+ * Types 100 and 101 are extensions of this server and are sent only to clients that asked for them.
+ *
+ * This file must not interpret the content of updates or presence states.
  */
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
@@ -14,35 +15,62 @@ const sync = { step1: 0, step2: 1, update: 2 } as const;
 const auth = { permissionDenied: 0, credential: 1 } as const;
 
 export type ClientFrame =
-  /** "This is what I have; tell me the rest." `stateVector` is well-formed. */
+  /** The client requests everything that is not in its state vector. `stateVector` is well-formed. */
   | { readonly kind: "sync.step1"; readonly stateVector: Uint8Array }
-  /** The answer to our own sync-step-1. */
+  /** The answer to a sync step 1, normally one that the server sent. */
   | { readonly kind: "sync.step2"; readonly update: Uint8Array }
   | { readonly kind: "sync.update"; readonly update: Uint8Array }
   | { readonly kind: "awareness"; readonly payload: Uint8Array }
   | { readonly kind: "awareness.query" }
   | { readonly kind: "credential"; readonly text: string }
+  /** A frame of another protocol. `detail` names the protocol of this server. */
+  | { readonly kind: "foreign"; readonly detail: string }
   | { readonly kind: "malformed"; readonly detail: string };
 
 export interface AwarenessEntry {
   readonly clientId: number;
   readonly clock: number;
-  /** UTF-8 JSON of the state; `null` says that the client is gone. */
+  /** UTF-8 JSON of the state; the JSON `null` means that the client is gone. */
   readonly json: Uint8Array;
 }
 
 /** Yjs client ids are unsigned 32-bit integers. */
 export const clientIdEnd = 2 ** 32;
 
-/** Reads one frame, whole: bytes left over make it malformed. */
+/** Reads one whole frame. A frame with bytes left over is malformed. */
 export function parseFrame(bytes: Uint8Array): ClientFrame {
+  const frame = readWhole(bytes);
+  return frame.kind === "malformed" && isHocuspocusFrame(bytes) ? { kind: "foreign", detail: hocuspocusAdvice } : frame;
+}
+
+function readWhole(bytes: Uint8Array): ClientFrame {
   const decoder = decoding.createDecoder(bytes);
   try {
     const frame = readFrame(decoder);
     return decoding.hasContent(decoder) ? { kind: "malformed", detail: "bytes are left over after the message" } : frame;
   } catch {
-    // lib0 throws at the end of the bytes, at integers beyond 2^53 and at text that is not UTF-8.
+    // lib0 throws when the bytes end early, an integer exceeds 2^53 or a text is not UTF-8.
     return { kind: "malformed", detail: "the frame is cut or not in lib0 encoding" };
+  }
+}
+
+const hocuspocusAdvice = "this server speaks the y-websocket protocol, not Hocuspocus: connect with WebsocketProvider of y-websocket 3.1";
+
+/**
+ * Recognises the first frame of a Hocuspocus client. The frame begins with the document's name as a string. Then follows
+ * an auth message (type 2, then 0 and a token), or a sync message from versions that send no auth message without a token.
+ */
+function isHocuspocusFrame(bytes: Uint8Array): boolean {
+  const decoder = decoding.createDecoder(bytes);
+  try {
+    decoding.readVarString(decoder);
+    const type = decoding.readVarUint(decoder);
+    if (type === message.sync) return readSync(decoder).kind !== "malformed" && !decoding.hasContent(decoder);
+    if (type !== message.auth || decoding.readVarUint(decoder) !== 0) return false;
+    decoding.readVarString(decoder);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -75,7 +103,7 @@ function readSync(decoder: decoding.Decoder): ClientFrame {
   return { kind: "sync.step1", stateVector: payload };
 }
 
-/** May throw like every lib0 reader: the caller counts that as malformed. */
+/** May throw, as every lib0 reader may. The caller treats an exception as a malformed frame. */
 function isStateVector(bytes: Uint8Array): boolean {
   const decoder = decoding.createDecoder(bytes);
   for (let left = decoding.readVarUint(decoder); left > 0; left -= 1) {
@@ -84,7 +112,7 @@ function isStateVector(bytes: Uint8Array): boolean {
   return !decoding.hasContent(decoder);
 }
 
-/** The entries of a presence message that `keep` asks for, at most `limit` of them. `undefined` when it is malformed. */
+/** Reads the entries of a presence message for which `keep` returns true, at most `limit`. Undefined when malformed. */
 export function parseAwareness(
   payload: Uint8Array,
   limit: number,
@@ -106,7 +134,7 @@ export function parseAwareness(
   return decoding.hasContent(decoder) ? undefined : entries;
 }
 
-/** One allocation: an encoder would copy a large payload twice. */
+/** Builds a frame in one allocation, because a lib0 encoder would copy a large payload twice. */
 function withPayload(head: readonly number[], payload: Uint8Array): Uint8Array {
   let length = payload.length;
   let lengthBytes = 1;
@@ -146,10 +174,10 @@ export function writeAwareness(
   return withPayload([message.awareness], payload);
 }
 
-/** Says nothing, and so is understood by every client: presence of nobody. */
+/** Presence message without entries. Every client accepts it and does nothing, so it serves as a keep-alive frame. */
 export const emptyFrame: Uint8Array = writeAwareness([]);
 
-/** A stock client prints the reason and stays connected. */
+/** Writes a permission-denied message. A stock client prints the reason and stays connected. */
 export function writePermissionDenied(reason: string): Uint8Array {
   return encoding.encode((encoder) => {
     encoding.writeVarUint(encoder, message.auth);
@@ -158,7 +186,7 @@ export function writePermissionDenied(reason: string): Uint8Array {
   });
 }
 
-/** Extension: everything of yours up to here is stored; the article is at `revision`. */
+/** Extension: the updates that the client sent so far are stored; the article is at `revision`. */
 export function writeAck(revision: number): Uint8Array {
   return encoding.encode((encoder) => {
     encoding.writeVarUint(encoder, message.ack);
@@ -166,7 +194,7 @@ export function writeAck(revision: number): Uint8Array {
   });
 }
 
-/** Extension: the same refusal for machines, as the JSON text `{code, detail}`. */
+/** Extension: a machine-readable refusal, as the JSON text `{code, detail}`. */
 export function writeRefusal(code: string, detail: string): Uint8Array {
   return encoding.encode((encoder) => {
     encoding.writeVarUint(encoder, message.refusal);

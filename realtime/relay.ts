@@ -1,35 +1,35 @@
 /**
- * Applies a durable batch and says what each reader is told: one update for everybody, and for those who wrote
- * part of the batch one without their own.
+ * Relay applies a durable batch and returns the updates to send: one for all readers, and for each speaker (writer) of the
+ * batch one without the speaker's own changes.
  *
- * Yjs itself merges: what one transaction integrated comes out as one compact update. Updates that wait for
- * something missing come out later, with what they waited for: no reader keeps what waits, since a reader in whom
- * it came free at another moment than here would end with another text.
+ * Yjs does the merging: the content integrated in one transaction is emitted as one compact update. An update that waits
+ * for missing content is not relayed until that content arrives; both are then sent together. Readers never receive
+ * pending content, because a reader that integrated it at a different moment than the server would get a different text.
  */
 import * as Y from "yjs";
 
-export interface Said<Speaker> {
-  /** Absent for what came by request or from another node: then nobody has it yet. */
+export interface QueuedUpdate<Speaker> {
+  /** The connection that sent the update. Absent for an HTTP request or another node: then no reader here has the update. */
   readonly speaker?: Speaker | undefined;
   readonly update: Uint8Array;
-  /** It may build on what is not there yet. */
+  /** The update may build on content that is still missing. */
   readonly isEarly: boolean;
 }
 
 export interface Relay<Speaker> {
-  /** Absent when nothing became visible. */
+  /** Update for all other readers. Absent when nothing became visible. */
   readonly toOthers: Uint8Array | undefined;
-  /** What each speaker of the batch is told instead; absent: nothing. */
+  /** Update for each speaker of the batch. Undefined when nothing has to be sent to that speaker. */
   readonly toSpeakers: ReadonlyMap<Speaker, Uint8Array | undefined>;
 }
 
 /**
- * A transaction costs more the more client ids a document has, and each speaker needs one of its own to be told
- * only what others said. With more speakers than this they are told everything, which Yjs ignores where known.
+ * A separate update for each speaker needs one transaction per speaker, and the cost of a transaction grows with the
+ * number of client ids in the document. With more speakers than this, all get the whole batch. Yjs ignores known content.
  */
 const maxSeparateSpeakers = 4;
 
-/** What the document integrates while `run` runs, as one update; absent when nothing became visible. */
+/** Runs `run` in one transaction and returns what the document integrated as one update; undefined when nothing changed. */
 export function capture(document: Y.Doc, run: () => void): Uint8Array | undefined {
   let captured: Uint8Array | undefined;
   const listener = (update: Uint8Array) => {
@@ -44,8 +44,8 @@ export function capture(document: Y.Doc, run: () => void): Uint8Array | undefine
   return captured;
 }
 
-/** `already` was applied to the document before, by a server edit of the same batch. */
-export function applyBatch<Speaker>(document: Y.Doc, batch: readonly Said<Speaker>[], already?: Uint8Array): Relay<Speaker> {
+/** Applies a batch to the document. `already` is the update of a server edit in the same batch, which is applied already. */
+export function applyBatch<Speaker>(document: Y.Doc, batch: readonly QueuedUpdate<Speaker>[], already?: Uint8Array): Relay<Speaker> {
   const speakers = new Set(batch.map((said) => said.speaker));
   if (speakers.size > maxSeparateSpeakers || isWaiting(document) || batch.some((said) => said.isEarly)) {
     return toEverybody(speakers, merge([already, integrate(document, batch)]));
@@ -64,27 +64,30 @@ export function applyBatch<Speaker>(document: Y.Doc, batch: readonly Said<Speake
   return { toOthers, toSpeakers };
 }
 
-/** What waits may be set free by somebody else's update, and then comes out with that: nobody's own can be told apart. */
+/**
+ * Sends the same update to everybody. It is used when updates are pending: the update of one speaker can then release
+ * pending content of another one, so the speakers' own changes cannot be separated.
+ */
 function toEverybody<Speaker>(speakers: ReadonlySet<Speaker | undefined>, update: Uint8Array | undefined): Relay<Speaker> {
   const toSpeakers = new Map<Speaker, Uint8Array | undefined>();
   for (const speaker of speakers) if (speaker !== undefined) toSpeakers.set(speaker, update);
   return { toOthers: update, toSpeakers };
 }
 
-/** Something was applied that stands beside what is not there yet. */
+/** True when the document holds pending updates, which wait for missing content. */
 function isWaiting({ store }: Y.Doc): boolean {
   return store.pendingStructs !== null || store.pendingDs !== null;
 }
 
-function applyPiece(document: Y.Doc, piece: readonly Said<unknown>[]): Uint8Array | undefined {
+function applyPiece(document: Y.Doc, piece: readonly QueuedUpdate<unknown>[]): Uint8Array | undefined {
   const [only] = piece;
   if (only === undefined || piece.length > 1) return integrate(document, piece);
-  // The common case at human pace: what came in is what goes out, without encoding it anew.
+  // The common case, one update from a typing user, is relayed unchanged, without a second encoding.
   Y.applyUpdate(document, only.update);
   return only.update;
 }
 
-function integrate(document: Y.Doc, updates: readonly Said<unknown>[]): Uint8Array | undefined {
+function integrate(document: Y.Doc, updates: readonly QueuedUpdate<unknown>[]): Uint8Array | undefined {
   return capture(document, () => {
     for (const { update } of updates) Y.applyUpdate(document, update);
   });
@@ -95,8 +98,8 @@ function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undef
   return present.length > 1 ? Y.mergeUpdates(present) : present[0];
 }
 
-/** What each speaker said stands together, in the order in which it was said. */
-export function groupBySpeaker<One extends Said<unknown>>(batch: readonly One[]): readonly One[] {
+/** Sorts a batch by speaker, in order of each speaker's first update. The updates of one speaker keep their order. */
+export function groupBySpeaker<One extends QueuedUpdate<unknown>>(batch: readonly One[]): readonly One[] {
   const groups = new Map<unknown, One[]>();
   for (const said of batch) {
     const group = groups.get(said.speaker);

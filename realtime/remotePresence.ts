@@ -1,7 +1,9 @@
 /**
- * Who is in a document on other nodes, as those nodes tell: changes as they happen, everything again and again. A node
- * that is not heard of any more is forgotten with all who were on it. What it says about a client id that is here is kept
- * for the time when that is here no longer.
+ * RemotePresence keeps the members and presence states of a document that other nodes report.
+ *
+ * Each node sends changes as they happen, and its whole presence at intervals. A node that sends nothing for
+ * `remoteSilenceMs` is removed with all its members and states. A remote state of a client id that also has a local state
+ * is kept, because it is shown again when the local state is gone.
  */
 export interface PresentMember {
   readonly username: string;
@@ -11,18 +13,18 @@ export interface PresentMember {
 }
 
 export interface PresenceNews {
-  /** These are all states there are; otherwise those that changed. */
+  /** True: `states` has all states of the node. False: `states` has only the changed ones. */
   readonly isWhole: boolean;
-  /** Absent: as before. */
+  /** All members on the node. Absent when the members have not changed. */
   readonly members?: readonly PresentMember[];
-  /** Client id and state as JSON, `"null"` for one that is gone. */
+  /** Client id and state as JSON; `"null"` when the client is gone. */
   readonly states: readonly (readonly [clientId: number, json: string])[];
 }
 
 export interface RemoteState {
   readonly json: string;
   readonly author: { readonly username: string; readonly kind: string };
-  /** Set when it goes out here. */
+  /** Outgoing clock: set when this node sends the state to its clients. */
   clock: number;
 }
 
@@ -32,11 +34,11 @@ interface RemoteNode {
   readonly states: Map<number, RemoteState>;
 }
 
-/** A node tells everything twice in this time, whatever happens. */
+/** A node that sends nothing for this time is removed. Each node sends its whole presence at least twice in it. */
 export const remoteSilenceMs = 25_000;
 
 export class RemotePresence {
-  /** Client ids whose change nobody here has been told yet. */
+  /** Client ids whose changed state this node has not sent to its clients yet. */
   readonly changed = new Set<number>();
   readonly #nodes = new Map<string, RemoteNode>();
 

@@ -1,33 +1,33 @@
 /**
- * One open document: the queue through which every change goes, and the sockets that read it.
+ * Room holds one open document: the queue of its changes, and the sockets that read it.
  *
- * Decide → queue → append → apply → relay. One batch is being appended while the next gathers; a batch is one
- * revision. So nothing is in the document, and nothing reaches a reader, that is not durable, with one exception:
- * a server edit runs on the document first, and until it is durable everything that would look waits.
- * When an append fails nobody knows what is stored: the room ends, and the next use loads it anew.
+ * Each update is judged, queued, appended to the log, applied and relayed, in this order. While one batch is being
+ * appended, the next one is gathered. A batch is one revision. Therefore the document and its readers see durable
+ * updates only. The one exception is a server edit: it changes the document first, and reads wait until it is durable.
+ * When an append fails, the stored state is unknown: the room ends, and the next use loads the document from the log.
  *
- * It knows no credentials, no hosts and no storage.
+ * The room must not know credentials, hosts or storage.
  */
 
 import type { Logger } from "pino";
 import * as Y from "yjs";
 import type { Author } from "../api/schema/article.ts";
 import { AppError, notFound } from "../api/schema/error.ts";
-import { Admission, type Question, type Refusal, type Verdict } from "./admission.ts";
-import { AskQueue } from "./askQueue.ts";
+import { Admission, type AdmissionRequest, type Refusal, type Verdict } from "./admission.ts";
 import { Connection } from "./connection.ts";
-import { DocumentMeasure } from "./documentMeasure.ts";
+import { DocumentSize } from "./documentSize.ts";
 import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
 import { encodedBytes, openDocument, tailBytes, upTo } from "./openDocument.ts";
 import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "./ports.ts";
 import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
-import { applyBatch, groupBySpeaker, type Said } from "./relay.ts";
+import { applyBatch, groupBySpeaker, type QueuedUpdate } from "./relay.ts";
 import type { PresenceNews } from "./remotePresence.ts";
+import { ResyncScheduler } from "./resyncScheduler.ts";
 import { RoomQueue } from "./roomQueue.ts";
 import { runServerEdit } from "./serverEdit.ts";
-import { StateKeeper } from "./stateKeeper.ts";
+import { SnapshotScheduler } from "./snapshotScheduler.ts";
 
 export interface RoomOptions {
   readonly articleId: string;
@@ -37,23 +37,23 @@ export interface RoomOptions {
   readonly limits: RoomLimits;
   readonly metrics: RoomMetrics | undefined;
   readonly log: Logger | undefined;
-  /** A batch became durable: other nodes may read it. */
+  /** Called when a batch is durable, so that other nodes can read it. */
   readonly onAppended: (revision: number) => void;
-  /** Something changed about who is here: other nodes show it too. */
+  /** Called when the presence in this room changed, so that other nodes can show it. */
   readonly onPresence: (news: PresenceNews) => void;
-  /** Nobody is left and nothing is going on, or somebody came. */
+  /** Called when the room may have become idle or busy: a socket joined or left, or the queue or a snapshot finished. */
   readonly onActivity: () => void;
   readonly onConnectionClosed: (connection: Connection) => void;
-  /** The room must not be used any more. */
+  /** Called once, when the room ends. The room must not be used afterwards. */
   readonly onEnded: () => void;
 }
 
-/** The room ended before the operation began: nothing happened, and it may be tried in a new room. */
+/** The room ended before the operation began. Nothing was changed, so the caller may retry in a new room. */
 export class RoomEnded extends Error {
   override readonly name = "RoomEnded";
 }
 
-interface Submission extends Said<Connection> {
+interface Submission extends QueuedUpdate<Connection> {
   readonly author: Author;
   readonly settle: Settle<number> | undefined;
 }
@@ -63,7 +63,7 @@ interface Settle<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The lease of the work that an edit belongs to has moved on: it was not stored, and no other of that work will be. */
+/** The fence of the lease that guards an edit is out of date. The edit was not stored, and a later edit under it cannot be. */
 export class WriteFenced extends Error {
   override readonly name = "WriteFenced";
 }
@@ -71,10 +71,10 @@ export class WriteFenced extends Error {
 interface EditRequest {
   readonly author: Author;
   readonly clientId: number | undefined;
-  /** A document that knows `clientId` has had it. */
+  /** Skip the edit if the document already has content of `clientId`: the client id serves as the idempotency key. */
   readonly once: boolean;
   readonly guard: WriteGuard | undefined;
-  /** What it found must still be all there is when it is stored: it is begun anew where another node wrote in between. */
+  /** Store the edit only if no other node wrote after the revision that it saw; otherwise revert it and run it again. */
   readonly isExact: boolean;
   readonly change: (document: Y.Doc, revision: number) => unknown;
   readonly settle: Settle<EditResult>;
@@ -87,13 +87,16 @@ export interface EditResult {
   readonly value?: unknown;
 }
 
-/** An edit that stands in the document and not yet in the log. */
+/** An edit that is applied to the document but not yet appended to the log. */
 interface BegunEdit extends EditRequest {
   readonly update: Uint8Array;
   readonly value: unknown;
 }
 
-/** A stock client that hears nothing for 30 s takes the connection for dead; it counts on hearing its own presence. */
+/**
+ * Interval of keep-alive frames. A stock client closes a connection on which it receives nothing for 30 s. It expects
+ * to receive its own presence, which this server does not send back.
+ */
 const lifeSignMs = 20_000;
 const maxKeptAnswers = 4;
 const maxKeptAnswerBytes = 2 * 1024 * 1024;
@@ -104,19 +107,19 @@ export class Room {
   readonly connections = new Set<Connection>();
   private readonly options: RoomOptions;
   private readonly queue: RoomQueue<Submission, EditRequest, BegunEdit>;
-  private readonly asks: AskQueue;
+  private readonly resyncs: ResyncScheduler;
   private document: Y.Doc;
-  private measure: DocumentMeasure;
+  private size: DocumentSize;
   private admission: Admission<Connection>;
   private revision: number;
   private isEnded = false;
   private cancelLifeSign: (() => void) | undefined;
   private heldBytes = 0;
   private submissions = 0;
-  /** Another node says that the log is this long. */
+  /** Newest revision of the log that another node, or a look-up of the log's tail, reported. */
   private heardRevision = 0;
-  private readonly states: StateKeeper;
-  /** The last answers to sync-step-1, for the many clients that come back at once. */
+  private readonly snapshots: SnapshotScheduler;
+  /** Recent sync step 2 answers by state vector: many clients with the same state may reconnect at once. */
   private readonly answers = new Map<string, Uint8Array>();
 
   constructor(options: RoomOptions) {
@@ -127,25 +130,25 @@ export class Room {
     this.queue = new RoomQueue({
       first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
       begin: (request) => this.beginEdit(request),
-      // A condition that fails must fail nobody else's changes.
+      // A conditional edit is appended alone, because a failed condition would reject the whole batch.
       isAlone,
       write: (batch, begun) => this.append(batch, begun),
       failed: (error) => this.fail(error),
       rested: () => options.onActivity(),
     });
-    this.asks = new AskQueue({
+    this.resyncs = new ResyncScheduler({
       clock,
       whenSettled: (run) => this.whenSettled(run),
       stateVector: () => Y.encodeStateVector(this.document),
     });
-    this.states = new StateKeeper(
+    this.snapshots = new SnapshotScheduler(
       { batches: loaded.tail.length, bytes: tailBytes(loaded) },
-      () => this.keepState(),
+      () => this.saveSnapshot(),
       () => options.onActivity(),
     );
     this.revision = loaded.revision;
     this.document = openDocument(loaded);
-    this.measure = new DocumentMeasure(this.document, encodedBytes(loaded));
+    this.size = new DocumentSize(this.document, encodedBytes(loaded));
     this.admission = this.createAdmission();
   }
 
@@ -153,14 +156,14 @@ export class Room {
     return !this.isEnded;
   }
 
-  /** Nobody is here and nothing is under way. */
+  /** True when the room has no connection, no queued work and no snapshot in progress. */
   get isIdle(): boolean {
-    return this.connections.size === 0 && this.queue.isSettled && !this.states.isSaving;
+    return this.connections.size === 0 && this.queue.isSettled && !this.snapshots.isSaving;
   }
 
-  /** The log holds more than the stored state. */
+  /** True when the log has batches that the last snapshot does not contain. */
   get isUnsaved(): boolean {
-    return this.states.isBehind;
+    return this.snapshots.isBehind;
   }
 
   join(peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
@@ -169,7 +172,7 @@ export class Room {
     this.connections.add(connection);
     this.presence.join(connection);
     this.options.onActivity();
-    this.ask(connection);
+    this.resync(connection);
     this.cancelLifeSign ??= clock.after(lifeSignMs, () => this.giveLifeSign());
     return connection;
   }
@@ -183,36 +186,41 @@ export class Room {
   leave(connection: Connection): void {
     this.connections.delete(connection);
     if (this.connections.size === 0) this.answers.clear();
-    this.asks.forget(connection);
+    this.resyncs.forget(connection);
     this.presence.leave(connection);
     this.options.onActivity();
   }
 
   /**
-   * Asks a writer what the server lacks, however large the question is: what it wrote offline comes this way only. A
-   * batch under way is not waited for: whatever the writer says before it has answered builds on what is missing.
+   * Sends sync step 1 to a writer, whatever the size of the state vector: this is the only way to get its offline work.
+   * The room does not wait for a batch in progress, because updates that the writer sends before its answer may build on
+   * the missing offline work. It waits only while the document shows a server edit that is not durable.
    */
-  ask(connection: Connection): void {
+  resync(connection: Connection): void {
     const send = () => {
-      if (connection.mayBeAsked) connection.sendQuestion(Y.encodeStateVector(this.document));
+      if (connection.mayResync) connection.sendSyncStep1(Y.encodeStateVector(this.document));
     };
     if (this.queue.showsUnwritten) this.whenSettled(send);
     else send();
   }
 
-  /** Decides at once; what is admitted is durable when a `whenSettled` asked for afterwards runs. */
-  submit(question: Question<Connection>, author: Author, settle?: Settle<number>): Verdict<Connection> | { readonly kind: "overflow" } {
+  /** Judges an update synchronously. An admitted update is durable when a later `whenSettled` callback runs. */
+  submit(
+    question: AdmissionRequest<Connection>,
+    author: Author,
+    settle?: Settle<number>,
+  ): Verdict<Connection> | { readonly kind: "overflow" } {
     const bytes = question.update.bytes.length;
     if (this.admission.queuedBytes + this.heldBytes + bytes > this.options.limits["room.queue"]) return { kind: "overflow" };
     this.submissions += 1;
     const verdict = this.admission.judge(question);
     if (verdict.kind === "admitted" || verdict.kind === "known") {
-      for (const owner of verdict.owners) this.asks.doubt(owner, question.speaker);
+      for (const owner of verdict.owners) this.resyncs.requestResync(owner, question.speaker);
     }
     if (verdict.kind === "admitted") {
       const { update } = verdict;
       const { speaker, isAnswer } = question;
-      // Clients that show no presence are known by what they write.
+      // A client that sends no presence is identified by the client id under which it writes.
       const [section] = update.sections;
       if (!isAnswer && speaker !== undefined && update.sections.length === 1 && section !== undefined) {
         this.presence.claim(speaker, section.clientId);
@@ -222,7 +230,7 @@ export class Room {
     return verdict;
   }
 
-  /** What was refused before it was judged: nothing that builds on it will be kept. */
+  /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
   refuse(claims: readonly ClockRange[], speaker: Connection | undefined): void {
     this.admission.refuse(claims, speaker);
   }
@@ -231,7 +239,7 @@ export class Room {
     this.options.metrics?.updateRefused(code);
   }
 
-  /** Books bytes that wait in a socket; false when the room holds too much. */
+  /** Adds bytes that wait in a connection to the room's total. Returns false when the total exceeds `room.queue`. */
   hold(bytes: number): boolean {
     this.heldBytes += bytes;
     return this.admission.queuedBytes + this.heldBytes <= this.options.limits["room.queue"];
@@ -247,19 +255,19 @@ export class Room {
   }
 
   /**
-   * Runs when everything received before is durable and the document shows nothing that is not; at once when
-   * that is so now. `abandon` is called instead when the room ends first.
+   * Calls `run` when everything received before this call is durable and the document shows only durable content. If
+   * this is already true, `run` is called synchronously. If the room ends first, `abandon` is called instead.
    */
   whenSettled(run: (revision: number) => void, abandon?: () => void): void {
     this.queue.look(() => run(this.revision), abandon);
   }
 
-  /** Only from `whenSettled`. */
+  /** Gives `look` the document and its revision. Call it only inside `whenSettled`. */
   view<T>(look: (document: Y.Doc, revision: number) => T): T {
     return look(this.document, this.revision);
   }
 
-  /** Only from `whenSettled`: what a client with this state vector lacks. */
+  /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */
   encodeAnswer(stateVector: Uint8Array): Uint8Array {
     const key = Buffer.from(stateVector).toString("latin1");
     const known = this.answers.get(key);
@@ -270,23 +278,23 @@ export class Room {
     return answer;
   }
 
-  /** Looks how long the log is: what other nodes appended comes before anything that is asked for from now on. */
+  /** Reads the log's newest revision. Work queued after this resolves sees everything that other nodes appended up to it. */
   async freshen(): Promise<void> {
     this.heard(await this.options.updateLog.tail(this.articleId));
   }
 
-  /** Another node appended up to here. */
+  /** Notes that the log has grown to `revision`, and schedules reading the batches of other nodes. */
   heard(revision: number): void {
     this.heardRevision = Math.max(this.heardRevision, revision);
     if (this.heardRevision > this.revision) this.queue.schedule();
   }
 
-  /** Keeps the whole state, so that the next load need not replay the log. */
+  /** Saves a snapshot, so that the next load does not replay the log. */
   save(): Promise<void> {
-    return this.states.save();
+    return this.snapshots.save();
   }
 
-  /** Closes every socket and gives back whatever was not begun. */
+  /** Closes every socket and rejects all queued work that has not begun with `error`. */
   end(code: number, reason: string, error: unknown = new RoomEnded()): void {
     if (this.isEnded) return;
     this.isEnded = true;
@@ -294,7 +302,7 @@ export class Room {
     for (const connection of [...this.connections]) connection.close(code, reason);
     this.cancelLifeSign?.();
     this.presence.stop();
-    this.asks.stop();
+    this.resyncs.stop();
     const reject = ({ settle }: { readonly settle: Settle<never> | undefined }) => settle?.reject(error);
     this.queue.end(reject, reject);
     this.document.destroy();
@@ -309,8 +317,8 @@ export class Room {
       author.username === owner.identity.author.username && author.kind === owner.identity.author.kind;
     const isElsewhere = (clientId: number, speaker: Connection | undefined) =>
       this.presence.isElsewhere(clientId, speaker?.identity.author);
-    const { document, measure } = this;
-    return new Admission<Connection>({ document, measure, limits: this.options.limits, ownerOf, maySpeakFor, isElsewhere });
+    const { document, size: measure } = this;
+    return new Admission<Connection>({ document, size: measure, limits: this.options.limits, ownerOf, maySpeakFor, isElsewhere });
   }
 
   private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {
@@ -325,39 +333,39 @@ export class Room {
         return undefined;
       case "failed":
         request.settle.reject(outcome.error);
-        return outcome.isDirty ? this.takeBack() : undefined;
+        return outcome.isDirty ? this.revert() : undefined;
       case "changed": {
         const refusal = this.judgeEdit(outcome.update);
         if (refusal === undefined) return { ...request, update: outcome.update, value: outcome.value };
         request.settle.reject(new AppError(refusal.code, refusal.detail));
-        return this.takeBack();
+        return this.revert();
       }
     }
   }
 
-  /** The edit stands in the document already; what it may hold and how large it may be is the same for everybody. */
+  /** Judges an edit that is already applied. The rules of content and size are those of client updates. */
   private judgeEdit(update: Uint8Array): Refusal | undefined {
     const inspected = inspectUpdate(update, this.options.limits);
     if (inspected.kind === "refused") return { code: "content_not_accepted", detail: inspected.detail };
     return this.admission.judgeApplied(inspected.update);
   }
 
-  /** Loads the document as it is durable, in place of one that is ahead of the log. */
-  private async takeBack(): Promise<void> {
+  /** Replaces the document by its durable state, because an edit that was not stored has put it ahead of the log. */
+  private async revert(): Promise<void> {
     const { submissions } = this;
     const loaded = await this.options.updateLog.load(this.articleId);
     if (this.isEnded) return;
     const before = upTo(loaded, this.revision);
     if (before === undefined || submissions !== this.submissions || this.queue.hasGathered) {
-      // What came meanwhile was judged by the document that goes: let everybody come again.
+      // Updates that arrived meanwhile were judged against the discarded document, so all clients must reconnect.
       this.end(1012, "the document was reloaded");
       return;
     }
     this.document.destroy();
     this.document = openDocument(before);
-    this.measure = new DocumentMeasure(this.document, encodedBytes(before));
+    this.size = new DocumentSize(this.document, encodedBytes(before));
     this.admission = this.createAdmission();
-    // What other nodes wrote since reaches the readers as it always does.
+    // Batches that other nodes wrote since then are read and relayed by the usual catch-up.
     this.heard(loaded.revision);
   }
 
@@ -365,7 +373,7 @@ export class Room {
     const { clock, metrics, updateLog } = this.options;
     const alone = edit !== undefined && isAlone(edit);
     if (!alone) this.admission.batchStarted();
-    // In the order in which it will be applied, or a document that is loaded anew could be another one.
+    // The log must have the order in which the batch is applied here; otherwise a reloaded document could differ.
     const batch = groupBySpeaker(gathered);
     const updates = batch.map(({ author, update }) => ({ author, update }));
     if (edit !== undefined) updates.unshift({ author: edit.author, update: edit.update });
@@ -377,13 +385,13 @@ export class Room {
     try {
       const result = await updateLog.append(this.articleId, updates, edit?.guard, edit?.isExact ? this.revision : undefined);
       if (result.kind === "behind" && edit !== undefined) {
-        await this.takeBack();
+        await this.revert();
         this.edit(edit);
         return;
       }
       if (result.kind === "fenced") {
         rejectAll(new WriteFenced("the lease of this work has moved on"));
-        await this.takeBack();
+        await this.revert();
         return;
       }
       if (result.kind !== "appended") {
@@ -391,7 +399,8 @@ export class Room {
         this.end(4409, "the article was deleted", notFound());
         return;
       }
-      // Another node wrote in between: its batches come first, or the revision would promise what is not here.
+      // Another node wrote in between. Its batches are applied first; otherwise this room's revision would include
+      // batches that its document lacks.
       if (result.revision > this.revision + 1) await this.catchUp(result.revision);
       if (this.isEnded) throw new RoomEnded();
       metrics?.batchAppended(updates.length, clock.now() - startedMs);
@@ -403,7 +412,7 @@ export class Room {
     }
   }
 
-  /** The batch is durable. */
+  /** Applies and relays a batch that is durable now, and acknowledges it to its writers. */
   private settle(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
     this.apply(batch, edit?.update);
     if (edit === undefined || !isAlone(edit)) this.admission.batchApplied();
@@ -418,13 +427,13 @@ export class Room {
     }
     for (const speaker of speakers) {
       speaker.acknowledge(revision);
-      this.asks.wrote(speaker);
+      this.resyncs.noteWrite(speaker);
     }
-    this.asks.run();
-    this.states.grow(bytes, this.measure.encodedBytes);
+    this.resyncs.run();
+    this.snapshots.grow(bytes, this.size.encodedBytes);
   }
 
-  private apply(batch: readonly Said<Connection>[], already?: Uint8Array): void {
+  private apply(batch: readonly QueuedUpdate<Connection>[], already?: Uint8Array): void {
     this.answers.clear();
     const { toOthers, toSpeakers } = applyBatch(this.document, batch, already);
     const frames = new Map<Uint8Array, Uint8Array>();
@@ -440,7 +449,7 @@ export class Room {
     if (relayed > 0) this.options.metrics?.framesRelayed(relayed);
   }
 
-  /** Reads what other nodes appended; `own` is a batch of ours among them, which stands in memory. */
+  /** Reads and applies batches that other nodes appended. `own` is the revision of this room's own batch, which is skipped. */
   private async catchUp(own?: number): Promise<void> {
     const { updateLog } = this.options;
     const read = await updateLog.readAfter(this.articleId, this.revision);
@@ -456,14 +465,14 @@ export class Room {
     }
     if (this.isEnded) return;
     this.apply(updates.map(({ update }) => ({ update, isEarly: true })));
-    // How much of it is text is not known; measuring anew finds out when it matters.
-    for (const { update } of updates) this.measure.grow({ bytes: update, textBytes: update.length });
+    // The text size of remote updates is unknown, so the whole update counts as text until the next full measurement.
+    for (const { update } of updates) this.size.grow({ bytes: update, textBytes: update.length });
     this.revision = Math.max(this.revision, revision);
-    // What was announced and cannot be read yet is announced by the next batch.
+    // A revision that was announced but could not be read is dropped here; the next announcement or poll reports it again.
     this.heardRevision = Math.min(this.heardRevision, this.revision);
   }
 
-  private async keepState(): Promise<void> {
+  private async saveSnapshot(): Promise<void> {
     const { log, updateLog } = this.options;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -473,12 +482,12 @@ export class Room {
             resolve();
             return;
           }
-          this.measure.encodedIs(state.length, this.admission.queuedBytes);
+          this.size.encodedIs(state.length, this.admission.queuedBytes);
           updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
         }, resolve);
       });
     } catch (error) {
-      // Nothing is lost: the log still holds everything, and the next state that is due tries again.
+      // No data is lost: the log still has every update, and the next due snapshot tries again.
       log?.warn({ err: error, articleId: this.articleId }, "a document's state could not be kept");
     }
   }

@@ -1,6 +1,8 @@
 /**
- * What the nodes that have the same document open say to each other over the bus. The bus may lose any of it: how long
- * the log is can be looked up, and who is here is told whole again and again.
+ * roomMessage reads and writes the bus messages between nodes that have the same document open.
+ *
+ * The bus may lose any message, and no update is lost by that: each node also polls the length of the log, and sends its
+ * whole presence at intervals.
  */
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
@@ -9,7 +11,7 @@ import type { PresenceNews } from "./remotePresence.ts";
 export type RoomMessage =
   /** The log has grown to this revision. */
   | { readonly kind: "appended"; readonly revision: number }
-  /** A node has just opened the document: who is here? */
+  /** A node has just opened the document and asks the other nodes for their presence. */
   | { readonly kind: "hello" }
   | { readonly kind: "presence"; readonly news: PresenceNews };
 
@@ -24,7 +26,7 @@ export function writeRoomMessage(nodeId: string, message: RoomMessage): Uint8Arr
   });
 }
 
-/** Undefined for a node's own message, and for one that a newer version may understand. */
+/** Reads a bus message. Undefined for the node's own messages and for unreadable ones, such as those of a newer version. */
 export function readRoomMessage(
   bytes: Uint8Array,
   ownNodeId: string,

@@ -1,24 +1,24 @@
 /**
- * The order in which things happen in a room: changes gather into batches, one batch is written at a time, edits
- * and looks keep their place among them.
+ * RoomQueue orders the work of a room: it gathers changes into batches and writes one batch at a time. Edits and looks
+ * (reads of the document) keep their place among the changes.
  *
- * A look runs when everything received before it is written and nothing unwritten can be seen. An edit changes
- * what is seen first and is written afterwards, so nothing looks in between. What a change or an edit is, and how
- * it is written, the room knows.
+ * A look runs when everything received before it is written and the document shows nothing unwritten. An edit changes the
+ * document first and is written afterwards, so no look runs in between.
+ * The queue must not know what a change or an edit is, or how it is written. The room provides this in `QueueHooks`.
  */
 
 export interface QueueHooks<Change, Edit, Begun> {
-  /** Work that goes before everything else, if there is any. */
+  /** Starts work that must run before everything else. Returns undefined when there is none. */
   readonly first: () => Promise<void> | undefined;
-  /** Runs an edit; undefined when there is nothing to write, a promise when something has to be put right first. */
+  /** Runs an edit. Returns undefined when nothing has to be written, or a promise when the document must be reverted first. */
   readonly begin: (edit: Edit) => Begun | Promise<void> | undefined;
-  /** What gathered waits for the next batch: this edit is written by itself. */
+  /** True when the edit must be written without the gathered changes. They wait for the next batch. */
   readonly isAlone: (begun: Begun) => boolean;
-  /** Writes a batch, and with it the edit that was begun. */
+  /** Writes a batch, together with the begun edit if there is one. */
   readonly write: (batch: readonly Change[], begun: Begun | undefined) => Promise<void>;
-  /** Some work failed: nobody knows where things stand, and nothing more is done. */
+  /** Called when some work failed. The stored state is then unknown, and the queue may have stopped. The room must end. */
   readonly failed: (error: unknown) => void;
-  /** Nothing is left to do. */
+  /** Called when the queue is empty. */
   readonly rested: () => void;
 }
 
@@ -32,7 +32,7 @@ type Operation<Edit> = { readonly after: number } & ({ readonly look: Look } | {
 export class RoomQueue<Change, Edit, Begun extends object> {
   private readonly hooks: QueueHooks<Change, Edit, Begun>;
   private gathering: Change[] = [];
-  /** Number of the batch that gathers, and of the last one written. */
+  /** Number of the batch that is being gathered. `writtenNumber` is that of the last batch written. */
   private gatheringNumber = 1;
   private writtenNumber = 0;
   private operations: Operation<Edit>[] = [];
@@ -45,12 +45,12 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     this.hooks = hooks;
   }
 
-  /** All that was received is written, nothing unwritten can be seen, and nothing has to be done before a look. */
+  /** True when everything received is written and no work is queued or scheduled. A look can then run at once. */
   get isSettled(): boolean {
     return !this.isBusy && !this.isScheduled && this.gathering.length === 0 && this.operations.length === 0;
   }
 
-  /** An edit stands in what is seen and is not written yet. */
+  /** True while an edit has changed the document and is not written yet. */
   get showsUnwritten(): boolean {
     return this.hasBegunEdit;
   }
@@ -69,14 +69,14 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     this.schedule();
   }
 
-  /** At once when things are settled. `abandon` is called instead when the queue ends first. */
+  /** Calls `run` in its turn, or at once when the queue is settled. If the queue ends first, `abandon` is called instead. */
   look(run: () => void, abandon?: () => void): void {
     if (this.isEnded) abandon?.();
     else if (this.isSettled) run();
     else this.operations.push({ after: this.newest, look: { run, abandon } });
   }
 
-  /** Everything that comes in one turn of the event loop becomes one batch. */
+  /** Schedules the next step at the end of this event loop turn, so that all changes of one turn form one batch. */
   schedule(): void {
     if (this.isBusy || this.isScheduled || this.isEnded) return;
     this.isScheduled = true;
@@ -86,7 +86,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     });
   }
 
-  /** Gives back what was not begun, in order. */
+  /** Ends the queue and passes all work that has not begun to the callbacks, in order. */
   end(giveBackChange: (change: Change) => void, giveBackEdit: (edit: Edit) => void): void {
     this.isEnded = true;
     for (const change of this.gathering.splice(0)) giveBackChange(change);
@@ -96,12 +96,12 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     }
   }
 
-  /** The batch that must be written before what was received up to now is. */
+  /** Number of the batch after which everything received up to now is written. */
   private get newest(): number {
     return this.gathering.length > 0 ? this.gatheringNumber : this.gatheringNumber - 1;
   }
 
-  /** A bug in one room ends that room. */
+  /** Runs one step. An exception (a bug) ends this room only, not the process. */
   private pump(): void {
     try {
       this.step();

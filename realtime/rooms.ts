@@ -1,8 +1,8 @@
 /**
- * The open documents of this node: opened at first use, shared while in use, closed again when idle.
+ * Rooms manages the open documents of this node: it opens a room at first use, shares it, and closes it when idle.
  *
- * One load per document however many ask at once. A room that ended is replaced at the next use; what had not
- * begun in it is tried again in the new one. Other nodes are heard through the bus and read through the log.
+ * Concurrent callers share one load per document. A room that ended is replaced at the next use, and operations that had
+ * not begun in it are retried in the new room. Other nodes announce changes over the bus; the changes are read from the log.
  */
 import type { Logger } from "pino";
 import type * as Y from "yjs";
@@ -29,15 +29,22 @@ export interface Edited<T> {
 }
 
 export interface Rooms {
-  /** Refuses with `rate_limited` when the article or the credential has too many sockets, `unavailable` while draining. */
+  /**
+   * Joins a socket to the article's room. Rejects with `rate_limited` when the article or the credential has too many
+   * sockets, and with `unavailable` while draining.
+   */
   connect(articleId: string, peer: Peer, identity: ConnectionIdentity, options: { readonly extensions: boolean }): Promise<Connection>;
-  /** Sees only durable state, and all that was durable on any node when it was asked. Opens the room if needed. */
+  /**
+   * Calls `view` with the document. The document shows only durable state, including everything that was durable on any
+   * node when `read` was called. Opens the room if needed.
+   */
   read<T>(articleId: string, view: (document: Y.Doc, revision: number) => T): Promise<T>;
   /**
-   * Runs `change` in one transaction of a client with `clientId`; durable and relayed when it resolves. If the
-   * document already knows `clientId` nothing runs and `repeated` is true. Each client id makes the document
-   * heavier for good: leave it out (`undefined`) where no repetition has to be told. With `isExact` the document that
-   * `change` sees is the one it is stored upon: it runs anew where another node was faster.
+   * Runs `change` in one transaction under `clientId`. When the promise resolves, the change is durable and relayed.
+   * `clientId` is the idempotency key: if the document already has content of it, nothing runs and `repeated` is true.
+   * Each client id enlarges the document permanently, so pass `undefined` where repetitions need not be detected.
+   * With `isExact` the change is stored only on the revision that `change` saw. If another node wrote in between, `change`
+   * runs again on the newer document.
    */
   edit<T>(
     articleId: string,
@@ -46,11 +53,14 @@ export interface Rooms {
     change: (document: Y.Doc, revision: number) => T,
     isExact?: boolean,
   ): Promise<Edited<T>>;
-  /** Validates like a frame of the socket; refuses with `content_not_accepted`, `content_too_large` or `payload_too_large`. */
+  /**
+   * Applies a client's Yjs update, validated like an update from a socket. Rejects with `content_not_accepted`,
+   * `content_too_large` or `payload_too_large`, and with `unavailable` when too many changes wait.
+   */
   applyUpdate(articleId: string, author: Author, update: Uint8Array): Promise<{ readonly revision: number }>;
-  /** Lets somebody of the server's own into the document, until it leaves. */
+  /** Joins a participant of the server itself (such as an agent) to the document, until it leaves. */
   participate(articleId: string, options: ParticipantOptions): Promise<Participant>;
-  /** Who is here; nobody when the document is not open on this node. */
+  /** Lists the members of a document on all nodes. Empty when the document is not open on this node. */
   presence(articleId: string): readonly PresentMember[];
   stats(): { readonly rooms: number; readonly connections: number };
   /** Closes all sockets with 1012 and resolves when every queued change is durable. */
@@ -65,9 +75,9 @@ export interface RoomsOptions {
   readonly nodeId: string;
   readonly metrics?: RoomMetrics;
   readonly log?: Logger;
-  /** How long a document that nobody uses stays open. */
+  /** How long an idle document stays open, in milliseconds. Default 30 000. */
   readonly idleMs?: number;
-  /** A message of the bus that was lost costs as much. */
+  /** Poll interval of the log in milliseconds, default 1000. A lost bus message delays other nodes by up to one interval. */
   readonly pollMs?: number;
 }
 
@@ -78,7 +88,7 @@ interface Entry {
   readonly unsubscribe: () => void;
 }
 
-/** A room ends only when the store is in trouble, so more tries than this help nobody. */
+/** Tries per operation. Rooms usually end because the store fails, so more tries would not help. */
 const maxTries = 3;
 
 export function createRooms(options: RoomsOptions): Rooms {
@@ -100,11 +110,11 @@ export function createRooms(options: RoomsOptions): Rooms {
     else room.presence.hearNode(heard.nodeId, heard.message.news);
   }
 
-  /** Where somebody listens, what the bus did not tell is looked up. */
+  /** Reads the log's newest revision for each room with connections, because the bus may have lost an announcement. */
   function poll(): void {
     isPolling = false;
     for (const { room } of entries.values()) {
-      // A store that does not answer is asked again the next time.
+      // If the store does not answer, the next poll tries again.
       if (room !== undefined && room.connections.size > 0) room.freshen().catch(() => {});
     }
     schedulePoll();
@@ -161,16 +171,19 @@ export function createRooms(options: RoomsOptions): Rooms {
     entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
   }
 
-  /** Looks again after the state was kept: somebody may have come meanwhile. */
+  /** Saves a snapshot if needed and closes the room. The room is checked again after saving: it may be in use by then. */
   async function unload(entry: Entry): Promise<void> {
     const { room } = entry;
     if (room === undefined || !room.isIdle) return;
     if (room.isUnsaved) await room.save();
-    // Saving is an activity: unless somebody came, the room is closed one idle time later at the latest.
+    // Saving counts as activity. A room that is not idle here is unloaded by a later call, one idle time after its last use.
     if (room.isIdle) room.end(1001, "nobody is here");
   }
 
-  /** `task` begins in the turn in which the room is known to be open; what had not begun when it ended is repeated. */
+  /**
+   * Runs `task` with the article's room. It starts synchronously after the check that the room is open. If the room ends
+   * before the operation begins (`RoomEnded`), the task is retried in a new room.
+   */
   async function within<T>(articleId: string, task: (room: Room) => Promise<T> | T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const room = await open(articleId);
@@ -236,7 +249,7 @@ export function createRooms(options: RoomsOptions): Rooms {
       isExact = false,
     ) {
       return within(articleId, async (room) => {
-        // The edit may have been made on another node, by a process that did not live to tell.
+        // Another node may have stored this edit already and stopped before it could announce it.
         if (clientId !== undefined) await room.freshen();
         return new Promise<Edited<T>>((resolve, reject) => {
           room.edit({
@@ -282,7 +295,7 @@ export function createRooms(options: RoomsOptions): Rooms {
         countIn(identity);
         return room.join(peer, identity, false);
       };
-      return openParticipant({ clock, seat, within: (task) => within(articleId, task) }, participant);
+      return openParticipant({ clock, attach: seat, within: (task) => within(articleId, task) }, participant);
     },
 
     presence(articleId) {
@@ -300,7 +313,7 @@ export function createRooms(options: RoomsOptions): Rooms {
         for (const connection of [...room.connections]) connection.close(1012, "the server is restarting");
         await new Promise<void>((resolve) => room.whenSettled(() => resolve(), resolve));
       });
-      // A document that cannot be opened has nothing to finish.
+      // Failed openings are ignored, because a document that cannot be opened has no queued changes.
       await Promise.allSettled(opening);
     },
   };

@@ -1,6 +1,8 @@
 /**
- * Runs a change of the server's own in one transaction under a given client id, and says what came of it. The
- * document must be durable as it stands; afterwards it is ahead of the log until the update is appended.
+ * serverEdit runs a change by the server in one transaction, under a given client id, and returns the outcome.
+ *
+ * Before the call the document must show durable content only. After a change it is ahead of the log until the update is
+ * appended.
  */
 import * as Y from "yjs";
 import { capture } from "./relay.ts";
@@ -9,12 +11,15 @@ export type EditOutcome<T> =
   | { readonly kind: "repeated" }
   | { readonly kind: "unchanged"; readonly value: T }
   | { readonly kind: "changed"; readonly value: T; readonly update: Uint8Array }
-  /** `isDirty`: some of the change stands in the document and must be taken back. */
+  /** `isDirty`: a part of the change was applied to the document and must be reverted. */
   | { readonly kind: "failed"; readonly error: unknown; readonly isDirty: boolean };
 
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** `once`: a document that knows `clientId` has had this change. Without `clientId` the document's own is used. */
+/**
+ * Runs `change`. `once`: skip it when the document already has content of `clientId` (the idempotency key). Without
+ * `clientId` the document's own client id is used.
+ */
 export function runServerEdit<T>(document: Y.Doc, clientId: number | undefined, once: boolean, change: () => T): EditOutcome<T> {
   if (once && clientId !== undefined && document.store.clients.has(clientId)) return { kind: "repeated" };
   const ownId = document.clientID;
@@ -34,7 +39,7 @@ export function runServerEdit<T>(document: Y.Doc, clientId: number | undefined, 
   if (errors.length > 0) return { kind: "failed", error: errors[0], isDirty: update !== undefined };
   const value = results[0] as T;
   if (update === undefined) return { kind: "unchanged", value };
-  // Half a surrogate pair would stay as it is here and be U+FFFD in every other copy.
+  // Half a surrogate pair would stay unchanged in this document but become U+FFFD in every other copy.
   for (const struct of document.store.clients.get(editId)?.toReversed() ?? []) {
     if (struct.id.clock + struct.length <= before) break;
     if (struct instanceof Y.Item && struct.content instanceof Y.ContentString && loneSurrogate.test(struct.content.str)) {

@@ -1,4 +1,4 @@
-/** A token bucket of one socket: refills with time, may be overdrawn by a cost that is known only afterwards. */
+/** TokenBucket limits a rate of one socket. It refills over time and may be overdrawn by a cost that is known only afterwards. */
 import type { RoomRate } from "./ports.ts";
 
 export class TokenBucket {
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.filledAtMs = nowMs;
   }
 
-  /** Takes `cost` tokens, or none when there are too few. */
+  /** Takes `cost` tokens and returns true. Returns false and takes none when there are too few. */
   take(cost: number, nowMs: number): boolean {
     if (this.rate === undefined) return true;
     this.fill(this.rate, nowMs);
@@ -21,12 +21,12 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes `cost` tokens whether they are there or not; the debt is paid back before anything else is free. */
+  /** Takes `cost` tokens even if there are too few. The bucket must refill the debt before `take` succeeds again. */
   overdraw(cost: number): void {
     if (this.rate !== undefined) this.tokens -= cost;
   }
 
-  /** Milliseconds until `cost` tokens are there; 0 when they are there now. */
+  /** Milliseconds until `cost` tokens are available; 0 when they are available now. */
   waitMs(cost: number, nowMs: number): number {
     if (this.rate === undefined) return 0;
     this.fill(this.rate, nowMs);

@@ -1,9 +1,12 @@
-/** Cuts out of an update what some client ids say, and their deletions from a clock on. */
+/** trimUpdate removes the content of some client ids from an update, and the deletions of their text from a clock on. */
 import * as encoding from "lib0/encoding";
 import { type ClockRange, type InspectedUpdate, inspectUpdate } from "./inspectUpdate.ts";
 import type { RoomLimits } from "./ports.ts";
 
-/** `knownOf` gives the clock up to which deletions of a client id stay; undefined leaves the client id alone. */
+/**
+ * Returns the trimmed update. `knownOf` returns undefined for a client id that is not trimmed. For a trimmed client id it
+ * returns the clock up to which deletions are kept.
+ */
 export function trimUpdate(
   update: InspectedUpdate,
   knownOf: (clientId: number) => number | undefined,

@@ -1,15 +1,18 @@
 /**
- * The commands of `svc-server` beside `start`: what an operator asks of a data directory while no server runs on it.
- * They change nothing that they were not asked to change.
+ * Admin implements the commands `check` and `reset-password` of `svc-server`.
+ *
+ * An operator runs them on a data directory while no server uses it. A command must change nothing beyond what the
+ * operator asked for: `check`, for example, does not create a store.
  */
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
-import { deriveSecrets } from "./auth/secrets.ts";
 import { composePasswordReset, describeStore, hasStore, openStorage } from "./compose.ts";
-import { type Config, toOrigin } from "./config.ts";
-import { type ExitCode, exitCodes } from "./exit.ts";
-import { readSecretKeyFile, secretKeyFileName } from "./secretKeyFile.ts";
+import type { Config } from "./config.ts";
+import { type ExitCode, exitCodes } from "./platform/exit.ts";
+import { readSecretKeyFile, secretKeyFileName } from "./platform/secretKeyFile.ts";
+import { deriveSecrets } from "./platform/secrets.ts";
+import { toLinkAddress } from "./platform/settings/linkAddress.ts";
 
 export const usage = `Usage: svc-server <command>
 
@@ -22,12 +25,12 @@ Settings are read from the environment; the README lists them.
 `;
 
 export interface Checked {
-  /** One fact each. */
+  /** Output lines, one fact each. */
   readonly lines: readonly string[];
   readonly code: ExitCode;
 }
 
-/** Throws what a start would throw. */
+/** Opens the store, if there is one, and reports its status. Throws the errors of a server start. */
 export async function check(config: Config): Promise<Checked> {
   const weakened = config.deviations.map(({ name }) => name).join(", ");
   const settings = `settings    good${weakened === "" ? "" : `; they weaken a promise: ${weakened}`}`;
@@ -59,19 +62,19 @@ export async function check(config: Config): Promise<Checked> {
   }
 }
 
-/** The command cannot be done as it was given. */
+/** The command cannot be executed with the given arguments and settings. */
 export interface Refused {
   readonly refusal: string;
   readonly code: ExitCode;
 }
 
 export interface Reset {
-  /** A secret: shown once, on standard output. */
+  /** A secret. It is printed once, to standard output. */
   readonly url: string;
   readonly hints: readonly string[];
 }
 
-/** Throws what a start would throw, so also when a server runs on this store: its process alone may write there. */
+/** Throws the errors of a server start, also if a server runs on this store, because only one process may write to it. */
 export async function resetPassword(config: Config, username: string, log: Logger): Promise<Reset | Refused> {
   if (!hasStore(config)) {
     return { refusal: `There is no store in ${config.dataDir}. Set DATA_DIR to the server's data directory.`, code: exitCodes.settings };
@@ -84,7 +87,7 @@ export async function resetPassword(config: Config, username: string, log: Logge
     diskError = error;
   });
   try {
-    const passwords = composePasswordReset({ config, storage, baseUrl: config.baseUrl ?? toOrigin(config), log });
+    const passwords = composePasswordReset({ config, storage, baseUrl: config.baseUrl ?? toLinkAddress(config).origin, log });
     const link = await passwords.createLink(username);
     if (link === undefined) return { refusal: `There is no account "${username}" in ${describeStore(config)}.`, code: exitCodes.usage };
     const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
@@ -98,7 +101,7 @@ export async function resetPassword(config: Config, username: string, log: Logge
   }
 }
 
-/** Throws EACCES and the like for the nearest folder that exists. */
+/** Throws a file system error such as EACCES if the nearest existing ancestor directory is not writable. */
 function requireWritable(directory: string): void {
   const nearest = existsSync(directory) || dirname(directory) === directory ? directory : undefined;
   if (nearest === undefined) requireWritable(dirname(directory));

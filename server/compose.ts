@@ -1,6 +1,8 @@
 /**
- * The composition: every part with what it depends on, in the order in which they need each other. The only file of
- * the server that names the store and the host; everything else knows their ports.
+ * Compose creates every part of the server and passes each one its dependencies.
+ *
+ * The parts are created in dependency order. This is the only file that names the concrete stores (LMDB, Redis) and
+ * hosts (uWebSockets.js, node:http). All other files depend on their ports.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -8,75 +10,83 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
 import { createRooms } from "../realtime/rooms.ts";
-import { createAccountRegistry } from "./accounts/accountRegistry.ts";
-import type { Prepared } from "./accounts/installation.ts";
-import { createPasswordReset } from "./accounts/passwordReset.ts";
-import { accountRecordTypes } from "./accounts/records.ts";
-import { after } from "./actors/after.ts";
-import { createDuePump } from "./actors/due.ts";
-import type { DueWorker } from "./actors/port.ts";
-import { createActorRuntime } from "./actors/runtime.ts";
-import { joinParts } from "./actors/together.ts";
-import { createApp } from "./app.ts";
-import { articleRecordTypes } from "./articles/records.ts";
-import { createArticleService, createDocumentStore } from "./articles/service.ts";
-import { createAccessWatch } from "./auth/accessFacts.ts";
-import { authActorKinds } from "./auth/apiKeyKind.ts";
-import { authRecordTypes } from "./auth/records.ts";
-import type { Secrets } from "./auth/secrets.ts";
-import { isStreamTicket } from "./auth/streamTickets.ts";
-import { createPageTokens } from "./calls/pageToken.ts";
-import { createPager } from "./calls/paging.ts";
-import { createRateLimits } from "./calls/rateLimits.ts";
-import { callRecordTypes } from "./calls/records.ts";
-import { createCollabSocket } from "./collab/collabSocket.ts";
 import type { Config } from "./config.ts";
-import { folderRecordTypes } from "./folders/records.ts";
-import { createArticleHandlers } from "./handlers/articles.ts";
-import { createCommitHandlers } from "./handlers/commits.ts";
-import { createContentHandlers } from "./handlers/content.ts";
-import { createPublicLinkHandlers } from "./handlers/publicLinks.ts";
-import { createRunHandlers } from "./handlers/runs.ts";
-import { createTopicHandlers } from "./handlers/topics.ts";
-import { createWebhookHandlers } from "./handlers/webhooks.ts";
-import { createWorkflowHandlers } from "./handlers/workflows.ts";
-import { CannotListen, type Host, type HostApp } from "./host/port.ts";
-import { createIdentity } from "./identity.ts";
-import { createIds } from "./ids.ts";
-import type { Metrics } from "./observability/metrics.ts";
-import { createProbeRoutes } from "./observability/probes.ts";
-import { createOutboundFetch } from "./outbound/fetch.ts";
-import { createProviderFetch } from "./outbound/providerFetch.ts";
-import { createPublicAddresses } from "./outbound/publicAddress.ts";
-import { createCheckPublicUrl } from "./outbound/publicUrl.ts";
-import { createResolve } from "./outbound/resolver.ts";
-import { createPublicPageRoutes } from "./pages/publicPage.ts";
-import { createWelcomeRoutes } from "./pages/welcome.ts";
-import { createPublishing } from "./publishing/publishing.ts";
-import { publishingRecordTypes } from "./publishing/records.ts";
-import { createExecutors } from "./runs/executors/executors.ts";
-import { createModel } from "./runs/executors/model.ts";
-import { runRecordTypes } from "./runs/records.ts";
-import { createRunService } from "./runs/service.ts";
-import { createDirectory, directoryRow } from "./storage/directory.ts";
-import { createHousekeeping, housekeepingKinds } from "./storage/housekeeping.ts";
-import { createLmdbStorage } from "./storage/lmdb.ts";
-import { isLmdbWriteRejection } from "./storage/lmdbDatabase.ts";
-import type { Storage } from "./storage/port.ts";
-import { type AnyRecordType, createRecordTypes } from "./storage/recordType.ts";
-import { createRedisStorage } from "./storage/redis.ts";
-import { describeRedis } from "./storage/storeAddress.ts";
-import { isMarked } from "./storage/storeMark.ts";
-import { createStreamService } from "./streams/service.ts";
-import { createTimelineReader } from "./streams/timelineReader.ts";
-import { topicRecordTypes } from "./topics/records.ts";
-import { createTopicService } from "./topics/service.ts";
-import { createWebhookCleanup } from "./webhooks/cleanup.ts";
-import { createWebhookActorKinds } from "./webhooks/deliver.ts";
-import { createEnqueue } from "./webhooks/enqueue.ts";
-import { webhookRecordTypes } from "./webhooks/records.ts";
-import { createWebhooks } from "./webhooks/webhooks.ts";
-import { workspaceRecordTypes } from "./workspaces/records.ts";
+import { articleRecordTypes } from "./domain/articles/records.ts";
+import { createArticleService, createDocumentStore } from "./domain/articles/service.ts";
+import { createPageTokens } from "./domain/call/pageToken.ts";
+import { createPager } from "./domain/call/paging.ts";
+import { joinParts } from "./domain/call/together.ts";
+import { folderRecordTypes } from "./domain/folders/records.ts";
+import { createAccessWatch } from "./domain/identity/access/accessFacts.ts";
+import { authRecordTypes } from "./domain/identity/access/credentialRecords.ts";
+import type { Prepared } from "./domain/identity/accounts/installation.ts";
+import { createPasswordReset } from "./domain/identity/accounts/passwordReset.ts";
+import { authActorKinds } from "./domain/identity/auth/apiKeyKind.ts";
+import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
+import { accountRecordTypes } from "./domain/identity/registry/accountRecords.ts";
+import { createAccountRegistry } from "./domain/identity/registry/accountRegistry.ts";
+import { createIdentity } from "./domain/identity/service.ts";
+import { workspaceRecordTypes } from "./domain/identity/workspaces/records.ts";
+import { createPublishing } from "./domain/publishing/publishing.ts";
+import { publishingRecordTypes } from "./domain/publishing/records.ts";
+import { createExecutors } from "./domain/runs/executors/executors.ts";
+import { createModel } from "./domain/runs/executors/model.ts";
+import { runRecordTypes } from "./domain/runs/model/records.ts";
+import { createRunService } from "./domain/runs/service.ts";
+import { topicRecordTypes } from "./domain/topics/records.ts";
+import { createTopicService } from "./domain/topics/service.ts";
+import { createWebhookCleanup } from "./domain/webhooks/cleanup.ts";
+import { createWebhookActorKinds } from "./domain/webhooks/deliver.ts";
+import { createEnqueue } from "./domain/webhooks/enqueue.ts";
+import { webhookRecordTypes } from "./domain/webhooks/records.ts";
+import { createWebhooks } from "./domain/webhooks/webhooks.ts";
+import { createApp } from "./edge/app.ts";
+import { createRateLimits } from "./edge/calls/rateLimits.ts";
+import { callRecordTypes } from "./edge/calls/records.ts";
+import { createCollabSocket } from "./edge/collab/collabSocket.ts";
+import { createAccountHandlers } from "./edge/handlers/accounts.ts";
+import { createArticleHandlers } from "./edge/handlers/articles.ts";
+import { createAuthHandlers } from "./edge/handlers/auth.ts";
+import { createCommitHandlers } from "./edge/handlers/commits.ts";
+import { createContentHandlers } from "./edge/handlers/content.ts";
+import { createKeyHandlers } from "./edge/handlers/keys.ts";
+import { createMemberHandlers } from "./edge/handlers/members.ts";
+import { createPublicLinkHandlers } from "./edge/handlers/publicLinks.ts";
+import { createRunHandlers } from "./edge/handlers/runs.ts";
+import { createTopicHandlers } from "./edge/handlers/topics.ts";
+import { createWebhookHandlers } from "./edge/handlers/webhooks.ts";
+import { createWorkflowHandlers } from "./edge/handlers/workflows.ts";
+import { createWorkspaceHandlers } from "./edge/handlers/workspaces.ts";
+import type { Host, HostApp } from "./edge/host/port.ts";
+import { createProbeRoutes } from "./edge/pages/probes.ts";
+import { createPublicPageRoutes } from "./edge/pages/publicPage.ts";
+import { setupRoutes } from "./edge/pages/setup.ts";
+import { createWelcomeRoutes } from "./edge/pages/welcome.ts";
+import { createWellKnownRoutes } from "./edge/pages/wellKnown.ts";
+import { createStreamService } from "./edge/streams/service.ts";
+import { createTimelineReader } from "./edge/streams/timelineReader.ts";
+import { after } from "./platform/actors/after.ts";
+import { createDuePump } from "./platform/actors/due.ts";
+import type { DueWorker } from "./platform/actors/port.ts";
+import { createActorRuntime } from "./platform/actors/runtime.ts";
+import { CannotListen } from "./platform/exit.ts";
+import type { Metrics } from "./platform/observability/metrics.ts";
+import { createOutboundFetch } from "./platform/outbound/fetch.ts";
+import { createProviderFetch } from "./platform/outbound/providerFetch.ts";
+import { createPublicAddresses } from "./platform/outbound/publicAddress.ts";
+import { createCheckPublicUrl } from "./platform/outbound/publicUrl.ts";
+import { createResolve } from "./platform/outbound/resolver.ts";
+import type { Secrets } from "./platform/secrets.ts";
+import { createDirectory, directoryRow } from "./platform/storage/directory.ts";
+import { createHousekeeping, housekeepingKinds } from "./platform/storage/housekeeping.ts";
+import { createIds } from "./platform/storage/ids.ts";
+import { isLmdbWriteRejection } from "./platform/storage/lmdb/database.ts";
+import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
+import type { Storage } from "./platform/storage/port.ts";
+import { type AnyRecordType, createRecordTypes } from "./platform/storage/recordType.ts";
+import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
+import { describeRedis } from "./platform/storage/storeAddress.ts";
+import { isMarked } from "./platform/storage/storeMark.ts";
 
 const recordTypes = [
   directoryRow,
@@ -92,7 +102,7 @@ const recordTypes = [
   ...runRecordTypes,
 ] as readonly AnyRecordType[];
 
-/** `onDiskError`: the store can no longer be trusted, and the process must end. */
+/** Opens Redis if it is configured, otherwise LMDB. After `onDiskError` the store is unusable and the process must end. */
 export function openStorage(
   { redis, dataDir, diskReserveMiB }: Pick<Config, "redis" | "dataDir" | "diskReserveMiB">,
   onDiskError: (error: Error) => void,
@@ -101,37 +111,37 @@ export function openStorage(
   return createLmdbStorage({ directory: dataDir, diskReserveMiB, recordTypes, onDiskError });
 }
 
-/** For people: where what is stored is. */
+/** Returns the location of the store for messages: the data directory or the Redis address. */
 export function describeStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): string {
   return redis === undefined ? dataDir : describeRedis(redis.address);
 }
 
-/** Something was stored in this directory before. A store elsewhere shows only when it is opened. */
+/** True if the data directory holds a store. Always true with Redis, because only opening Redis shows what it holds. */
 export function hasStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): boolean {
   return redis !== undefined || existsSync(join(dataDir, "store")) || isMarked(dataDir);
 }
 
-/** For a store on which no server runs. */
+/** Creates the parts that a password reset needs. No server may run on this store. */
 export function composePasswordReset({ config, storage, baseUrl, log }: Pick<ServiceOptions, "config" | "storage" | "baseUrl" | "log">) {
   const registry = createAccountRegistry({ storage, directory: createDirectory(storage), access: createAccessWatch({ storage, log }) });
   return createPasswordReset({ storage, registry, baseUrl, lifetimeMs: config.limits["keep.setupLink"], log });
 }
 
-/** A rejection that the store leaves unhandled after it has told everybody concerned: nothing is lost by ignoring it. */
+/** True for an unhandled rejection that the store causes after it has rejected the affected writes. It is safe to ignore. */
 export const isRejectionOfStore = isLmdbWriteRejection;
 
-/** uWebSockets.js, or `node:http` where no binary of it fits. Throws `CannotListen`. */
+/** Starts the uWebSockets.js host, or the `node:http` host if uWebSockets.js has no binary here. Throws `CannotListen`. */
 export async function startFittingHost(app: HostApp, config: Pick<Config, "host" | "port" | "limits">, log: Logger): Promise<Host> {
   const options = {
     host: config.host,
     port: config.port,
     maxFrameBytes: config.limits["frame.bytes"],
-    // A whole document must fit beside what a slow reader may owe.
+    // A whole document must fit into the send buffer of a slow reader in addition to `socket.buffer`.
     maxBufferedBytes: config.limits["socket.buffer"] + config.limits["document.bytes"],
     onError: (err: unknown) => log.error({ err }, "a connection failed on a bug"),
   };
   try {
-    const { startUwsHost } = await import("./host/uws.ts");
+    const { startUwsHost } = await import("./edge/host/uws.ts");
     return await startUwsHost(app, options);
   } catch (reason) {
     if (reason instanceof CannotListen) throw reason;
@@ -139,7 +149,7 @@ export async function startFittingHost(app: HostApp, config: Pick<Config, "host"
       { reason: (reason as Error).message },
       `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the slower host on node:http serves instead`,
     );
-    const { startNodeHost } = await import("./host/node.ts");
+    const { startNodeHost } = await import("./edge/host/node.ts");
     return startNodeHost(app, options);
   }
 }
@@ -157,9 +167,9 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly app: HostApp;
-  /** Makes the first account or the link to it, and begins to work off what is due. */
+  /** Creates the first account or its setup link, then starts the access watch and the due pump. */
   start(): Promise<Prepared>;
-  /** Closes sockets, ends what is under way; what cannot end until the signal aborts is given back. */
+  /** Closes sockets and waits for running work. Work that still runs when the signal aborts gives its lease back. */
   drain(signal: AbortSignal): Promise<void>;
 }
 
@@ -251,11 +261,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     clock,
     baseUrl,
     corsOrigins: config.corsOrigins,
+    proxyHops: config.proxyHops,
     log,
   });
   metrics.watch({
     sockets: () => ({ collab: rooms.stats().connections, stream: liveStreams.stats().open }),
     rooms: () => rooms.stats().rooms,
+    bodyBytes: () => app.bodyBytesInFlight(),
     runs: () => runService.runs.count(),
   });
   const articleService = createArticleService({
@@ -263,6 +275,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     documents,
     rooms,
     access,
+    findTopicId: async (workspaceId, reference) => (await topicService.port.find(workspaceId, reference))?.value.id,
     pager,
     ids,
     baseUrl,
@@ -303,6 +316,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
           quietMs: limits["model.quietMs"],
           maxBytes: limits["model.answer"],
           maxLineBytes: limits["model.line"],
+          maxReceivedBytes: limits["model.received"],
         });
   const model =
     config.model === undefined || modelFetch === undefined
@@ -373,13 +387,17 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const app = createApp({
     contract,
     handlers: {
-      ...identity.handlers,
+      auth: createAuthHandlers({ ...identity.services, tickets: identity.tickets }),
+      accounts: createAccountHandlers(identity.services),
+      keys: createKeyHandlers(identity.services),
+      workspaces: createWorkspaceHandlers(identity.services),
+      members: createMemberHandlers(identity.services),
       articles: createArticleHandlers(articleService.articles),
       content: createContentHandlers(articleService),
       commits: createCommitHandlers(articleService),
       webhooks: createWebhookHandlers({ webhooks }),
       publicLinks: createPublicLinkHandlers({ links: publishing.links }),
-      topics: createTopicHandlers({ topics: topicService.topics, topicRuns: runService.topicRuns }),
+      topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
       workflows: createWorkflowHandlers(runService),
       runs: createRunHandlers(runService),
     },
@@ -394,9 +412,10 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     corsOrigins: config.corsOrigins,
     proxyHops: config.proxyHops,
     routes: [
-      ...identity.routes,
+      ...setupRoutes,
+      ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl }),
       ...publicPages.routes,
-      ...createWelcomeRoutes({ hasAccount: identity.hasAccount, version: options.version }),
+      ...createWelcomeRoutes({ hasAccount: identity.hasAccount, version: options.version, baseUrl }),
       ...createProbeRoutes({
         storage,
         isServing: options.isServing,
@@ -419,7 +438,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     async start() {
       const prepared = await identity.prepare(config.firstAccount);
       access.start();
-      // Facts of the first moments must not be missed: nobody is let in before the watch has its place in every log.
+      // Access facts must not be missed: no client is admitted before the watch has a cursor in every log.
       await access.ready();
       pump.start();
       return prepared;
@@ -436,7 +455,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   };
 }
 
-/** The same store; writes that it refuses or cannot do are counted. */
+/** Returns the same store with a `commit` that counts failed writes. */
 function countStoreErrors(storage: Storage, metrics: Pick<Metrics, "storeError">): Storage {
   return {
     ...storage,

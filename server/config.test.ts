@@ -58,6 +58,8 @@ describe("errors", () => {
     };
     const text = problemsOf(wrong);
     expect(text).toContain(`${Object.keys(wrong).length + 1} settings are wrong; nothing was started.`);
+    expect(text).not.toContain("Invalid input");
+    expect(text).toContain("http with a private address such as http://192.168.1.20:8787");
     for (const [name, value] of Object.entries(wrong)) {
       expect(text).toContain(`  ${name}\n    read     ${JSON.stringify(value)}\n    allowed  `);
       expect(text).toContain(`    mend     ${name}=`);
@@ -115,6 +117,7 @@ describe("errors", () => {
     expect(problemsOf({ MODEL_BASE_URL: model.MODEL_BASE_URL })).toContain("MODEL_NAME");
     expect(problemsOf({ MODEL_API_KEY: "k-123 4" })).not.toContain("k-123");
     expect(problemsOf({ ...model, MODEL_BASE_URL: "ftp://models.example.com" })).toContain("OpenAI-compatible");
+    expect(problemsOf({ ...model, MODEL_BASE_URL: "https://models.example.com\\@10.0.0.1/v1" })).toContain("OpenAI-compatible");
     expect(problemsOf({ ...model, MODEL_BASE_URL: "https://models.example.com/v1?key=1" })).toContain(
       "without user name, query or fragment",
     );
@@ -132,13 +135,71 @@ describe("errors", () => {
 });
 
 describe("values", () => {
-  test("a base URL is an origin; http only on this machine", () => {
+  test("[OP35] a base URL is an origin; http only with a private or loopback address", () => {
     expect(read({ BASE_URL: "https://Write.Example.com/" }).baseUrl).toBe("https://write.example.com");
     expect(read({ BASE_URL: "http://localhost:9000" }).baseUrl).toBe("http://localhost:9000");
     expect(read({ BASE_URL: "http://[::1]:9000" }).baseUrl).toBe("http://[::1]:9000");
     for (const wrong of ["https://a.example/path", "ftp://a.example", "https://a.example?x=1", "write.example.com"]) {
       expect(problemsOf({ BASE_URL: wrong })).toContain("BASE_URL");
     }
+    const inside = [
+      "10.0.0.5",
+      "172.16.3.4:8787",
+      "192.168.1.5",
+      "100.64.0.1",
+      "169.254.1.1",
+      "[fd00::5]:8787",
+      "[fe80::1]",
+      "[::ffff:10.0.0.5]",
+    ];
+    for (const host of inside) expect(read({ BASE_URL: `http://${host}` }).baseUrl).toBe(new URL(`http://${host}`).origin);
+    const outside = [
+      "203.0.113.5",
+      "8.8.8.8",
+      "172.32.0.1",
+      "0.0.0.0",
+      "[2001:4860::8888]",
+      "[::ffff:8.8.8.8]",
+      "[::]",
+      "nas",
+      "10.0.0.5.example.com",
+    ];
+    for (const host of outside) expect(problemsOf({ BASE_URL: `http://${host}` })).toContain("BASE_URL");
+  });
+
+  test("[OP35] http beyond this machine is warned of and a deviation; https and loopback are not", () => {
+    for (const [environment, deviation] of [
+      [{ BASE_URL: "http://192.168.1.5:8787" }, { name: "BASE_URL", value: "http://192.168.1.5:8787" }],
+      [{ HOST: "0.0.0.0" }, { name: "HOST", value: "0.0.0.0" }],
+      [{ HOST: "192.168.1.5" }, { name: "HOST", value: "192.168.1.5" }],
+      [
+        { HOST: "0.0.0.0", BASE_URL: "http://10.0.0.5" },
+        { name: "BASE_URL", value: "http://10.0.0.5" },
+      ],
+    ] as const) {
+      expect(read(environment).deviations).toEqual([deviation]);
+      expect(readConfig(environment).warnings).toEqual([
+        expect.stringContaining(`${deviation.name}=${deviation.value}: passwords and keys cross the network unencrypted`),
+      ]);
+    }
+    for (const environment of [
+      { HOST: "0.0.0.0", BASE_URL: "https://a.example" },
+      { HOST: "localhost" },
+      { HOST: "::1" },
+      { BASE_URL: "http://127.0.0.1:1" },
+    ]) {
+      expect(read(environment).deviations).toEqual([]);
+      expect(readConfig(environment).warnings).toEqual([]);
+    }
+  });
+
+  test("[OP35] a public address to listen on needs a BASE_URL", () => {
+    for (const host of ["8.8.8.8", "192.0.2.2", "240.0.0.1", "2001:db8::1", "::ffff:8.8.8.8"]) {
+      expect(problemsOf({ HOST: host })).toContain(`nothing, but HOST is ${host}, which is neither a private nor a loopback address`);
+      expect(problemsOf({ BASE_URL: `http://${host.includes(":") ? `[${host}]` : host}:8787` })).toContain("BASE_URL");
+    }
+    for (const host of ["0.0.0.0", "::", "127.0.0.1", "10.0.0.5", "fd00::5"]) expect(read({ HOST: host }).host).toBe(host);
+    expect(read({ HOST: "8.8.8.8", BASE_URL: "https://a.example" }).host).toBe("8.8.8.8");
   });
 
   test("secret keys come as hex or base64, several with commas", () => {

@@ -1,31 +1,34 @@
 /**
- * The configuration: the only reader of the environment. All errors are found at once, never just the first; a
- * secret's value is never repeated. What has to be read from disk (a generated secret key) is not its business.
+ * Config reads the settings from environment variables and validates them.
+ *
+ * It is the only module that reads the environment. It reports all problems at once and never prints the value of a
+ * secret. It must not read the disk: the generated secret key is loaded elsewhere.
  */
 import type { Limits } from "../api/limits.ts";
-import { changedLimits } from "./settings/parseLimits.ts";
-import { type SettingName, type SettingValues, settings } from "./settings/settings.ts";
-import type { RedisAddress } from "./storage/storeAddress.ts";
+import { isLoopback, isPublicAddress } from "./platform/settings/linkAddress.ts";
+import { changedLimits } from "./platform/settings/parseLimits.ts";
+import { type SettingName, type SettingValues, settings } from "./platform/settings/settings.ts";
+import type { RedisAddress } from "./platform/storage/storeAddress.ts";
 
 export interface Config {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Absent: made of the port once it is known. Never ends with a slash. */
+  /** Never ends with a slash. If absent, `toLinkAddress` derives it once the port is known. */
   readonly baseUrl?: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataDir: string;
-  /** In place of the embedded store. */
+  /** If present, Redis replaces the embedded store. */
   readonly redis?: { readonly address: RedisAddress; readonly waitReplicas: number };
   readonly firstAccount?: { readonly username: string; readonly password: string };
-  /** 32 bytes each; absent: kept in a file of the data directory. */
+  /** 32 bytes each. If absent, the key is kept in a file of the data directory. */
   readonly secretKeys?: readonly Uint8Array[];
   readonly operatorToken?: string;
   readonly corsOrigins: readonly string[];
   readonly proxyHops: number;
   readonly limits: Limits;
   readonly outboundAllowCidrs: readonly string[];
-  /** Pause before each attempt, the first included. */
+  /** Delay in milliseconds before each attempt, including the first. */
   readonly webhookRetryScheduleMs: readonly number[];
   readonly webhookAutoDisable: { readonly onGone: boolean; readonly afterFailingMs?: number };
   readonly checkpointQuietMs: number;
@@ -33,10 +36,10 @@ export interface Config {
   readonly diskReserveMiB: number;
   readonly shutdownMs: number;
   readonly leaseMs: number;
-  /** Absent: the built-in composer writes. `apiKey` is optional. */
+  /** If absent, the built-in composer writes the text instead of a model. */
   readonly model?: { readonly baseUrl: string; readonly name: string; readonly apiKey?: string };
   readonly logLevel: string;
-  /** What weakens a promise, for /readyz. */
+  /** Settings that weaken a guarantee of the server. /readyz lists them. */
   readonly deviations: readonly Deviation[];
 }
 
@@ -47,7 +50,7 @@ export interface Deviation {
 
 export interface ConfigProblem {
   readonly name: string;
-  /** What was read, or that a secret was. */
+  /** The value that was read. For a secret only a note that the value is not shown. */
   readonly read: string;
   readonly allowed: string;
   readonly example: string;
@@ -57,35 +60,33 @@ export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[]; readonly warnings: readonly string[] };
 
-/** `SVC_…` names that are not the server's own but no mistake either. */
+/** `SVC_…` variables that clients use. They are no settings of the server, but no warning is due either. */
 const namesOfClients = ["SVC_BASE_URL", "SVC_API_KEY"];
 
-/** Where a server with these settings listens, as its clients write it. */
-export function toOrigin({ host, port }: Pick<Config, "host" | "port">): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** Never throws and changes nothing. An empty value counts as absent. */
+/** Reads and validates all settings. Never throws and has no side effects. An empty value counts as absent. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): ConfigResult {
   const problems: ConfigProblem[] = [];
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(settings) as SettingName[]) {
     const { schema, fallback, allowed, example, secret } = settings[name];
     const text = environment[name] ?? "";
-    // A password may begin or end with a space; nothing else may.
+    // Secrets are not trimmed, because a password may begin or end with a space.
     const parsed = text.trim() === "" ? { success: true as const, data: fallback } : schema.safeParse(secret ? text : text.trim());
     values[name] = parsed.data;
     if (parsed.success) continue;
-    const reasons = parsed.error.issues.filter((issue) => issue.code === "custom" && issue.message !== "").map((issue) => issue.message);
+    const reasons = parsed.error.issues.filter((issue) => issue.code === "custom").map((issue) => issue.message);
     problems.push({ name, read: secret ? "a secret, not shown" : quote(text), allowed: [allowed, ...reasons].join("\n"), example });
   }
   const config = values as SettingValues;
   problems.push(...acrossSettings(environment, config, new Set(problems.map((problem) => problem.name))));
   const warnings = unknownNames(environment);
-  return problems.length > 0 ? { ok: false, problems, warnings } : { ok: true, config: toConfig(config), warnings };
+  if (problems.length > 0) return { ok: false, problems, warnings };
+  const plain = plainHttpSetting(config);
+  if (plain !== undefined) warnings.push(`${plain.name}=${plain.value}: passwords and keys cross the network unencrypted; ${tlsAdvice}`);
+  return { ok: true, config: toConfig(config), warnings };
 }
 
-/** The list for people, one paragraph each. */
+/** Formats the problems for the operator, one paragraph each. */
 export function formatProblems(problems: readonly ConfigProblem[]): string {
   const paragraphs = problems.map(
     ({ name, read: was, allowed, example }) =>
@@ -95,7 +96,7 @@ export function formatProblems(problems: readonly ConfigProblem[]): string {
   return `${count} wrong; nothing was started.\n\n${paragraphs.join("\n\n")}\n`;
 }
 
-/** What was read, safe to print: on one line, not too long, without the password of a URL. */
+/** Returns the value in a form that is safe to print: one line, at most 200 characters, no password of a URL. */
 function quote(text: string): string {
   const shown = text.replace(/\/\/[^/@]*@/g, "//…@");
   return JSON.stringify(shown.length > 200 ? `${shown.slice(0, 200)}…` : shown);
@@ -115,6 +116,15 @@ function acrossSettings(
   if (isSet("REDIS_WAIT_REPLICAS") && !isSet("REDIS_URL") && values.REDIS_WAIT_REPLICAS !== 0) {
     const { allowed, example } = settings.REDIS_URL;
     problems.push({ name: "REDIS_URL", read: "nothing, but REDIS_WAIT_REPLICAS is set", allowed, example });
+  }
+  if (isPublicAddress(values.HOST) && !isSet("BASE_URL")) {
+    const { allowed, example } = settings.BASE_URL;
+    problems.push({
+      name: "BASE_URL",
+      read: `nothing, but HOST is ${values.HOST}, which is neither a private nor a loopback address`,
+      allowed,
+      example,
+    });
   }
   if (isSet("SVC_ADMIN_USERNAME") !== isSet("SVC_ADMIN_PASSWORD")) {
     const [missing, given] = isSet("SVC_ADMIN_USERNAME") ? (["PASSWORD", "USERNAME"] as const) : (["USERNAME", "PASSWORD"] as const);
@@ -139,7 +149,17 @@ function acrossSettings(
   return problems;
 }
 
-function unknownNames(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+const tlsAdvice = "put a proxy with TLS in front of the server and set BASE_URL to its https address";
+
+/** Returns the setting that makes clients use plain http over a network, or undefined if no setting does. */
+function plainHttpSetting({ BASE_URL: baseUrl, HOST: host }: SettingValues): Required<Deviation> | undefined {
+  if (baseUrl === undefined) return isLoopback(host) ? undefined : { name: "HOST", value: host };
+  const { protocol, hostname } = new URL(baseUrl);
+  const isPlain = protocol === "http:" && !isLoopback(hostname.replace(/^\[|\]$/g, ""));
+  return isPlain ? { name: "BASE_URL", value: baseUrl } : undefined;
+}
+
+function unknownNames(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith("SVC_") && !(name in settings) && !namesOfClients.includes(name))
     .sort()
@@ -183,7 +203,9 @@ function toDeviations(values: SettingValues): readonly Deviation[] {
   const cidrs = values.OUTBOUND_ALLOW_CIDRS;
   const { onGone, afterFailingMs } = values.WEBHOOK_AUTO_DISABLE;
   const autoDisable = [...(onGone ? ["410"] : []), ...(afterFailingMs === undefined ? [] : ["5d"])];
+  const plain = plainHttpSetting(values);
   return [
+    ...(plain === undefined ? [] : [plain]),
     ...(cidrs.length > 0 ? [{ name: "OUTBOUND_ALLOW_CIDRS", value: cidrs.join(",") }] : []),
     ...changedLimits(values.LIMITS),
     ...(autoDisable.length > 0 ? [{ name: "WEBHOOK_AUTO_DISABLE", value: autoDisable.join(",") }] : []),

@@ -1,6 +1,8 @@
 /**
- * `svc-server`: the process. It reads the command line and the settings, starts the server, turns signals into a
- * drain, and decides what ends the process and with which exit code. What a server is, `start.ts` knows.
+ * Main runs the `svc-server` command.
+ *
+ * It reads the command line and the settings, starts the server and turns SIGTERM and SIGINT into a drain. Only this
+ * module ends the process and chooses its exit code. It must not know the parts of a server: `start.ts` starts them.
  */
 
 import { pino } from "pino";
@@ -8,14 +10,14 @@ import packageJson from "../package.json" with { type: "json" };
 import { check, resetPassword, usage } from "./admin.ts";
 import { isRejectionOfStore } from "./compose.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
-import { type ExitCode, exitCodes, toEnding } from "./exit.ts";
-import { createLog, type Log } from "./observability/log.ts";
-import { maskSecrets } from "./observability/maskSecrets.ts";
+import { type ExitCode, exitCodes, toEnding } from "./platform/exit.ts";
+import { createLog, type Log } from "./platform/observability/log.ts";
+import { maskSecrets } from "./platform/observability/maskSecrets.ts";
 import { type StartedServer, startServer } from "./start.ts";
 
-/** Beyond the drain time, before a drain that hangs is cut off. */
+/** A drain that has not ended this long after `shutdownMs` counts as hanging, and the process exits. */
 const graceMs = 5000;
-/** A signal so long after the first one ends the process at once; what was acknowledged is safe all the same. */
+/** A second signal that comes later than this ends the process at once. Acknowledged writes are durable in any case. */
 const impatientMs = 1000;
 
 let current: Log | undefined;
@@ -29,7 +31,7 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** `known`: what the reason means, where its look does not tell. */
+/** Logs the reason and exits. `known` replaces the exit code that `toEnding` would derive from the reason. */
 function fail(reason: unknown, known?: ExitCode): never {
   const { message, ...ending } = toEnding(reason);
   const code = known ?? ending.code;
@@ -52,7 +54,7 @@ async function start(): Promise<void> {
   const { log } = current;
   for (const warning of warnings) log.warn(warning);
 
-  // A failed LMDB commit leaves rejections that no caller can reach; the writer has told its callers already.
+  // A failed LMDB commit leaves rejections that no caller can handle. Its writer has already rejected the affected writes.
   process.on("unhandledRejection", (reason) => {
     if (isRejectionOfStore(reason)) log.error({ err: reason }, "the store could not write");
     else fail(reason);
@@ -61,7 +63,7 @@ async function start(): Promise<void> {
   let server: StartedServer | undefined;
   let stoppingSinceMs: number | undefined;
   const stop = async (): Promise<void> => {
-    // A terminal's Ctrl-C comes twice, from the terminal and from npm; one that comes later is meant.
+    // One Ctrl-C arrives twice: from the terminal and from npm. Only a later signal is a second request to stop.
     if (server === undefined || (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > impatientMs)) end(exitCodes.done);
     if (stoppingSinceMs !== undefined) return;
     stoppingSinceMs = performance.now();
@@ -77,7 +79,7 @@ async function start(): Promise<void> {
   else if (process.stderr.isTTY) say(`\nReady: ${server.baseUrl}\n`);
 }
 
-/** The settings of a command that ends by itself. */
+/** Reads the settings for a command other than `start`. Warnings go to standard error because no logger exists yet. */
 function configOfCommand(): Config {
   const { config, warnings } = configOrExit();
   for (const warning of warnings) say(`svc-server: ${warning}`);
@@ -90,7 +92,7 @@ async function reset(username: string | undefined): Promise<never> {
     return end(exitCodes.usage);
   }
   const config = configOfCommand();
-  // Standard output is the link's alone.
+  // Logs go to standard error: standard output must hold only the link, so that a script can read it.
   current = createLog(config.logLevel, pino.destination({ dest: 2, sync: true }));
   const result = await resetPassword(config, username, current.log);
   if ("refusal" in result) {

@@ -1,25 +1,29 @@
 /**
- * A whole server, from its settings to its last flush: listens first, so that a probe always gets an answer, then
- * opens the store, puts the parts together, opens the door; and takes all of it down in the opposite order, within
- * its time. What ends the process, and with which code, is `main.ts`'s.
+ * StartServer starts a whole server from its settings and drains it.
+ *
+ * The host listens first, so that a probe always gets an answer. Then the store is opened, the service is composed,
+ * and the readiness gate opens. The drain undoes these steps in reverse order within `shutdownMs`.
+ * This module must not end the process or choose an exit code: `main.ts` does both.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { deriveSecrets } from "./auth/secrets.ts";
 import { composeService, describeStore, hasStore, openStorage, type Service, startFittingHost } from "./compose.ts";
-import { type Config, toOrigin } from "./config.ts";
-import { createFrontDoor } from "./frontDoor.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { readSecretKeyFile } from "./secretKeyFile.ts";
+import type { Config } from "./config.ts";
+import type { Prepared } from "./domain/identity/accounts/installation.ts";
+import { createReadinessGate } from "./edge/readinessGate.ts";
+import { createMetrics } from "./platform/observability/metrics.ts";
+import { readSecretKeyFile } from "./platform/secretKeyFile.ts";
+import { deriveSecrets } from "./platform/secrets.ts";
+import { toHttpOrigin, toLinkAddress } from "./platform/settings/linkAddress.ts";
 
-/** Kept of the drain time for giving back leases and the last flush. */
+/** Part of the drain time that is reserved for giving leases back and for the last flush. */
 const lastStepsMs = 500;
 
 export interface StartedServer {
   readonly baseUrl: string;
-  /** Shown to the operator once, not through the logger: the way to the first account. */
+  /** Link that creates the first account. It is a secret: print it to the operator once and never log it. */
   readonly setupUrl?: string;
-  /** Everything that was acknowledged is durable when it resolves. */
+  /** Resolves once every acknowledged write is durable, or once `shutdownMs` has passed. Later calls share the first drain. */
   drain(): Promise<void>;
 }
 
@@ -27,16 +31,30 @@ export interface StartOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly version: string;
-  /** The disk can no longer be trusted: the process must end. */
+  /** Called when the store is no longer usable. The process must end. */
   readonly onDiskError: (error: Error) => void;
+}
+
+/** Logs whether `SVC_ADMIN_USERNAME` and `SVC_ADMIN_PASSWORD` created the first account or were ignored. */
+function logFirstAccount(prepared: Prepared, log: Logger): void {
+  if (prepared.kind === "made") log.info({ username: prepared.username }, "made the first account");
+  if (prepared.kind !== "ignored") return;
+  const { username, isKnown } = prepared;
+  const ignored = "SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD were ignored because this store already has accounts";
+  if (isKnown) log.info({ username }, `${ignored}: this account keeps its password`);
+  else log.warn({ username }, `${ignored}: no account was made under this name. Sign in with an existing account, or use another DATA_DIR`);
 }
 
 export async function startServer({ config, log, version, onDiskError }: StartOptions): Promise<StartedServer> {
   let baseUrl = config.baseUrl ?? "";
-  const door = createFrontDoor(() => baseUrl);
-  const host = await startFittingHost(door, config, log);
-  const listening = toOrigin({ host: config.host, port: host.port });
-  baseUrl ||= listening;
+  const gate = createReadinessGate(() => baseUrl);
+  const host = await startFittingHost(gate, config, log);
+  const listening = toHttpOrigin({ host: config.host, port: host.port });
+  if (baseUrl === "") {
+    const { origin, warning } = toLinkAddress({ host: config.host, port: host.port });
+    baseUrl = origin;
+    if (warning !== undefined) log.warn(warning);
+  }
   const opened: (() => void | Promise<void>)[] = [() => host.close()];
   const closeAll = async () => {
     for (let end = opened.pop(); end !== undefined; end = opened.pop()) await end();
@@ -51,11 +69,11 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const { durable, reason } = await storage.status();
     if (!durable) log.warn({ reason }, "an acknowledged write may be lost: the store does not keep its promise as it is set up");
     const metrics = createMetrics();
-    service = await composeService({ config, baseUrl, storage, secrets, log, metrics, version, isServing: door.isServing });
+    service = await composeService({ config, baseUrl, storage, secrets, log, metrics, version, isServing: gate.isServing });
     const prepared = await service.start();
     if (prepared.kind === "link") setupUrl = prepared.url;
-    if (prepared.kind === "made") log.info({ username: prepared.username }, "made the first account");
-    door.open(service.app);
+    logFirstAccount(prepared, log);
+    gate.open(service.app);
   } catch (reason) {
     await closeAll();
     throw reason;
@@ -70,7 +88,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const timer = setTimeout(() => giveBack.abort(), Math.max(0, config.shutdownMs - lastStepsMs));
     const done = new AbortController();
     const timeIsUp = delay(config.shutdownMs, undefined, { signal: done.signal }).catch(() => undefined);
-    await Promise.race([Promise.all([door.drain(), service.drain(giveBack.signal)]), timeIsUp]);
+    await Promise.race([Promise.all([gate.drain(), service.drain(giveBack.signal)]), timeIsUp]);
     clearTimeout(timer);
     done.abort();
     await closeAll();

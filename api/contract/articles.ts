@@ -1,13 +1,16 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
 import { Article, CreateArticleRequest, UpdateArticleRequest } from "../schema/article.ts";
-import { pageQuery, UnixSeconds } from "../schema/common.ts";
-import { ArticleId, TopicId, WorkspaceId } from "../schema/id.ts";
+import { nextToken, pageQuery, unixSeconds } from "../schema/common.ts";
+import { ArticleId, WorkspaceId } from "../schema/id.ts";
+import { TopicReference } from "../schema/run.ts";
+import { operation } from "./operation.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
 const inTrashToo = { ...resource, deleted: true } as const;
-const replyHeaders = { etag: '"r<revision>-<record revision>"' } as const;
+const replyHeaders = {
+  etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares its second part only, so that typing does not fail a rename.',
+} as const;
 
 export const articles = {
   create: operation({
@@ -23,24 +26,40 @@ export const articles = {
     role: "write",
     errors: ["content_too_large", "content_not_accepted"],
     summary: "Create an article, optionally with text for content.md",
+    description:
+      "The text is Markdown and is kept byte for byte. Editors join at the socket `/collab/{articleId}`; programs edit with `PATCH /articles/{articleId}/content`.",
+    example: {
+      workspaceId: "ws_01KAHX0000050123456789ABCD",
+      title: "How a draft survives a power cut",
+      content: "# How a draft survives\n",
+    },
   }),
   list: operation({
     method: "GET",
     path: "/articles",
     query: z.strictObject({
       ...pageQuery,
-      workspaceId: WorkspaceId,
-      topicId: TopicId.optional(),
-      q: z.string().max(200).optional(),
-      updatedSince: UnixSeconds.optional(),
-      deleted: z.boolean().optional(),
+      workspaceId: WorkspaceId.describe("Workspace whose articles are listed."),
+      topicId: TopicReference.describe("Only the article of this topic, by its id or its short id.").optional(),
+      q: z
+        .string()
+        .max(200)
+        .meta({ description: "Only articles whose title has words that start with each of these words.", example: "power cut" })
+        .optional(),
+      updatedSince: unixSeconds("Only articles committed or renamed at this time or later.").optional(),
+      deleted: z.boolean().describe("`true` lists the trash instead; `false` by default.").optional(),
     }),
-    replies: { 200: z.strictObject({ articles: z.array(Article), nextToken: z.string().optional() }).meta({ id: "ArticleList" }) },
+    replies: {
+      200: z
+        .strictObject({ articles: z.array(Article).describe("Articles, newest first."), nextToken })
+        .meta({ id: "ArticleList", description: "A page of articles." }),
+    },
     credential: "any",
     scopes: ["articles:read"],
     resource: { kind: "workspace", in: "query", name: "workspaceId" },
     role: "read",
     summary: "List the articles of a workspace, newest first",
+    description: "By time of creation. Without those in the trash, unless `deleted` asks for them.",
   }),
   get: operation({
     method: "GET",
@@ -53,6 +72,8 @@ export const articles = {
     resource: inTrashToo,
     role: "read",
     summary: "Get an article",
+    description:
+      "Everything but the text, also while the article is in the trash. `contentHash`, `files` and `wordCount` are those of the last commit; `revision` is live.",
   }),
   update: operation({
     method: "PATCH",
@@ -67,12 +88,16 @@ export const articles = {
     role: "write",
     ifMatch: true,
     summary: "Rename an article or change its slug",
+    description: "What is left out stays. With `If-Match` it is refused (412) when the record has changed since.",
+    example: { title: "How a draft survives anything" },
   }),
   delete: operation({
     method: "DELETE",
     path: "/articles/{articleId}",
     params,
-    query: z.strictObject({ permanent: z.boolean().optional() }),
+    query: z.strictObject({
+      permanent: z.boolean().describe("`true` deletes the article for good, for administrators only; `false` by default.").optional(),
+    }),
     replies: { 204: null },
     credential: "any",
     scopes: ["articles:write"],
@@ -81,6 +106,8 @@ export const articles = {
     ifMatch: true,
     errors: ["insufficient_role"],
     summary: "Move an article to the trash, or (an administrator, `permanent`) delete it for good",
+    description:
+      "In the trash an article is not public, its editors are disconnected (close code 4409) and its active run is cancelled. After 30 days it is deleted for good.",
   }),
   undelete: operation({
     method: "POST",
@@ -94,5 +121,6 @@ export const articles = {
     role: "write",
     errors: ["invalid_transition"],
     summary: "Take an article out of the trash",
+    description: "The article is as it was, but not public: publish it again where that is wanted.",
   }),
 } as const;

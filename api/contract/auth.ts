@@ -1,4 +1,3 @@
-import { operation } from "../operation.ts";
 import {
   Account,
   Me,
@@ -9,6 +8,7 @@ import {
   TokenResponse,
   UpdateMeRequest,
 } from "../schema/account.ts";
+import { operation } from "./operation.ts";
 
 export const auth = {
   token: operation({
@@ -18,10 +18,14 @@ export const auth = {
     replies: { 200: TokenResponse },
     credential: "none",
     rate: "auth",
-    // A refresh token cannot be guessed, and a whole office may have one address.
+    // Only password logins count against this rate. A refresh token cannot be guessed, and a whole office may share one
+    // address.
     rateWhen: { name: "grantType", is: "password" },
     errors: ["unauthenticated"],
     summary: "Sign in with a password, or exchange a refresh token for a new pair of tokens",
+    description:
+      "The access token is valid for 15 minutes, the refresh token for 30 days. Each refresh replaces the refresh token. A replaced one is accepted for 30 seconds after its first use and answers with the same successor; later use ends the session. Sign-ins with a password are limited for each address to 20 at once, then ten a minute.",
+    example: { grantType: "password", username: "ana", password: "correct horse battery" },
   }),
   setup: operation({
     method: "POST",
@@ -32,8 +36,17 @@ export const auth = {
     rate: "auth",
     errors: ["already_exists", "link_expired"],
     summary: "Use a one-time setup link: make the first account, or set the password of a new one",
+    description: "`token` is the part of the link after `#`. A link works once, for one hour.",
+    example: { token: "eyJ2IjoxfQ", password: "correct horse battery" },
   }),
-  logout: operation({ method: "POST", path: "/auth/logout", replies: { 204: null }, credential: "session", summary: "End this session" }),
+  logout: operation({
+    method: "POST",
+    path: "/auth/logout",
+    replies: { 204: null },
+    credential: "session",
+    summary: "End this session",
+    description: "Its access and refresh tokens stop working at once.",
+  }),
   streamTicket: operation({
     method: "POST",
     path: "/auth/stream-ticket",
@@ -41,8 +54,18 @@ export const auth = {
     replies: { 201: StreamTicket },
     credential: "any",
     summary: "Make a short-lived ticket that opens one resource's sockets and streams from a browser",
+    description:
+      "Browsers cannot send headers with a socket or an EventSource: the ticket goes into the URL as `?ticket=`. It is valid for one hour, opens that resource and nothing else, may be used again until it expires, and ends with the credential that made it. The caller needs the read scope of the resource.",
+    example: { resource: "article:art_01KAHX0000050123456789ABCD" },
   }),
-  me: operation({ method: "GET", path: "/auth/me", replies: { 200: Me }, credential: "any", summary: "What this credential is" }),
+  me: operation({
+    method: "GET",
+    path: "/auth/me",
+    replies: { 200: Me },
+    credential: "any",
+    summary: "Get the account and credential of this request",
+    description: "The account, the kind of credential and, for an API key, its scopes.",
+  }),
   updateMe: operation({
     method: "PATCH",
     path: "/auth/me",
@@ -51,6 +74,8 @@ export const auth = {
     credential: "session",
     rate: "management",
     errors: ["unauthenticated", "already_exists"],
-    summary: "Change one's own name, e-mail address or password",
+    summary: "Change your own name, e-mail address or password",
+    description: "A new password needs `currentPassword` and ends all other sessions.",
+    example: { displayName: "Ana R." },
   }),
 } as const;

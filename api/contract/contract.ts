@@ -1,5 +1,5 @@
-/** Everything the service offers as an operation, by resource. The key path is the tRPC path and the OpenAPI operationId. */
-import type { Contract } from "../operation.ts";
+/** Lists all operations of the service by resource. The key path is the tRPC path and the OpenAPI operationId. */
+
 import { accounts } from "./accounts.ts";
 import { articles } from "./articles.ts";
 import { auth } from "./auth.ts";
@@ -7,6 +7,7 @@ import { commits } from "./commits.ts";
 import { content } from "./content.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
+import type { Contract } from "./operation.ts";
 import { publicLinks } from "./publicLinks.ts";
 import { runs } from "./runs.ts";
 import { topics } from "./topics.ts";
@@ -14,7 +15,7 @@ import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
 import { workspaces } from "./workspaces.ts";
 
-/** Spelled out, so that the compiler names the parts instead of inlining them. */
+/** The type is written out so that the compiler refers to the parts by name instead of inlining them. */
 export type AppContract = {
   readonly auth: typeof auth;
   readonly accounts: typeof accounts;
@@ -46,3 +47,20 @@ export const contract: AppContract = {
   workflows,
   runs,
 } satisfies Contract;
+
+/** Descriptions of the resources, for the OpenAPI document. */
+export const resourceDescriptions: { readonly [Resource in keyof AppContract]: string } = {
+  auth: "Sign in and out, and look at one's own credential.",
+  accounts: "Accounts of people, managed by operators.",
+  keys: "API keys, with which programs sign in.",
+  workspaces: "Workspaces: people, articles, topics and webhooks that belong together.",
+  members: "Who can open a workspace, and what they may do.",
+  articles: "Articles: Markdown documents that people and programs write at once.",
+  content: "The text of an article: read it, and edit it while others type.",
+  commits: "Kept revisions of an article, and what differs between two of them.",
+  publicLinks: "Public pages of articles, Live or as a Snapshot.",
+  webhooks: "Addresses that are told of events, with signed requests.",
+  topics: "Ideas for articles on their way to a draft, with approvals and an audit.",
+  workflows: "What agents can do, as steps.",
+  runs: "Workflows at work: their state, approvals, artifacts and timeline.",
+};

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
 import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
-import { pageQuery } from "../schema/common.ts";
+import { nextToken, pageQuery } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
 import { PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
+import { operation } from "./operation.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -21,6 +21,7 @@ export const publicLinks = {
     role: "read",
     errors: ["not_published"],
     summary: "Get the public link of an article",
+    description: "Its address, mode, and the revision that the page shows. 404 `not_published` while the article is not public.",
   }),
   put: operation({
     method: "PUT",
@@ -36,6 +37,9 @@ export const publicLinks = {
     ifMatch: true,
     errors: ["name_taken"],
     summary: "Make an article public (Live by default), or change its link",
+    description:
+      "201 when the article was not public before. A Live page follows every later edit; a Snapshot keeps its text until it is refreshed.",
+    example: { mode: "live", slug: "how-a-draft-survives" },
   }),
   update: operation({
     method: "PATCH",
@@ -50,6 +54,8 @@ export const publicLinks = {
     ifMatch: true,
     errors: ["not_published", "name_taken"],
     summary: "Switch Live and Snapshot on the same URL, or change the slug",
+    description: "What is left out stays. An earlier slug redirects to the new one until somebody else takes it.",
+    example: { mode: "snapshot" },
   }),
   refreshSnapshot: operation({
     method: "POST",
@@ -64,6 +70,8 @@ export const publicLinks = {
     role: "write",
     errors: ["not_published", "public_link_wrong_mode", "revision_gone"],
     summary: "Refresh the frozen content of a Snapshot",
+    description: "To the newest text, or to the `revision` named. A Live link is refused with 409 `public_link_wrong_mode`.",
+    example: { revision: 42 },
   }),
   sync: operation({
     method: "POST",
@@ -76,6 +84,7 @@ export const publicLinks = {
     role: "write",
     errors: ["not_published", "public_link_wrong_mode"],
     summary: "Retry the synchronization of a Live link",
+    description: "For a link whose `liveSync.status` is `retrying` or `failed`; others are left as they are.",
   }),
   delete: operation({
     method: "DELETE",
@@ -89,17 +98,27 @@ export const publicLinks = {
     ifMatch: true,
     errors: ["not_published"],
     summary: "Unpublish",
+    description: "The page answers 410 from then on.",
   }),
   list: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/public-links",
     params: z.strictObject({ workspaceId: WorkspaceId }),
-    query: z.strictObject({ ...pageQuery, mode: PublicLinkMode.optional(), state: PublicLinkState.optional() }),
-    replies: { 200: z.strictObject({ publicLinks: z.array(PublicLink), nextToken: z.string().optional() }).meta({ id: "PublicLinkList" }) },
+    query: z.strictObject({
+      ...pageQuery,
+      mode: PublicLinkMode.describe("Only links in this mode.").optional(),
+      state: PublicLinkState.describe("Only links in this state.").optional(),
+    }),
+    replies: {
+      200: z
+        .strictObject({ publicLinks: z.array(PublicLink).describe("Public links, newest first."), nextToken })
+        .meta({ id: "PublicLinkList", description: "A page of public links." }),
+    },
     credential: "any",
     scopes: ["publishing:read"],
     resource: { kind: "workspace", in: "params", name: "workspaceId" },
     role: "read",
     summary: "List the public links of a workspace",
+    description: "Of all articles that are public, newest first.",
   }),
 } as const;

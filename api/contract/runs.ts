@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { bytes, operation } from "../operation.ts";
-import { pageQuery } from "../schema/common.ts";
+import { nextToken, pageQuery } from "../schema/common.ts";
 import { ApprovalId, ArticleId, RunId, WorkspaceId } from "../schema/id.ts";
 import {
   Approval,
   Artifact,
+  type ArtifactMediaType,
   CancelRunRequest,
   ResolveApprovalRequest,
   RetryRunRequest,
@@ -13,6 +13,7 @@ import {
   TopicReference,
 } from "../schema/run.ts";
 import { AgentEvent } from "../schema/timeline.ts";
+import { type Bytes, bytes, type MediaMap, operation } from "./operation.ts";
 
 const params = z.strictObject({ runId: RunId });
 const read = {
@@ -30,15 +31,20 @@ export const runs = {
     params: z.strictObject({ workspaceId: WorkspaceId }),
     query: z.strictObject({
       ...pageQuery,
-      status: z.array(RunStatus).min(1).max(20).optional(),
-      topicId: TopicReference.optional(),
-      articleId: ArticleId.optional(),
-      workflowId: z.string().max(64).optional(),
+      status: z.array(RunStatus).min(1).max(20).describe("Only runs in one of these states; repeat it for several.").optional(),
+      topicId: TopicReference.describe("Only runs of this topic, by its id or short id.").optional(),
+      articleId: ArticleId.describe("Only runs of this article.").optional(),
+      workflowId: z.string().max(64).meta({ description: "Only runs of this workflow.", example: "outline" }).optional(),
     }),
-    replies: { 200: z.strictObject({ runs: z.array(Run), nextToken: z.string().optional() }).meta({ id: "RunList" }) },
+    replies: {
+      200: z
+        .strictObject({ runs: z.array(Run).describe("Runs, newest first."), nextToken })
+        .meta({ id: "RunList", description: "A page of runs." }),
+    },
     ...read,
     resource: { kind: "workspace", in: "params", name: "workspaceId" },
     summary: "List the runs of a workspace, newest first",
+    description: "Of all topics and articles, also those that ended. Different filters narrow each other.",
   }),
   get: operation({
     method: "GET",
@@ -48,6 +54,7 @@ export const runs = {
     replyHeaders: { etag: "Entity tag of this revision of the record" },
     ...read,
     summary: "Get a run",
+    description: "Its state, steps, cost so far, and what it waits for.",
   }),
   cancel: operation({
     method: "POST",
@@ -59,7 +66,7 @@ export const runs = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Cancel a run",
-    description: "What it wrote stays in the article, and nothing more of it is written.",
+    description: "What the run wrote stays in the article; it writes nothing more.",
     example: { reason: "Started for the wrong topic." },
   }),
   retry: operation({
@@ -75,7 +82,7 @@ export const runs = {
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Go on with a failed or cancelled run; finished steps are not run again",
     description:
-      "Goes on at the step it stopped at, or further back at `fromStep`. Text that the interrupted step left is taken back first, unless another run has written the article since.",
+      "Goes on at the step it stopped at, or further back at `fromStep`. Text of the interrupted step is removed first, unless another run has written the article since.",
     example: { fromStep: "outline" },
   }),
   approvals: operation({
@@ -83,9 +90,13 @@ export const runs = {
     path: "/runs/{runId}/approvals",
     params,
     query: z.strictObject(pageQuery),
-    replies: { 200: z.strictObject({ approvals: z.array(Approval), nextToken: z.string().optional() }).meta({ id: "ApprovalList" }) },
+    replies: {
+      200: z
+        .strictObject({ approvals: z.array(Approval).describe("Approvals, in the order in which they were made."), nextToken })
+        .meta({ id: "ApprovalList", description: "A page of approvals." }),
+    },
     ...read,
-    summary: "List the approvals of a run, those to come among them",
+    summary: "List the approvals of a run, including those it has not reached yet",
     description: "In the order in which they were made.",
   }),
   resolveApproval: operation({
@@ -103,10 +114,11 @@ export const runs = {
       "revision_conflict",
       "precondition_required",
       "content_too_large",
+      "edit_too_complex",
     ],
     summary: "Decide an approval, also before the run waits for it; edits need articles:write",
     description:
-      "`approve` goes on, `reject` cancels the run, `request_changes` runs the step again with the note. `edits` are made first and committed with the decision. Each approval is decided once: who comes later is told what was decided.",
+      "`approve` goes on, `reject` cancels the run, `request_changes` runs the step again with the note. `edits` are made first and committed with the decision. Each approval is decided once; a later decision answers 409 with the one that was taken.",
     example: { decision: "request_changes", note: "Two sections say the same; join them." },
   }),
   artifacts: operation({
@@ -114,31 +126,62 @@ export const runs = {
     path: "/runs/{runId}/artifacts",
     params,
     query: z.strictObject(pageQuery),
-    replies: { 200: z.strictObject({ artifacts: z.array(Artifact), nextToken: z.string().optional() }).meta({ id: "ArtifactList" }) },
+    replies: {
+      200: z
+        .strictObject({ artifacts: z.array(Artifact).describe("Artifacts, in the order in which they were made."), nextToken })
+        .meta({ id: "ArtifactList", description: "A page of artifacts." }),
+    },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
     summary: "List what the steps of a run made",
+    description: "In the order in which they were made, without their bytes.",
   }),
   artifact: operation({
     method: "GET",
     path: "/runs/{runId}/artifacts/{artifactKey}",
-    params: z.strictObject({ runId: RunId, artifactKey: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/) }),
-    // The first is for who asks for nothing in particular.
-    replies: { 200: { media: { "text/markdown": bytes, "application/octet-stream": bytes, "application/json": Artifact } } },
+    params: z.strictObject({
+      runId: RunId,
+      artifactKey: z
+        .string()
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+        .meta({ description: "Key of the artifact, from the list of artifacts.", example: "outline-1" }),
+    }),
+    replies: {
+      200: {
+        media: {
+          "text/markdown": bytes,
+          "application/json": bytes,
+          "application/octet-stream": bytes,
+          "application/vnd.svc.artifact+json": Artifact,
+        } satisfies Record<ArtifactMediaType, Bytes> & MediaMap,
+      },
+    },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
-    summary: "Get an artifact: its bytes, in its own content type; what is known of it for `Accept: application/json`",
+    errors: ["not_acceptable"],
+    summary: "Get an artifact: its bytes, in its own media type",
+    description:
+      "An artifact has its own media type (`contentType`) and `application/octet-stream`, both for the same bytes; any other is 406. `Accept: application/vnd.svc.artifact+json` gives its metadata, as the list does. Artifacts never change.",
   }),
   events: operation({
     method: "GET",
     path: "/runs/{runId}/events",
     params,
-    query: z.strictObject({ limit: pageQuery.limit, afterSeq: z.int().min(0).optional() }),
+    query: z.strictObject({
+      limit: pageQuery.limit,
+      afterSeq: z.int().min(0).meta({ description: "Only events after this `seq`; from the first by default.", example: 0 }).optional(),
+    }),
     replies: {
-      200: z.strictObject({ events: z.array(AgentEvent), lastSeq: z.int().min(0) }).meta({ id: "RunEvents" }),
+      200: z
+        .strictObject({
+          events: z.array(AgentEvent).describe("Events, oldest first."),
+          lastSeq: z.int().min(0).meta({ description: "`seq` of the newest event of the run.", example: 12 }),
+        })
+        .meta({ id: "RunEvents", description: "A stretch of a run's timeline." }),
     },
     ...read,
-    summary: "The timeline events of a run after a position, as far back as they are kept; `lastSeq` is that of the newest",
-    description: "`seq` counts from 1 without a gap. Go on with `afterSeq` of the last event until it is `lastSeq`.",
+    summary: "List the timeline events of a run, oldest first",
+    description:
+      "`seq` counts from 1 without a gap. Repeat the request with `afterSeq` of the last event until that is `lastSeq`. Events are kept for 30 days.",
   }),
 } as const;

@@ -1,11 +1,21 @@
-/** The live streams: server-sent events over REST, subscriptions over tRPC. */
+/** Defines the live streams: server-sent events over REST, subscriptions over tRPC. */
 import { z } from "zod";
-import { type StreamContract, stream } from "../operation.ts";
 import { RunId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { AgentEvent, AgentEventNameSchema } from "../schema/timeline.ts";
+import { type StreamContract, stream } from "./operation.ts";
 
-const resume = { from: z.enum(["start", "now"]).optional(), lastEventId: z.string().max(128).optional() } as const;
+const resume = {
+  from: z
+    .enum(["start", "now"])
+    .describe("Where to begin without a resume token: at the oldest event that is kept, or with the next one.")
+    .optional(),
+  lastEventId: z
+    .string()
+    .max(128)
+    .meta({ description: "Resume token: `id` of the last event that was read. The header `Last-Event-ID` says the same.", example: "1042" })
+    .optional(),
+} as const;
 
 export const streams = {
   runs: {
@@ -17,9 +27,9 @@ export const streams = {
       scopes: ["workspaces:read"],
       resource: { kind: "run", in: "params", name: "runId" },
       role: "read",
-      summary: "The timeline of a run, from its start or after `Last-Event-ID` (the envelope's id), live until the run ends",
+      summary: "Follow the timeline of a run until it ends",
       description:
-        "Each event's `id` is `<runId>:<seq>`, gap-free from 1; resume with it in `Last-Event-ID` or `lastEventId`. Begins at the start of the run, with `from=now` at its end. What is older than is kept is told by `stream.reset` with a snapshot; a finished run ends with `stream.end`, and a resume after its last event is 204. Where no header can be sent, `ticket` is a ticket of `POST /auth/stream-ticket` for `run:<runId>`.",
+        "The `id` of each event is `<runId>:<seq>`, where `seq` counts from 1 without a gap. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins at the start of the run; with `from=now` it begins with the next event. If the events asked for are no longer kept, it begins with `stream.reset` and a snapshot. After the last event of a finished run comes `stream.end`; a resume after that answers 204. Where no header can be sent, use a ticket of `POST /auth/stream-ticket` for `run:<runId>`.",
     }),
   },
   workspaces: {
@@ -28,17 +38,17 @@ export const streams = {
       params: z.strictObject({ workspaceId: WorkspaceId }),
       query: z.strictObject({
         ...resume,
-        runId: RunId.optional(),
-        topicId: TopicReference.optional(),
-        event: z.array(AgentEventNameSchema).min(1).max(20).optional(),
+        runId: RunId.describe("Only events of this run.").optional(),
+        topicId: TopicReference.describe("Only events of runs of this topic.").optional(),
+        event: z.array(AgentEventNameSchema).min(1).max(20).describe("Only events of these names; repeat it for several.").optional(),
       }),
       event: AgentEvent,
       scopes: ["workspaces:read"],
       resource: { kind: "workspace", in: "params", name: "workspaceId" },
       role: "read",
-      summary: "The timelines of all runs of a workspace, from now or after `Last-Event-ID` (the envelope's cursor)",
+      summary: "Follow the timelines of all runs of a workspace",
       description:
-        "Each event's `id` is its `cursor`, a decimal number; resume with it in `Last-Event-ID` or `lastEventId`. Begins with what comes from now on, with `from=start` at the oldest event that is kept. `runId`, `topicId` and `event` narrow it. What is older than is kept is told by `stream.reset` with a snapshot. Where no header can be sent, `ticket` is a ticket of `POST /auth/stream-ticket` for `workspace:<workspaceId>`.",
+        "The `id` of each event is its `cursor`, a decimal number. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins with the next event; with `from=start` it begins with the oldest event that is kept. `runId`, `topicId` and `event` narrow it. If the events asked for are no longer kept, it begins with `stream.reset` and a snapshot. Where no header can be sent, use a ticket of `POST /auth/stream-ticket` for `workspace:<workspaceId>`.",
     }),
   },
 } as const satisfies StreamContract;

@@ -1,16 +1,12 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
-import { pageQuery } from "../schema/common.ts";
+import { nextToken, pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
+import { ArticleType, ContentTopic, TopicStatus } from "../schema/topic.ts";
+import { ContentAuditEvent, ContentAuditEventType } from "../schema/topicAudit.ts";
 import {
   ArchiveTopicRequest,
-  ArticleType,
   ChangesRequestedResponse,
-  ContentAuditEvent,
-  ContentAuditEventType,
-  ContentTopic,
-  TopicStatus,
   TopicTransitions,
   WorkspaceApproveDraftRequest,
   WorkspaceApproveOutlineRequest,
@@ -34,7 +30,8 @@ import {
   WorkspaceStartWorkflowResponse,
   WorkspaceTopicMessageResponse,
   WorkspaceUpdateTopicRequest,
-} from "../schema/topic.ts";
+} from "../schema/topicOperations.ts";
+import { operation } from "./operation.ts";
 
 const inWorkspace = z.strictObject({ workspaceId: WorkspaceId });
 const params = z.strictObject({ workspaceId: WorkspaceId, topicId: TopicReference });
@@ -45,14 +42,14 @@ const read = {
   role: "read",
 } as const;
 const write = { ...read, scopes: ["workspaces:write"], role: "write" } as const;
-/** What starts a run, or writes into the topic's article. */
+/** Access of operations that start a run or write into the article of the topic. */
 const author = { ...write, scopes: ["workspaces:write", "articles:write"] } as const;
 const starts = { ...author, rate: "runs" } as const;
 
-const ScheduledDate = z.iso.date();
-/** One value or several: a repeated parameter means OR. */
-function oneOrMore<Item extends z.ZodType>(item: Item) {
-  return z.array(item).min(1).max(20).optional();
+const ScheduledDate = z.iso.date().meta({ example: "2026-12-01" });
+/** A query parameter that may be repeated. Several values mean OR. */
+function oneOrMore<Item extends z.ZodType>(item: Item, description: string) {
+  return z.array(item).min(1).max(20).describe(description).optional();
 }
 
 export const topics = {
@@ -62,22 +59,36 @@ export const topics = {
     params: inWorkspace,
     query: z.strictObject({
       ...pageQuery,
-      status: oneOrMore(TopicStatus),
-      contentProjectId: z.string().max(64).optional(),
-      cluster: z.string().max(500).optional(),
-      articleType: ArticleType.optional(),
-      q: z.string().max(200).optional(),
-      scheduledFrom: ScheduledDate.optional(),
-      scheduledTo: ScheduledDate.optional(),
-      includeArchived: z.boolean().optional(),
-      sort: z.enum(["priorityScore", "updatedAt", "createdAt", "scheduledDate"]).optional(),
-      order: z.enum(["asc", "desc"]).optional(),
+      status: oneOrMore(TopicStatus, "Only topics in one of these states; repeat it for several."),
+      contentProjectId: z
+        .string()
+        .max(64)
+        .meta({ description: "Only topics of this content project.", example: "fld_01KAHX0000050123456789ABCD" })
+        .optional(),
+      cluster: z.string().max(500).meta({ description: "Only topics of this cluster.", example: "Durability" }).optional(),
+      articleType: ArticleType.describe("Only topics for this type of article.").optional(),
+      q: z
+        .string()
+        .max(200)
+        .meta({
+          description: "Only topics with words in title, primary keyword or cluster that start with each of these words.",
+          example: "power cut",
+        })
+        .optional(),
+      scheduledFrom: ScheduledDate.describe("Only topics planned for this day or later, as `YYYY-MM-DD`.").optional(),
+      scheduledTo: ScheduledDate.describe("Only topics planned for this day or earlier, as `YYYY-MM-DD`.").optional(),
+      includeArchived: z.boolean().describe("`true` lists archived topics too; `false` by default.").optional(),
+      sort: z
+        .enum(["priorityScore", "updatedAt", "createdAt", "scheduledDate"])
+        .describe("What to order by; `createdAt` by default.")
+        .optional(),
+      order: z.enum(["asc", "desc"]).describe("Which way; `desc` by default.").optional(),
     }),
     replies: { 200: WorkspaceListTopicsResponse },
     ...read,
     summary: "List the topics of a workspace, with their number by status; archived ones only when asked for",
     description:
-      "Ordered by `sort` (`createdAt` unless said) and `order` (`desc` unless said). A repeated `status` means or. `statusCounts` counts the workspace, or the content project asked for, whatever else is filtered. A page may be shorter than its limit and still carry `nextToken`.",
+      "Ordered by `sort` (`createdAt` unless said) and `order` (`desc` unless said). `statusCounts` counts the topics of the workspace, or of the content project asked for; other filters do not change it. A page may be shorter than its limit and still carry `nextToken`.",
   }),
   create: operation({
     method: "POST",
@@ -88,7 +99,7 @@ export const topics = {
     ...write,
     summary: "Create a topic; its status is idea",
     description:
-      "What the request leaves out is filled in: `estimatedIntent` informational, `priorityScore` 50, and a rationale that names the maker. The answer carries the short id `T-<n>`, which every path takes in place of the id.",
+      "What the request leaves out is filled in: `estimatedIntent` informational, `priorityScore` 50, and a rationale that names the caller. The answer carries the short id `T-<n>`, which every path takes in place of the id.",
     example: {
       title: "How a draft survives a power cut",
       targetAudience: "people who run servers",
@@ -105,6 +116,7 @@ export const topics = {
     replyHeaders: { etag: "Entity tag of this revision of the record" },
     ...read,
     summary: "Get a topic by its id or short id",
+    description: "Fields that are not set are absent.",
   }),
   update: operation({
     method: "PATCH",
@@ -117,7 +129,7 @@ export const topics = {
     errors: ["invalid_transition"],
     summary: "Change the editorial fields of a topic that is not archived",
     description:
-      "Fields that are left out stay; `wordCountRange: null` takes the range away. With `If-Match` it needs the entity tag that `GET` gave.",
+      "Fields that are left out stay; `wordCountRange: null` takes the range away. With `If-Match` it is refused (412) when the topic has changed since.",
     example: { priorityScore: 80, scheduledDate: "2026-12-01", wordCountRange: null },
   }),
   transitions: operation({
@@ -126,7 +138,7 @@ export const topics = {
     params,
     replies: { 200: TopicTransitions },
     ...read,
-    summary: "What may happen to a topic now, and why the rest may not",
+    summary: "List the operations that a topic takes now, and why it refuses the others",
     description: "For each operation the status it leads to, or the code with which it would be refused.",
   }),
   shortlist: operation({
@@ -155,6 +167,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Archive a topic; its active run is cancelled",
+    description: "Archived topics are listed only when asked for, and take no changes until they are restored. The article stays.",
     example: { note: "Covered by another article." },
   }),
   restore: operation({
@@ -165,6 +178,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Take a topic out of the archive, back to the status it had",
+    description: "The fields that tell of the archiving are removed.",
   }),
   ensureArticle: operation({
     method: "POST",
@@ -177,6 +191,7 @@ export const topics = {
     errors: ["already_exists", "invalid_transition"],
     summary: "Give the topic an article: the one named, the one it has, or a new one",
     description: "201 when an article was made, 200 when one was linked or is the topic's already.",
+    example: { articleId: "art_01KAHX0000050123456789ABCD" },
   }),
   startWorkflow: operation({
     method: "POST",
@@ -213,6 +228,7 @@ export const topics = {
     ...read,
     scopes: ["workspaces:read", "articles:read"],
     summary: "Get the outline: outline.md of the last commit that holds it",
+    description: "What was typed since that commit is not in it. 404 while there is none.",
   }),
   approveOutline: operation({
     method: "POST",
@@ -225,7 +241,7 @@ export const topics = {
     errors: ["invalid_transition", "approval_already_resolved", "run_in_progress"],
     summary: "Approve the outline; where a draft run follows (which needs articles:write) it starts",
     description:
-      "Approves the newest committed outline; where the active run waits for just that, it is decided there too, in the same commit. A draft run starts (202; needs `articles:write`) when the outline came from a staged run, or the content project wants no approval of drafts.",
+      "Approves the newest committed outline; an active run that waits for this decision gets it too, in the same commit. A draft run starts (202; needs `articles:write`) when the outline came from a staged run, or the content project wants no approval of drafts.",
     example: { note: "Good. Keep the third section short." },
   }),
   requestOutlineChanges: operation({
@@ -238,7 +254,8 @@ export const topics = {
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Have the outline written again with feedback",
-    description: "Goes to the run that waits for the decision; else a new run of that stage starts with the feedback. Clears the approval.",
+    description:
+      "The run that waits for this decision gets the feedback; if none waits, a new run of that stage starts with it. Clears the approval.",
     example: { feedback: "Two sections say the same; join them." },
   }),
   getDraft: operation({
@@ -249,6 +266,7 @@ export const topics = {
     ...read,
     scopes: ["workspaces:read", "articles:read"],
     summary: "Get the draft: content.md of the last commit that holds it",
+    description: "What was typed since that commit is not in it. 404 while there is none.",
   }),
   approveDraft: operation({
     method: "POST",
@@ -260,7 +278,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition", "approval_already_resolved"],
     summary: "Approve the draft",
-    description: "Where the active run waits for just that, it is decided there too, in the same commit.",
+    description: "An active run that waits for this decision gets it too, in the same commit.",
     example: { note: "Ready." },
   }),
   requestDraftChanges: operation({
@@ -273,7 +291,8 @@ export const topics = {
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
     summary: "Have the draft written again with feedback",
-    description: "Goes to the run that waits for the decision; else a new run of that stage starts with the feedback. Clears the approval.",
+    description:
+      "The run that waits for this decision gets the feedback; if none waits, a new run of that stage starts with it. Clears the approval.",
     example: { feedback: "The introduction promises more than the text keeps." },
   }),
   runDraftAction: operation({
@@ -285,6 +304,7 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run that writes, updates, optimises or rewrites the draft",
+    description: "A run of `draft`. A topic has one active run at most: a second one is refused with 409 `run_in_progress`.",
     example: { action: "update", instructions: "Bring the figures up to date." },
   }),
   audit: operation({
@@ -293,11 +313,13 @@ export const topics = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z.strictObject({ events: z.array(ContentAuditEvent), nextToken: z.string().optional() }).meta({ id: "ContentAuditEventList" }),
+      200: z
+        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
+        .meta({ id: "ContentAuditEventList", description: "A page of a topic's events." }),
     },
     ...read,
-    summary: "What happened to a topic, newest first",
-    description: "In the order in which it happened, also within one moment. Events are never changed or removed.",
+    summary: "List what happened to a topic, newest first",
+    description: "In the order in which they happened. Events are never changed or removed.",
   }),
   workspaceAudit: operation({
     method: "GET",
@@ -305,18 +327,20 @@ export const topics = {
     params: inWorkspace,
     query: z.strictObject({
       ...pageQuery,
-      eventType: oneOrMore(ContentAuditEventType),
-      actorId: z.string().max(64).optional(),
-      topicId: TopicReference.optional(),
-      from: z.number().optional(),
-      to: z.number().optional(),
+      eventType: oneOrMore(ContentAuditEventType, "Only events of these types; repeat it for several."),
+      actorId: z.string().max(64).meta({ description: "Only events that this account caused.", example: "ana" }).optional(),
+      topicId: TopicReference.describe("Only events of this topic.").optional(),
+      from: unixSeconds("Only events at this time or later.").optional(),
+      to: unixSeconds("Only events at this time or earlier.").optional(),
     }),
     replies: {
-      200: z.strictObject({ events: z.array(ContentAuditEvent), nextToken: z.string().optional() }).meta({ id: "WorkspaceAuditEventList" }),
+      200: z
+        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
+        .meta({ id: "WorkspaceAuditEventList", description: "A page of the workspace's events." }),
     },
     ...read,
     role: "admin",
-    summary: "What happened to the topics of a workspace, newest first",
-    description: "By time. `from` and `to` are Unix seconds, both included.",
+    summary: "List what happened to the topics of a workspace, newest first",
+    description: "For administrators. Ordered by time; `from` and `to` are both included.",
   }),
 } as const;

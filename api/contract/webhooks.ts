@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
-import { pageQuery } from "../schema/common.ts";
+import { nextToken, pageQuery } from "../schema/common.ts";
 import { WebhookId, WorkspaceId } from "../schema/id.ts";
 import {
   CreateWorkspaceWebhookRequest,
@@ -9,6 +8,7 @@ import {
   UpdateWorkspaceWebhookResponse,
   WorkspaceWebhook,
 } from "../schema/webhook.ts";
+import { operation } from "./operation.ts";
 
 const params = z.strictObject({ workspaceId: WorkspaceId });
 const webhookParams = z.strictObject({ workspaceId: WorkspaceId, webhookId: WebhookId });
@@ -30,18 +30,26 @@ export const webhooks = {
     secret: true,
     errors: [...urlErrors, "limit_reached"],
     summary: "Create a webhook; its secret is shown this once",
+    description:
+      "For administrators. The address must be HTTPS and resolve to public addresses only. Every delivery is signed with the secret; one that is not answered with 2xx is repeated: ten attempts over three days. A workspace has at most 50 webhooks.",
+    example: { url: "https://hooks.example/in", events: ["article.updated"] },
   }),
   list: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/webhooks",
     params,
     query: z.strictObject({ ...pageQuery }),
-    replies: { 200: z.strictObject({ webhooks: z.array(WorkspaceWebhook), nextToken: z.string().optional() }).meta({ id: "WebhookList" }) },
+    replies: {
+      200: z
+        .strictObject({ webhooks: z.array(WorkspaceWebhook).describe("Webhooks, newest first."), nextToken })
+        .meta({ id: "WebhookList", description: "A page of webhooks." }),
+    },
     credential: "any",
     scopes: ["workspaces:write"],
     resource,
     role: "admin",
     summary: "List the webhooks of a workspace, without secrets",
+    description: "For administrators. Newest first.",
   }),
   get: operation({
     method: "GET",
@@ -54,6 +62,7 @@ export const webhooks = {
     resource,
     role: "admin",
     summary: "Get a webhook, without its secret",
+    description: "For administrators, as all that concerns webhooks.",
   }),
   update: operation({
     method: "PATCH",
@@ -71,6 +80,8 @@ export const webhooks = {
     secret: true,
     errors: urlErrors,
     summary: "Change a webhook; rotateSecret answers with a new one-time secret",
+    description: "For administrators. After a rotation the old secret signs too for 24 hours. `active: false` stops deliveries.",
+    example: { rotateSecret: true },
   }),
   delete: operation({
     method: "DELETE",
@@ -84,5 +95,6 @@ export const webhooks = {
     rate: "management",
     ifMatch: true,
     summary: "Delete a webhook; queued attempts are skipped",
+    description: "For administrators. Its deliveries are deleted with it.",
   }),
 } as const;

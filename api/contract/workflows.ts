@@ -1,11 +1,15 @@
 import { z } from "zod";
-import { operation } from "../operation.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { Run, StartRunRequest } from "../schema/run.ts";
 import { GetWorkflowResponse, ListWorkflowsResponse } from "../schema/workflow.ts";
+import { operation } from "./operation.ts";
 
-/** A built-in workflow's id, or the name of a custom one. */
-const WorkflowId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be the id of a workflow: 1 to 64 of a-z, 0-9, '_' and '-'");
+/** The id of a built-in workflow, or the name of a custom one. */
+const WorkflowId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be the id of a workflow: 1 to 64 of a-z, 0-9, '_' and '-'")
+  .meta({ description: "Id of a built-in workflow, or name of a custom one.", example: "outline" });
+const InWorkspace = WorkspaceId.describe("Workspace that runs it.");
 const params = z.strictObject({ workflowId: WorkflowId });
 const read = {
   credential: "any",
@@ -18,19 +22,24 @@ export const workflows = {
   list: operation({
     method: "GET",
     path: "/workflows",
-    query: z.strictObject({ workspaceId: WorkspaceId, userVisible: z.boolean().optional() }),
+    query: z.strictObject({
+      workspaceId: InWorkspace,
+      userVisible: z.boolean().describe("Only workflows that people should be offered (`true`), or only the others (`false`).").optional(),
+    }),
     replies: { 200: ListWorkflowsResponse },
     ...read,
     summary: "List the workflows that a workspace can run",
+    description: "The built-in ones.",
   }),
   get: operation({
     method: "GET",
     path: "/workflows/{workflowId}",
     params,
-    query: z.strictObject({ workspaceId: WorkspaceId }),
+    query: z.strictObject({ workspaceId: InWorkspace }),
     replies: { 200: GetWorkflowResponse },
     ...read,
     summary: "Get a workflow with its steps",
+    description: "Each step with its type, tools, approval, and the file that its output goes to.",
   }),
   run: operation({
     method: "POST",
@@ -47,7 +56,7 @@ export const workflows = {
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run of a workflow",
     description:
-      "For at most one of `topicId`, `articleId` and `folderId`, which the workflow must take. A topic has one active run at most, and so has an article without a topic.",
+      "The target is at most one of `topicId`, `articleId` and `folderId`, and must be one that the workflow takes. A topic has at most one active run, and so has an article without a topic.",
     example: { workspaceId: "ws_01KAHX0000050123456789ABCD", topicId: "T-1", budget: { maxTokens: 200_000, maxSeconds: 1800 } },
   }),
 } as const;

@@ -1,9 +1,10 @@
 /**
- * The one input that callers without HTTP give, `params ∪ query ∪ JSON body`, taken apart into those parts by name.
- * Two parts that share a name throw when the operation is prepared, at start.
+ * Splits the single input of callers without HTTP, `params ∪ query ∪ JSON body`, into its parts by field name.
+ *
+ * If two parts share a name, preparing the operation at start throws an error.
  */
 import { z } from "zod";
-import type { OperationSpec } from "../operation.ts";
+import type { OperationSpec } from "../contract/operation.ts";
 
 export interface InputParts {
   readonly params: Record<string, unknown>;
@@ -11,7 +12,10 @@ export interface InputParts {
   readonly body: Record<string, unknown>;
 }
 
-/** Names no part knows go to the body, or without one to the query, whose closed schema refuses them. */
+/**
+ * Returns the function that splits an input. Unknown names go to the body, or to the query if there is no body; the
+ * closed schema of that part then refuses them.
+ */
 export function toInputSplitter(key: string, spec: OperationSpec): (input: Readonly<Record<string, unknown>>) => InputParts {
   const places = new Map<string, keyof InputParts>();
   const bodySchema = spec.bodies?.["application/json"];
@@ -29,7 +33,7 @@ export function toInputSplitter(key: string, spec: OperationSpec): (input: Reado
   return (input) => {
     const parts: InputParts = { params: {}, query: {}, body: {} };
     for (const name of Object.keys(input)) {
-      // `__proto__` is a name like any other here.
+      // A plain assignment of the name `__proto__` would change the prototype instead of adding a field.
       Object.defineProperty(parts[places.get(name) ?? elsewhere], name, {
         value: input[name],
         enumerable: true,
@@ -41,7 +45,7 @@ export function toInputSplitter(key: string, spec: OperationSpec): (input: Reado
   };
 }
 
-/** The names an object schema, or any alternative of a union of them, knows. */
+/** Returns the field names of an object schema, or of all alternatives of a union of object schemas. */
 export function fieldNames(schema: z.ZodType | undefined): readonly string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   if (schema instanceof z.ZodUnion) return [...new Set(schema.options.flatMap((option) => fieldNames(option as z.ZodType)))];

@@ -1,15 +1,18 @@
 /**
- * The zod schemas of the contract as OpenAPI 3.0 schemas, those with an id as named components.
+ * Converts the zod schemas of the contract to OpenAPI 3.0 schemas. Schemas with an id become named components.
  *
- * zod writes them; the pass after it mends what zod leaves that OpenAPI 3.0 tools stumble over: definitions beside a
- * `$ref`, `allOf` of one, nullable references, the bounds of safe integers, the pattern of an ISO time.
+ * zod does the conversion. A second pass repairs what OpenAPI 3.0 tools cannot read: keywords next to a `$ref`,
+ * nullable references, properties that can have no value, the bounds of safe integers, and the pattern of an ISO time.
  */
 import { z } from "zod";
 
 export type SchemaObject = { readonly [key: string]: unknown };
 
 export interface SchemaBook {
-  /** A schema or a reference to its component. `input` is what a caller sends, `output` what it gets. */
+  /**
+   * Returns the schema or a reference to its component. `input` is what a caller sends, `output` what a caller
+   * receives.
+   */
   add(schema: z.ZodType, io: "input" | "output"): SchemaObject;
   readonly components: Readonly<Record<string, SchemaObject>>;
 }
@@ -19,26 +22,38 @@ const componentPrefix = "#/components/schemas/";
 
 export function createSchemaBook(): SchemaBook {
   const components: Record<string, SchemaObject> = {};
+  // Ids and queries occur in many operations. Each is converted only once, because the conversion delays the start.
+  const written = { input: new Map<z.ZodType, SchemaObject>(), output: new Map<z.ZodType, SchemaObject>() };
+
+  function write(schema: z.ZodType, io: "input" | "output"): SchemaObject {
+    const { definitions = {}, ...root } = z.toJSONSchema(schema, { target: "openapi-3.0", io }) as {
+      definitions?: Record<string, SchemaObject>;
+    };
+    for (const [name, definition] of Object.entries(definitions)) {
+      // zod itself generates names with `__` only for the type of any JSON value, which needs no component.
+      if (name.startsWith("__")) continue;
+      const mended = mend(definition, definitions) as SchemaObject;
+      const known = components[name];
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(mended)) {
+        throw new Error(`the schema ${name} is sent and answered in two shapes: give them two names`);
+      }
+      components[name] = mended;
+    }
+    return mend(root, definitions) as SchemaObject;
+  }
+
   return {
     components,
     add(schema, io) {
-      const { definitions = {}, ...written } = z.toJSONSchema(schema, { target: "openapi-3.0", io }) as {
-        definitions?: Record<string, SchemaObject>;
-      };
-      for (const [name, definition] of Object.entries(definitions)) {
-        // What zod names itself is the type of any JSON value.
-        if (name.startsWith("__")) continue;
-        const mended = mend(definition, definitions) as SchemaObject;
-        const known = components[name];
-        if (known !== undefined && JSON.stringify(known) !== JSON.stringify(mended)) {
-          throw new Error(`the schema ${name} is sent and answered in two shapes: give them two names`);
-        }
-        components[name] = mended;
-      }
-      return mend(written, definitions) as SchemaObject;
+      const known = written[io].get(schema) ?? write(schema, io);
+      written[io].set(schema, known);
+      return known;
     },
   };
 }
+
+/** Keywords whose value is data, not a schema. */
+const dataKeywords = ["example", "enum", "default"];
 
 function mend(node: unknown, definitions: Readonly<Record<string, SchemaObject>>): unknown {
   if (Array.isArray(node)) return node.map((item) => mend(item, definitions));
@@ -50,13 +65,21 @@ function mend(node: unknown, definitions: Readonly<Record<string, SchemaObject>>
   for (const [key, value] of Object.entries(rest)) {
     if (key === "pattern" && "format" in rest) continue;
     if ((key === "minimum" || key === "maximum") && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) continue;
-    // Names of properties are data, not keywords.
-    mended[key] =
-      key === "properties"
-        ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, mend(property, definitions)]))
-        : mend(value, definitions);
+    if (key === "properties") mended[key] = mendProperties(value as object, definitions);
+    else mended[key] = dataKeywords.includes(key) ? value : mend(value, definitions);
   }
   return mended;
+}
+
+/**
+ * Property names are data, not keywords. A property that can have no value is omitted, because the object is closed.
+ */
+function mendProperties(properties: object, definitions: Readonly<Record<string, SchemaObject>>): SchemaObject {
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, property]) => !(typeof property === "object" && property !== null && "not" in property))
+      .map(([name, property]) => [name, mend(property, definitions)]),
+  );
 }
 
 function onlyReference(allOf: unknown): string | undefined {
@@ -71,10 +94,20 @@ function mendReference(
   definitions: Readonly<Record<string, SchemaObject>>,
 ): unknown {
   const name = reference.slice(definitionPrefix.length);
-  if (name.startsWith("__")) return {};
-  if (beside.nullable !== true) return { $ref: componentPrefix + name };
-  // OpenAPI 3.0 ignores what stands beside a reference, so the target is written out.
+  if (name.startsWith("__")) return beside;
+  const { description } = beside;
+  if (beside.nullable !== true) {
+    const target = { $ref: componentPrefix + name };
+    // OpenAPI 3.0 ignores keywords beside a reference, but not beside `allOf`.
+    return description === undefined || description === definitions[name]?.description ? target : { description, allOf: [target] };
+  }
+  // `allOf` would refuse null, so the target schema is copied here.
   const target = mend(definitions[name] ?? {}, definitions) as SchemaObject;
   const values = target.enum;
-  return { ...target, nullable: true, ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+  return {
+    ...target,
+    ...(description === undefined ? {} : { description }),
+    nullable: true,
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  };
 }

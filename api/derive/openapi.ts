@@ -1,30 +1,46 @@
 /**
- * The OpenAPI 3.0.0 document of the contract. Everything in it comes from the operations themselves; what all of them
- * share (credentials, headers, problems) is written once, as components.
+ * Builds the OpenAPI 3.0.0 document of the contract.
+ *
+ * All content comes from the operations themselves. What all operations share (credentials, headers, problems) is
+ * written once, as components.
  */
-import { z } from "zod";
-import { bytes, type Contract, type OperationSpec, type ReplyBody, type StreamContract, type StreamSpec } from "../operation.ts";
+import type { z } from "zod";
+import {
+  bytes,
+  type Contract,
+  mediaOf,
+  type OperationSpec,
+  type ReplyBody,
+  type StreamContract,
+  type StreamSpec,
+} from "../contract/operation.ts";
 import { type ErrorCode, errorRow, errorTable, Problem } from "../schema/error.ts";
+import { toExample } from "./openApiExamples.ts";
+import { refusalHeaders, replyHeaders, requestHeaders, resumeHeader, ticketParameter, toSharedHeaders } from "./openApiHeaders.ts";
 import { createSchemaBook, type SchemaBook, type SchemaObject } from "./openApiSchemas.ts";
 
 export interface OpenApiOptions {
   readonly baseUrl: string;
+  /** Description of each resource of the contract, in one sentence. */
+  readonly resourceDescriptions: Readonly<Record<string, string>>;
 }
 
 type Json = Record<string, unknown>;
 
 const description = [
-  "Articles that several people and programs write at once, their commits, public pages and webhooks; content topics on their way from an",
-  "idea to a draft, with approvals and an audit; and the runs of agents that write outlines and drafts into the live article, step by step,",
-  "each on a timeline that is streamed as it happens (server-sent events, tRPC subscriptions) and resumed without a gap.",
+  "Articles that several people and programs write at once, with their commits, public pages and webhooks. Content topics on their way from",
+  "an idea to a draft, with approvals and an audit. Runs of agents that write outlines and drafts into the live article, step by step.",
+  "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON and closed: an unknown field is refused.",
+  "Every refusal is a problem (RFC 9457) whose `code` says what went wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
+  "the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
 ].join(" ");
 
-/** The refusals any operation may answer, besides its own. */
+/** Error statuses that every operation may return, in addition to its own. */
 const commonStatuses = [400, 401, 403, 404, 413, 422, 429, 500, 503] as const;
 
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl }: OpenApiOptions): Json {
+export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl, resourceDescriptions }: OpenApiOptions): Json {
   const book = createSchemaBook();
   const problem = book.add(Problem, "output");
   const paths: Record<string, Json> = {};
@@ -46,18 +62,21 @@ export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl
       title: "Content Workspace Service API",
       version: "2026-11-01",
       description,
+      contact: { name: "The operator of this server", url: baseUrl },
+      license: { name: "Proprietary", url: baseUrl },
     },
     servers: [{ url: baseUrl }],
-    tags: Object.keys(contract).map((name) => ({ name })),
+    tags: Object.keys(contract).map((name) => ({ name, description: resourceDescriptions[name] })),
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
-        accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, made with `POST /api-keys`." },
+        accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The access token of `POST /auth/token`." },
       },
       parameters: requestHeaders,
       headers: replyHeaders,
       responses: toProblemResponses(problem),
+      examples: toSharedExamples(paths, book),
       schemas: sorted(book.components),
     },
   };
@@ -81,27 +100,17 @@ function toOperation(key: string, tag: string, spec: OperationSpec, book: Schema
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       ...Object.fromEntries(Object.entries(spec.replies).map(([status, reply]) => [status, toResponse(spec, Number(status), reply, book)])),
+      ...(takesIfNoneMatch(spec) ? { 304: toResponse(spec, 304, null, book) } : {}),
       ...toRefusals(spec, problem),
     },
   };
 }
 
-/** OpenAPI knows no streams: the answer is text, and what its events carry is told beside it. */
+/**
+ * OpenAPI cannot describe streams. The answer is declared as text, and `x-svc-event` is the schema of the event data.
+ */
 function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: SchemaBook): Json {
-  const resumeHeader = {
-    name: "last-event-id",
-    in: "header",
-    required: false,
-    description: "`id` of the last event the reader has",
-    schema: text,
-  };
-  const ticket = {
-    name: "ticket",
-    in: "query",
-    required: false,
-    description: "A stream ticket, where no header can be sent",
-    schema: text,
-  };
+  const event = book.add(spec.event, "output");
   return {
     operationId: key,
     tags: [tag],
@@ -112,20 +121,27 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: Sch
     parameters: [
       ...toParameters(spec.params, "path", book),
       ...toParameters(spec.query, "query", book),
-      ticket,
+      ticketParameter,
       resumeHeader,
       reference("parameters", "requestId"),
     ],
     responses: {
       200: {
-        description: "Server-sent events: `data` of each is one of these, as one line of JSON; `stream.reset` and `stream.end` besides",
-        content: { "text/event-stream": { schema: text } },
-        "x-svc-event": book.add(spec.event, "output"),
+        description:
+          "Server-sent events. `data` of each is an event as one line of JSON; `stream.reset` and `stream.end` are events of the stream itself.",
+        content: { "text/event-stream": { schema: { type: "string" }, example: toEventText(spec, toExample(event, book.components)) } },
+        "x-svc-event": event,
       },
-      204: { description: "The reader has all of a run that is over" },
+      204: { description: "The reader has all events of a run that is over." },
       ...Object.fromEntries([400, 401, 403, 404, 422, 429, 500, 503].map((status) => [status, reference("responses", `Problem${status}`)])),
     },
   };
+}
+
+/** Returns an event as it is sent. Which field is the resume token depends on the stream. */
+function toEventText({ resource }: StreamSpec, example: unknown): string {
+  const { id, cursor, event } = example as { id: string; cursor: string; event: string };
+  return `id: ${resource.kind === "run" ? id : cursor}\nevent: ${event}\ndata: ${JSON.stringify(example)}\n\n`;
 }
 
 function toSecurity({ credential }: OperationSpec): Json[] {
@@ -135,9 +151,10 @@ function toSecurity({ credential }: OperationSpec): Json[] {
 
 function toParameters(schema: z.ZodObject | undefined, place: "path" | "query", book: SchemaBook): Json[] {
   return Object.entries(schema?.shape ?? {}).map(([name, field]) => {
-    const { description, ...written } = book.add(field as z.ZodType, "input");
+    const { description, example, ...schema } = book.add(field as z.ZodType, "input");
     const required = !(field as z.ZodType).safeParse(undefined).success;
-    return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: written };
+    const [only] = Array.isArray(schema.allOf) ? schema.allOf : [];
+    return { name, in: place, required, description, ...(example === undefined ? {} : { example }), schema: only ?? schema };
   });
 }
 
@@ -145,8 +162,12 @@ function toHeaderParameters(spec: OperationSpec): string[] {
   const names = ["requestId", "apiVersion", "traceparent"];
   if (takesIdempotencyKey(spec)) names.push("idempotencyKey");
   if (spec.ifMatch === true) names.push("ifMatch");
-  if (spec.method === "GET" && spec.replyHeaders?.etag !== undefined) names.push("ifNoneMatch");
+  if (takesIfNoneMatch(spec)) names.push("ifNoneMatch");
   return names;
+}
+
+function takesIfNoneMatch({ method, replyHeaders }: OperationSpec): boolean {
+  return method === "GET" && replyHeaders?.etag !== undefined;
 }
 
 function takesIdempotencyKey({ method, credential }: OperationSpec): boolean {
@@ -172,17 +193,42 @@ function toResponse(spec: OperationSpec, status: number, reply: ReplyBody, book:
   const headers = { ...toSharedHeaders(more), ...Object.fromEntries(own) };
   const description = errorlessStatus[status] ?? "Done";
   if (reply === null) return { description, headers };
-  const media = reply instanceof z.ZodType ? { "application/json": reply } : reply.media;
-  const content = Object.entries(media).map(([mediaType, schema]) => [mediaType, { schema: toMedia(schema, "output", book) }]);
+  const content = Object.entries(mediaOf(reply)).map(([mediaType, schema]) => {
+    const written = schema === bytes && mediaType === "application/json" ? anyJson : toMedia(schema, "output", book);
+    return [mediaType, { schema: written, ...toReplyExample(mediaType, written) }];
+  });
   return { description, headers, content: Object.fromEntries(content) };
 }
 
+/** JSON that is returned as it was stored; the contract does not define its schema. */
+const anyJson = {};
+
 const errorlessStatus: Readonly<Record<number, string>> = {
-  200: "Done",
-  201: "Created",
-  202: "Accepted; the work goes on",
-  204: "Done; there is nothing to say",
+  200: "Done.",
+  201: "Created.",
+  202: "Accepted; the work goes on.",
+  204: "Done; there is nothing to answer.",
+  304: "The caller's copy is still the newest.",
 };
+
+/**
+ * Refers to a shared example, because several operations return the same schema. Bytes have no example unless they are
+ * Markdown.
+ */
+function toReplyExample(mediaType: string, { $ref }: SchemaObject): Json {
+  if (typeof $ref !== "string")
+    return mediaType === "text/markdown" ? { example: "# How a draft survives\n\nIt is written to disk first.\n" } : {};
+  const name = $ref.slice(schemaPrefix.length);
+  return { examples: { [name]: reference("examples", name) } };
+}
+
+const schemaPrefix = "#/components/schemas/";
+
+/** The examples that replies refer to, by schema name. */
+function toSharedExamples(paths: Json, { components }: SchemaBook): Json {
+  const named = [...new Set([...JSON.stringify(paths).matchAll(/#\/components\/examples\/(\w+)/g)].map(([, name = ""]) => name))];
+  return Object.fromEntries(named.sort().map((name) => [name, { value: toExample(components[name] ?? {}, components) }]));
+}
 
 function toRefusals(spec: OperationSpec, problem: SchemaObject): Json {
   const own = new Map<number, ErrorCode[]>();
@@ -218,65 +264,6 @@ function toProblemResponses(problem: SchemaObject): Json {
     }),
   );
 }
-
-/** Headers of every answer, and those that it has besides. */
-function toSharedHeaders(more: readonly string[] = []): Json {
-  return Object.fromEntries([...everyReply, ...more].map((name) => [name, reference("headers", name)]));
-}
-
-const everyReply = ["x-request-id", "x-svc-api-version", "ratelimit-policy", "ratelimit"];
-
-const refusalHeaders: Readonly<Record<number, readonly string[]>> = {
-  401: ["www-authenticate"],
-  429: ["retry-after"],
-  503: ["retry-after"],
-};
-
-const text = { type: "string" };
-
-const requestHeaders = {
-  requestId: { name: "x-request-id", in: "header", required: false, description: "Echoed in the answer; made when absent", schema: text },
-  apiVersion: {
-    name: "x-svc-api-version",
-    in: "header",
-    required: false,
-    description: "Version of the API the caller was written for",
-    schema: { type: "string", enum: ["2026-11-01"] },
-  },
-  traceparent: { name: "traceparent", in: "header", required: false, description: "W3C trace context", schema: text },
-  idempotencyKey: {
-    name: "idempotency-key",
-    in: "header",
-    required: false,
-    description: "A repeat of the same request with the same key has one outcome and gets the same answer",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
-  },
-  ifMatch: {
-    name: "if-match",
-    in: "header",
-    required: false,
-    description: "Entity tag of the record as last read; 412 when it has changed since",
-    schema: text,
-  },
-  ifNoneMatch: {
-    name: "if-none-match",
-    in: "header",
-    required: false,
-    description: "Entity tag of the caller's copy; 304 when that is still the newest",
-    schema: text,
-  },
-};
-
-const replyHeaders = {
-  "x-request-id": { description: "Id of the request, also in the server's log", schema: text },
-  "x-svc-api-version": { description: "Version of the API that was used", schema: text },
-  "ratelimit-policy": { description: 'The caller\'s quota: `"default";q=<count>;w=<seconds>`', schema: text },
-  ratelimit: { description: 'What is left of it: `"default";r=<requests>;t=<seconds until full>`', schema: text },
-  location: { description: "Address of what was made, where it has one", schema: text },
-  "retry-after": { description: "Seconds until a repeat makes sense", schema: text },
-  "www-authenticate": { description: "How to send a credential", schema: text },
-  "idempotency-replayed": { description: "`true` when this answer was given before, to the same Idempotency-Key", schema: text },
-};
 
 function sorted(record: Readonly<Record<string, SchemaObject>>): Json {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,12 +1,12 @@
 /**
- * From the text of a path and a query to the values their schemas describe.
+ * Converts the text of a path and a query to the values that their schemas describe.
  *
- * Only text that is exactly a number or a boolean becomes one; anything else stays text, and the schema then
- * says what it should have been. A name given several times becomes an array, so a schema without one refuses it.
+ * Only text that is exactly a number or a boolean is converted. Other text stays text, and the schema then reports what
+ * it should have been. A name that is given several times becomes an array, so a schema without an array refuses it.
  */
 import type { z } from "zod";
 
-/** Names with their values in the order they came. */
+/** Names with their values in the order of the request. */
 export type TextFields = ReadonlyMap<string, readonly string[]>;
 
 export type TextReader = (fields: TextFields) => Record<string, unknown>;
@@ -18,7 +18,7 @@ interface FieldReader {
   readonly list: boolean;
 }
 
-/** Decodes a query (`+` is a space); `undefined` when a name or value is not percent-encoded UTF-8. */
+/** Decodes a query (`+` is a space). Returns `undefined` if a name or value is not percent-encoded UTF-8. */
 export function readQuery(query: string): TextFields | undefined {
   const fields = new Map<string, string[]>();
   if (query === "") return fields;
@@ -48,7 +48,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A reader for the fields of an object schema; names the schema does not know stay text. */
+/** Returns a reader for the fields of an object schema. Values of names that the schema does not have stay text. */
 export function toTextReader(schema: z.ZodObject | undefined): TextReader {
   const readers = new Map<string, FieldReader>();
   for (const [name, field] of Object.entries(schema?.shape ?? {})) readers.set(name, toFieldReader(field as z.ZodType));
@@ -58,7 +58,7 @@ export function toTextReader(schema: z.ZodObject | undefined): TextReader {
       const reader = readers.get(name);
       const converted = texts.map(reader?.convert ?? asText);
       const value = converted.length === 1 && reader?.list !== true ? converted[0] : converted;
-      // `__proto__` is a name like any other here.
+      // A plain assignment of the name `__proto__` would change the prototype instead of adding a field.
       Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
     }
     return values;
@@ -67,7 +67,9 @@ export function toTextReader(schema: z.ZodObject | undefined): TextReader {
 
 export type ParamReader = (params: Readonly<Record<string, string>>) => Readonly<Record<string, unknown>>;
 
-/** A reader for path parameters: each stands there once, and most of them are text anyway. */
+/**
+ * Returns a reader for path parameters. Each parameter occurs once. If all are text, the input is returned unchanged.
+ */
 export function toParamReader(schema: z.ZodObject | undefined): ParamReader {
   const readers = Object.entries(schema?.shape ?? {}).map(([name, field]) => [name, toFieldReader(field as z.ZodType).convert] as const);
   if (readers.every(([, convert]) => convert === asText)) return (params) => params;
@@ -89,7 +91,7 @@ function toFieldReader(schema: z.ZodType): FieldReader {
   }
   if (definition.type === "union" && definition.options !== undefined) {
     const readers = definition.options.map((option) => toFieldReader(option).convert);
-    // Text that none of the options reads as something else stays text.
+    // The first option that converts the text to another type is used; otherwise the text stays text.
     return { convert: (text) => readers.map((read) => read(text)).find((value) => typeof value !== "string") ?? text, list: false };
   }
   const convert = definition.type === "number" ? asNumber : definition.type === "boolean" ? asBoolean : asText;

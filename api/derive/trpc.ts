@@ -1,16 +1,17 @@
 /**
- * The tRPC v11 router of the contract, as a type: what a stock `@trpc/client` infers from. Requests are served by
- * the server's one wrapper; no procedure object exists at run time.
+ * Defines the tRPC v11 router of the contract as a type, from which a standard `@trpc/client` infers its types.
+ *
+ * One wrapper in the server handles the requests; no procedure object exists at run time.
  */
 import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure, TRPCSubscriptionProcedure } from "@trpc/server";
 import type { z } from "zod";
 import type { AppContract } from "../contract/contract.ts";
+import type { Contract, InputOf, OperationSpec, OutputOf, StreamContract, StreamInputOf, StreamSpec } from "../contract/operation.ts";
 import type { AppStreams } from "../contract/streams.ts";
-import type { Contract, InputOf, OperationSpec, OutputOf, StreamContract, StreamInputOf, StreamSpec } from "../operation.ts";
 import type { Problem, TrpcErrorKey } from "../schema/error.ts";
 import type { StreamReset } from "../schema/timeline.ts";
 
-/** The `error` of a tRPC answer. `data.problem` is what REST would have answered. */
+/** The `error` of a tRPC answer. `data.problem` is the body that REST would have returned. */
 export interface TrpcErrorShape {
   readonly message: string;
   /** JSON-RPC code. */
@@ -34,13 +35,15 @@ type ProcedureOf<Spec extends OperationSpec> = Spec["method"] extends "GET"
   ? TRPCQueryProcedure<{ input: InputOf<Spec>; output: OutputOf<Spec>; meta: object }>
   : TRPCMutationProcedure<{ input: InputOf<Spec>; output: OutputOf<Spec>; meta: object }>;
 
-/** What a subscription gives beside events: what was wanted is no longer kept, and this is how it stands now. */
+/**
+ * Sent by a subscription instead of the requested events if these are no longer kept. It contains the current state.
+ */
 export interface ResetNotice {
   readonly event: "stream.reset";
   readonly data: z.infer<typeof StreamReset>;
 }
 
-/** An event with what a client sends to go on after it. */
+/** An event with its resume token. A client sends the token to continue after this event. */
 interface Tracked<Data> {
   readonly id: string;
   readonly data: Data;

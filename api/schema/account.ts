@@ -1,97 +1,154 @@
-/** Accounts, sessions and what a credential says of itself. */
+/** Defines the schemas of accounts and sessions, and of the answer that describes the caller's own credential. */
 import { z } from "zod";
 import { Scope } from "../scopes.ts";
-import { IsoTime, Line, Password, UnixSeconds, Username } from "./common.ts";
+import { flag, int, isoTime, Line, number, Password, text, Username, unixSeconds, username } from "./common.ts";
+import { exampleId, idText } from "./id.ts";
 
-const Email = z.email().max(254);
+const displayName = (description: string) => text(description, "Ana Ruiz");
+const NewDisplayName = Line(120).meta({ description: "Name for people to read, 1 to 120 characters.", example: "Ana Ruiz" });
+const Email = z.email().max(254).meta({
+  description: "E-mail address, unique among accounts, at most 254 characters. The service sends no mail.",
+  example: "ana@example.com",
+});
 
 export const Account = z
   .strictObject({
-    username: z.string(),
-    displayName: z.string().optional(),
-    email: z.string().optional(),
-    operator: z.boolean(),
-    disabled: z.boolean(),
-    createdAt: UnixSeconds,
+    username: username("Username; it never changes."),
+    displayName: displayName("Name for people to read.").optional(),
+    email: text("E-mail address.", "ana@example.com").optional(),
+    operator: flag("Whether the account manages other accounts. This gives no access to content.", false),
+    disabled: flag("Whether the account is switched off: its sessions and keys are refused.", false),
+    createdAt: unixSeconds("When the account was made."),
   })
-  .meta({ id: "Account" });
+  .meta({ id: "Account", description: "An account of a person." });
 export type Account = z.infer<typeof Account>;
 
-/** `setupUrl` appears once, when no password was given: the one-time link by which the person sets one. */
-export const CreatedAccount = Account.extend({ setupUrl: z.string().optional() }).meta({ id: "CreatedAccount" });
+/**
+ * `setupUrl` is a one-time link by which the person sets a password. It is present only in this answer, and only if no
+ * password was given.
+ */
+export const CreatedAccount = Account.extend({
+  setupUrl: text(
+    "One-time link by which the person sets a password, valid for one hour. Only in this answer, and only when no password was given.",
+    "http://127.0.0.1:8787/setup#token=…",
+  ).optional(),
+}).meta({ id: "CreatedAccount", description: "A new account." });
 export type CreatedAccount = z.infer<typeof CreatedAccount>;
 
 export const CreateAccountRequest = z
   .strictObject({
     username: Username,
-    displayName: Line(120).optional(),
+    displayName: NewDisplayName.optional(),
     email: Email.optional(),
-    operator: z.boolean().optional(),
-    password: Password.optional(),
+    operator: flag("Whether the account may manage other accounts; false by default.", false).optional(),
+    password: Password.describe("Password, 10 to 200 characters. Without it the answer carries a setup link.").optional(),
   })
-  .meta({ id: "CreateAccountRequest" });
+  .meta({ id: "CreateAccountRequest", description: "The account to make." });
+
+/** `null` removes the name or the address. */
+const profile = {
+  displayName: NewDisplayName.nullable().describe("New name for people to read; `null` clears it.").optional(),
+  email: Email.nullable().describe("New e-mail address; `null` clears it.").optional(),
+};
 
 export const UpdateAccountRequest = z
   .strictObject({
-    displayName: Line(120).optional(),
-    email: Email.optional(),
-    operator: z.boolean().optional(),
-    disabled: z.boolean().optional(),
+    ...profile,
+    operator: flag("Whether the account may manage other accounts.", false).optional(),
+    disabled: flag("True switches the account off: its sessions and keys stop at once.", true).optional(),
   })
-  .meta({ id: "UpdateAccountRequest" });
+  .meta({ id: "UpdateAccountRequest", description: "The fields to change; what is left out stays." });
+
+const PasswordGrant = z.strictObject({
+  grantType: z.literal("password").describe("Sign in with a password."),
+  username: z.string().max(100).meta({ description: "Username, in any case.", example: "ana" }),
+  password: z.string().max(1000).meta({ description: "Password of the account.", example: "correct horse battery" }),
+});
+const RefreshGrant = z.strictObject({
+  grantType: z.literal("refresh_token").describe("Exchange a refresh token for a new pair of tokens."),
+  refreshToken: z.string().max(1000).meta({
+    description:
+      "The newest refresh token of the session. The one before it is accepted for 30 seconds after its first use; any older one ends the session.",
+    example: "svcr_…",
+  }),
+});
 
 export const TokenRequest = z
-  .discriminatedUnion("grantType", [
-    z.strictObject({ grantType: z.literal("password"), username: z.string().max(100), password: z.string().max(1000) }),
-    z.strictObject({ grantType: z.literal("refresh_token"), refreshToken: z.string().max(1000) }),
-  ])
-  .meta({ id: "TokenRequest" });
+  .discriminatedUnion("grantType", [PasswordGrant, RefreshGrant])
+  .meta({ id: "TokenRequest", description: "A sign-in with a password, or a refresh token." });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
-/** `expiresIn` in seconds. */
 export const TokenResponse = z
-  .strictObject({ accessToken: z.string(), tokenType: z.literal("Bearer"), expiresIn: z.number(), refreshToken: z.string() })
-  .meta({ id: "TokenResponse" });
+  .strictObject({
+    accessToken: text("JSON Web Token for `Authorization: Bearer`.", "eyJhbGciOiJFZERTQSJ9…"),
+    tokenType: z.literal("Bearer").describe("How the access token is sent."),
+    expiresIn: number("Seconds until the access token expires.", 900),
+    refreshToken: text("Token for the next pair; it replaces the one that was sent.", "svcr_…"),
+  })
+  .meta({ id: "TokenResponse", description: "The tokens of a session." });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
-/** `username` is needed for the first account only; a link made for an account knows its own. */
+/** `username` is required only for the first account. The setup link of an existing account already identifies it. */
 export const SetupRequest = z
-  .strictObject({ token: z.string().max(1000), password: Password, username: Username.optional(), displayName: Line(120).optional() })
-  .meta({ id: "SetupRequest" });
+  .strictObject({
+    token: z.string().max(1000).meta({ description: "Token of the setup link.", example: "eyJ2IjoxfQ" }),
+    password: Password,
+    username: Username.describe("Username of the first account. A link for an existing account needs none.").optional(),
+    displayName: NewDisplayName.optional(),
+  })
+  .meta({ id: "SetupRequest", description: "A setup link's token, and the password to set." });
 
 export const StreamTicketRequest = z
   .strictObject({
-    resource: z.string().regex(/^(article:art|run:run|workspace:ws)_[0-9A-Z]{26}$/, "must be article:art_…, run:run_… or workspace:ws_…"),
+    resource: z
+      .string()
+      .regex(/^(article:art|run:run|workspace:ws)_[0-9A-Z]{26}$/, "must be article:art_…, run:run_… or workspace:ws_…")
+      .meta({
+        description: "What the ticket opens: `article:<articleId>`, `run:<runId>` or `workspace:<workspaceId>`.",
+        example: `article:${exampleId("art")}`,
+      }),
   })
-  .meta({ id: "StreamTicketRequest" });
+  .meta({ id: "StreamTicketRequest", description: "The one resource whose socket or stream the ticket opens." });
 
-export const StreamTicket = z.strictObject({ ticket: z.string(), expiresAt: IsoTime }).meta({ id: "StreamTicket" });
+export const StreamTicket = z
+  .strictObject({
+    ticket: text("Ticket for `?ticket=` in the URL of a socket or stream.", "eyJhbGciOiJFZERTQSJ9…"),
+    expiresAt: isoTime("When the ticket stops opening anything."),
+  })
+  .meta({ id: "StreamTicket", description: "A short-lived credential for one resource's socket or stream." });
 export type StreamTicket = z.infer<typeof StreamTicket>;
 
-/** What the credential of the request is; `workspaces` counts those it can see. */
+/**
+ * The account and credential of the request. Only sessions receive `email`. `workspaces` is the number of workspaces
+ * that the credential can see.
+ */
 export const Me = z
   .strictObject({
-    username: z.string(),
-    displayName: z.string().optional(),
-    operator: z.boolean(),
-    credential: z.enum(["session", "key"]),
-    keyId: z.string().optional(),
-    scopes: z.array(Scope).optional(),
-    workspaces: z.int(),
+    username: username("Username of the account."),
+    displayName: displayName("Name for people to read.").optional(),
+    email: text("E-mail address. Only sessions see it.", "ana@example.com").optional(),
+    operator: flag("Whether the account manages other accounts.", false),
+    credential: z.enum(["session", "key"]).describe("Kind of the credential: a person's session, or an API key."),
+    keyId: idText("key", "Id of the API key. Absent for a session.").optional(),
+    scopes: z.array(Scope).describe("Scopes of the API key. Absent means full access.").optional(),
+    workspaces: int("Number of workspaces that this credential can see.", 3),
   })
-  .meta({ id: "Me" });
+  .meta({ id: "Me", description: "The account and the credential that made the request." });
 export type Me = z.infer<typeof Me>;
 
-/** A new password needs the current one and ends the other sessions. */
+/** A new password requires the current one and ends all other sessions. */
 export const UpdateMeRequest = z
   .strictObject({
-    displayName: Line(120).optional(),
-    email: Email.optional(),
-    password: Password.optional(),
-    currentPassword: z.string().max(1000).optional(),
+    ...profile,
+    password: Password.describe("New password, 10 to 200 characters. It ends the other sessions and needs `currentPassword`.").optional(),
+    currentPassword: z
+      .string()
+      .max(1000)
+      .meta({ description: "Present password. Required with `password`.", example: "correct horse battery" })
+      .optional(),
   })
   .refine((body) => body.password === undefined || body.currentPassword !== undefined, {
     path: ["currentPassword"],
     message: "is required to set a new password",
   })
-  .meta({ id: "UpdateMeRequest" });
+  .meta({ id: "UpdateMeRequest", description: "The fields to change; what is left out stays." });

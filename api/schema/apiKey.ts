@@ -1,45 +1,71 @@
-/** API keys (specification: API key; Authentication). The key text itself appears only in `CreatedApiKey`. */
+/**
+ * Defines the schemas of API keys (specification: API key; Authentication). The key value itself is only in
+ * `CreatedApiKey`.
+ */
 import { z } from "zod";
 import { Scope } from "../scopes.ts";
-import { IsoTime, Line } from "./common.ts";
-import { WorkspaceId } from "./id.ts";
+import { isoTime, Line, text, username } from "./common.ts";
+import { exampleId, idText, WorkspaceId } from "./id.ts";
 
-export const ApiKeyState = z.enum(["active", "revoked", "expired"]).meta({ id: "ApiKeyState" });
+export const ApiKeyState = z
+  .enum(["active", "revoked", "expired"])
+  .meta({ id: "ApiKeyState", description: "State of an API key. Only an active key is accepted." });
 export type ApiKeyState = z.infer<typeof ApiKeyState>;
 
-/** `scopes` absent: full access. `workspaceIds` narrows to those workspaces. */
+/** Without `scopes` the key has full access. `workspaceIds` restricts the key to those workspaces. */
 export const ApiKey = z
   .strictObject({
-    keyId: z.string(),
-    name: z.string(),
-    description: z.string().optional(),
-    prefix: z.string(),
+    keyId: idText("key", "Id of the key."),
+    name: text("Name of the key.", "Build server"),
+    description: text("What the key is for.", "Publishes the changelog.").optional(),
+    prefix: text("First 12 characters of the key, by which a person recognises it.", "svc_4fGh2kLm"),
     state: ApiKeyState,
-    scopes: z.array(Scope).optional(),
-    workspaceIds: z.array(z.string()).optional(),
-    createdAt: IsoTime,
-    createdBy: z.string(),
-    lastUsedAt: IsoTime.optional(),
-    expiresAt: IsoTime.optional(),
-    revokedAt: IsoTime.optional(),
+    scopes: z.array(Scope).describe("What the key may do. Absent means full access.").optional(),
+    workspaceIds: z
+      .array(z.string())
+      .meta({ description: "Workspaces that the key is limited to. Absent means all of its account.", example: [exampleId("ws")] })
+      .optional(),
+    createdAt: isoTime("When the key was made."),
+    createdBy: username("Username of the account that made the key."),
+    lastUsedAt: isoTime("When the key was last used, to within a minute. Absent if never.").optional(),
+    expiresAt: isoTime("When the key expires. Absent means never.").optional(),
+    revokedAt: isoTime("When the key was revoked.").optional(),
   })
-  .meta({ id: "ApiKey" });
+  .meta({ id: "ApiKey", description: "An API key, without its value." });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-export const CreatedApiKey = ApiKey.extend({ key: z.string() }).meta({ id: "CreatedApiKey" });
+export const CreatedApiKey = ApiKey.extend({
+  key: text("The key itself, for the header `x-api-key`. It is shown in this answer only.", "svc_4fGh2kLm_…"),
+}).meta({ id: "CreatedApiKey", description: "A new API key with its value." });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+
+const Name = Line(120).meta({ description: "Name of the key, 1 to 120 characters.", example: "Build server" });
+const Description = z
+  .string()
+  .max(1000)
+  .meta({ description: "What the key is for, at most 1,000 characters.", example: "Publishes the changelog." });
 
 export const CreateApiKeyRequest = z
   .strictObject({
-    name: Line(120),
-    description: z.string().max(1000).optional(),
-    scopes: z.array(Scope).min(1).max(100).optional(),
-    workspaceIds: z.array(WorkspaceId).min(1).max(100).optional(),
-    expiresAt: IsoTime.optional(),
+    name: Name,
+    description: Description.optional(),
+    scopes: z
+      .array(Scope)
+      .min(1)
+      .max(100)
+      .describe("What the key may do. Left out, it gets full access, which only a person's session can give.")
+      .optional(),
+    workspaceIds: z
+      .array(WorkspaceId)
+      .min(1)
+      .max(100)
+      .describe("Workspaces to limit the key to; all of the account by default.")
+      .optional(),
+    expiresAt: isoTime("When the key expires; never by default.").optional(),
   })
-  .meta({ id: "CreateApiKeyRequest" });
+  .meta({ id: "CreateApiKeyRequest", description: "The API key to make. A key never gives more than the credential that makes it has." });
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const UpdateApiKeyRequest = z
-  .strictObject({ name: Line(120).optional(), description: z.string().max(1000).optional() })
-  .meta({ id: "UpdateApiKeyRequest" });
+  .strictObject({ name: Name.optional(), description: Description.optional() })
+  .meta({ id: "UpdateApiKeyRequest", description: "The fields to change; what is left out stays." });

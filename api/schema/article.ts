@@ -1,191 +1,292 @@
-/** Articles, their content, edits and commits (api decisions: content shapes). All shapes are closed. */
+/**
+ * Defines the schemas of articles, their content, edits and commits (api decisions: content shapes). All schemas refuse
+ * unknown fields.
+ */
 import { z } from "zod";
-import { Line, UnixSeconds } from "./common.ts";
-import { WorkspaceId } from "./id.ts";
+import { flag, int, Line, text, unixSeconds, username } from "./common.ts";
+import { idText, WorkspaceId } from "./id.ts";
 
-/** The three root texts of an article's Y.Doc. */
+const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** Names of the three root texts in the Y.Doc of an article. */
 export const articleFiles = ["content.md", "outline.md", "research.md"] as const;
-export const ArticleFile = z.enum(articleFiles).meta({ id: "ArticleFile" });
+export const ArticleFile = z
+  .enum(articleFiles)
+  .meta({ id: "ArticleFile", description: "A file of an article: the text itself, its outline, or the research for it." });
 export type ArticleFile = z.infer<typeof ArticleFile>;
 
-export const AuthorKind = z.enum(["user", "agent", "key"]).meta({ id: "AuthorKind" });
-export const Author = z.strictObject({ username: z.string(), kind: AuthorKind }).meta({ id: "Author" });
+export const AuthorKind = z
+  .enum(["user", "agent", "key"])
+  .meta({ id: "AuthorKind", description: "How the text was written: by a person, by a run, or through an API key." });
+export const Author = z
+  .strictObject({ username: username("Username of the account that wrote, or on whose behalf it was written."), kind: AuthorKind })
+  .meta({ id: "Author", description: "An author of a change." });
 export type Author = z.infer<typeof Author>;
 
-export const PublicLinkMode = z.enum(["live", "snapshot"]).meta({ id: "PublicLinkMode" });
+export const PublicLinkMode = z.enum(["live", "snapshot"]).meta({
+  id: "PublicLinkMode",
+  description: "`live`: the page follows every later edit. `snapshot`: the page keeps the text of one revision.",
+});
 export type PublicLinkMode = z.infer<typeof PublicLinkMode>;
-export const PublicLinkState = z.enum(["live", "snapshot", "expired"]).meta({ id: "PublicLinkState" });
+export const PublicLinkState = z
+  .enum(["live", "snapshot", "expired"])
+  .meta({ id: "PublicLinkState", description: "State of a public page. An article that is not public has none." });
 export type PublicLinkState = z.infer<typeof PublicLinkState>;
 
-/** `contentHash`, `files`, `wordCount` and `updatedAt` are those of the last commit; `revision` is live. */
+/**
+ * `contentHash`, `files`, `wordCount` and `updatedAt` describe the last commit. `revision` is the revision of the live
+ * text.
+ */
 export const Article = z
   .strictObject({
-    articleId: z.string(),
-    workspaceId: z.string(),
-    folderId: z.string().nullable(),
-    title: z.string(),
-    slug: z.string(),
-    revision: z.int(),
-    contentHash: z.string(),
-    files: z.array(ArticleFile),
-    wordCount: z.int(),
-    createdBy: z.string(),
-    createdAt: UnixSeconds,
-    updatedBy: z.string(),
-    updatedAt: UnixSeconds,
-    topicId: z.string().optional(),
-    templateId: z.string().optional(),
-    deletedAt: UnixSeconds.optional(),
-    publicLink: z.strictObject({ mode: PublicLinkMode, url: z.string(), state: PublicLinkState }).optional(),
+    articleId: idText("art", "Id of the article."),
+    workspaceId: idText("ws", "Workspace that the article belongs to."),
+    folderId: text("Folder that the article is in; null at the top level.", "fld_01KAHX0000050123456789ABCD").nullable(),
+    title: text("Title.", "How a draft survives a power cut"),
+    slug: text("Short name made from the title.", "how-a-draft-survives-a-power-cut"),
+    revision: int("Position of the newest durable edit, of any file. It grows with every batch of edits.", 42),
+    contentHash: text("SHA-256 of `content.md` as of the last commit, in hex.", sha256OfNothing),
+    files: z.array(ArticleFile).describe("Files that hold text as of the last commit."),
+    wordCount: int("Number of words in `content.md` as of the last commit.", 1180),
+    createdBy: username("Username of the account that made the article."),
+    createdAt: unixSeconds("When the article was made."),
+    updatedBy: username("Username of the account that last committed or renamed."),
+    updatedAt: unixSeconds("When the article was last committed or renamed."),
+    topicId: idText("top", "Topic that the article is written for.").optional(),
+    templateId: text("Template that the article was made from.", "tpl_01KAHX0000050123456789ABCD").optional(),
+    deletedAt: unixSeconds("When the article was moved to the trash. Absent unless it is there.").optional(),
+    publicLink: z
+      .strictObject({
+        mode: PublicLinkMode,
+        url: text("Address of the public page.", "http://127.0.0.1:8787/p/how-a-draft-survives"),
+        state: PublicLinkState,
+      })
+      .describe("The public page. Absent unless the article is public.")
+      .optional(),
   })
-  .meta({ id: "Article" });
+  .meta({ id: "Article", description: "An article without its text." });
 export type Article = z.infer<typeof Article>;
 
 const Slug = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit");
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")
+  .meta({
+    description: "Short name, unique in the workspace: 1 to 120 of a-z, 0-9 and `-`.",
+    example: "how-a-draft-survives",
+  });
+
+const Title = Line(500).meta({ description: "Title, 1 to 500 characters.", example: "How a draft survives a power cut" });
 
 export const CreateArticleRequest = z
-  .strictObject({ workspaceId: WorkspaceId, title: Line(500), content: z.string().optional() })
-  .meta({ id: "CreateArticleRequest" });
+  .strictObject({
+    workspaceId: WorkspaceId.describe("Workspace to make the article in."),
+    title: Title,
+    content: text("Markdown for `content.md`, at most 2 MiB as UTF-8; empty by default.", "# How a draft survives\n").optional(),
+  })
+  .meta({ id: "CreateArticleRequest", description: "The article to make." });
 export type CreateArticleRequest = z.infer<typeof CreateArticleRequest>;
 
 export const UpdateArticleRequest = z
-  .strictObject({ title: Line(500).optional(), slug: Slug.optional() })
-  .meta({ id: "UpdateArticleRequest" });
+  .strictObject({ title: Title.optional(), slug: Slug.optional() })
+  .meta({ id: "UpdateArticleRequest", description: "The fields to change; what is left out stays." });
 
-export const ContentFormat = z.enum(["markdown", "json"]).meta({ id: "ContentFormat" });
+export const ContentFormat = z
+  .enum(["markdown", "json"])
+  .meta({ id: "ContentFormat", description: "`markdown`: the text itself. `json`: its Markdown syntax tree (mdast) as JSON text." });
 
-/** `content` is the text itself; with format `json` it is the Markdown syntax tree (mdast) as JSON text. */
+/** `content` is the text itself. With format `json` it is the Markdown syntax tree (mdast) as JSON text. */
 export const ArticleContent = z
   .strictObject({
-    articleId: z.string(),
+    articleId: idText("art", "Id of the article."),
     file: ArticleFile,
     format: ContentFormat,
-    content: z.string(),
-    revision: z.int(),
-    contentHash: z.string(),
+    content: text("The text, or its syntax tree as JSON text.", "# How a draft survives\n"),
+    revision: int("Revision that was read; send it as `baseRevision` of an edit.", 42),
+    contentHash: text("SHA-256 of the file's UTF-8 bytes, in hex.", sha256OfNothing),
   })
-  .meta({ id: "ArticleContent" });
+  .meta({ id: "ArticleContent", description: "A file of an article at one revision." });
 export type ArticleContent = z.infer<typeof ArticleContent>;
 
-/** One exact replacement; `occurrence` chooses among several matches (default: the match must be the only one). */
+/** One exact replacement. `occurrence` selects one of several matches; without it there must be exactly one match. */
 export const TextEdit = z
   .strictObject({
-    find: z.string().min(1),
-    replace: z.string(),
-    prefix: z.string().optional(),
-    suffix: z.string().optional(),
-    occurrence: z.union([z.literal("first"), z.literal("all"), z.int().min(1)]).optional(),
+    find: z.string().min(1).meta({ description: "Text to find, exactly as it stands.", example: "teh" }),
+    replace: text("Text to put in its place; empty removes it.", "the"),
+    prefix: text("Text that stands just before the match. It stays.", "in ").optional(),
+    suffix: text("Text that stands just after the match. It stays.", " end").optional(),
+    occurrence: z
+      .union([z.literal("first"), z.literal("all"), z.int().min(1)])
+      .meta({
+        description: "Which match to replace: `first`, `all`, or its number from 1. By default there must be only one.",
+        example: "first",
+      })
+      .optional(),
   })
-  .meta({ id: "TextEdit" });
+  .meta({ id: "TextEdit", description: "A replacement of one piece of text." });
 export type TextEdit = z.infer<typeof TextEdit>;
 
-/** `replace` overwrites a whole file and therefore needs `baseRevision`; all modes merge into the live text. */
-export const EditRequest = z
-  .strictObject({
-    mode: z.enum(["replace", "append", "prepend", "patch"]),
-    file: ArticleFile.optional(),
-    content: z.string().optional(),
-    edits: z.array(TextEdit).min(1).max(1000).optional(),
-    baseRevision: z.int().min(0).optional(),
-    onConflict: z.enum(["merge", "fail"]).optional(),
-    dryRun: z.boolean().optional(),
-    message: z.string().max(1000).optional(),
-  })
-  .refine(
-    (edit) =>
-      edit.mode === "patch"
-        ? edit.edits !== undefined && edit.content === undefined
-        : edit.content !== undefined && edit.edits === undefined,
-    {
-      error: "must have 'edits' and no 'content' with mode patch, 'content' and no 'edits' with any other",
-    },
-  )
-  .meta({ id: "EditRequest" });
+const BaseRevision = z.int().min(0).meta({
+  description:
+    "Revision that the edit was made from: newer text is merged with it. Mode `replace` needs it; the other modes use the newest by default.",
+  example: 42,
+});
+const NewText = text("Markdown, at most 2 MiB for the whole file.", "\nOne more paragraph.\n");
+/** Options that every edit mode accepts. */
+const editOptions = {
+  file: ArticleFile.describe("File to edit; `content.md` by default.").optional(),
+  baseRevision: BaseRevision.optional(),
+  onConflict: z
+    .enum(["merge", "fail"])
+    .describe("What to do when others changed the file since `baseRevision`: `merge` (default), or `fail` with 409.")
+    .optional(),
+  dryRun: flag("True answers with the outcome and changes nothing.", false).optional(),
+  message: z
+    .string()
+    .max(1000)
+    .meta({ description: "Commits the document after the edit, with this message of at most 1,000 characters.", example: "Fix a typo" })
+    .optional(),
+} as const;
+
+const WholeTextEdit = z.strictObject({
+  mode: z.enum(["replace", "append", "prepend"]).describe("Replace the whole file, or write after or before what it holds."),
+  ...editOptions,
+  content: NewText,
+  edits: z.never("goes with mode patch only; with this mode give 'content'").optional(),
+});
+const PatchEdit = z.strictObject({
+  mode: z.literal("patch").describe("Replace pieces of the file."),
+  ...editOptions,
+  edits: z.array(TextEdit).min(1).max(1000).describe("Replacements, made one after the other; 1 to 1,000."),
+  content: z.never("goes with the modes replace, append and prepend; with mode patch give 'edits'").optional(),
+});
+
+/** `replace` overwrites a whole file and therefore requires `baseRevision`. All modes are merged into the live text. */
+export const EditRequest = z.discriminatedUnion("mode", [WholeTextEdit, PatchEdit]).meta({
+  id: "EditRequest",
+  description: "An edit of one file: `content` with the modes `replace`, `append` and `prepend`, `edits` with mode `patch`, never both.",
+});
 export type EditRequest = z.infer<typeof EditRequest>;
 
-/** The same as `EditRequest` with mode `replace`, which PUT need not say. */
+/** The same as `EditRequest` with mode `replace`. PUT has no `mode` field, because it always replaces. */
 export const ReplaceContentRequest = z
   .strictObject({
-    mode: z.literal("replace").optional(),
-    file: ArticleFile.optional(),
-    content: z.string(),
-    baseRevision: z.int().min(0).optional(),
-    onConflict: z.enum(["merge", "fail"]).optional(),
-    dryRun: z.boolean().optional(),
-    message: z.string().max(1000).optional(),
+    mode: z.literal("replace").describe("May be left out: this operation always replaces.").optional(),
+    ...editOptions,
+    content: NewText.describe("Markdown of the whole file, at most 2 MiB."),
   })
-  .meta({ id: "ReplaceContentRequest" });
+  .meta({ id: "ReplaceContentRequest", description: "The new text of a file." });
+
+const RejectedEdit = z
+  .strictObject({
+    index: int("Position of the replacement in `edits`, from 0.", 1),
+    code: text("`anchor_not_found` or `anchor_ambiguous`.", "anchor_not_found"),
+    detail: text("Why it was not made, in words.", "The text to find is not in the file."),
+  })
+  .describe("A replacement that was not made.");
 
 export const EditResponse = z
   .strictObject({
-    articleId: z.string(),
+    articleId: idText("art", "Id of the article."),
     file: ArticleFile,
-    revision: z.int(),
-    contentHash: z.string(),
-    merged: z.boolean(),
-    applied: z.int(),
-    rejected: z.array(z.strictObject({ index: z.int(), code: z.string(), detail: z.string() })),
-    commitId: z.string().optional(),
+    revision: int("Revision of the article with this edit.", 43),
+    contentHash: text("SHA-256 of the edited file, in hex.", sha256OfNothing),
+    merged: flag("Whether newer text of others was merged with the edit.", false),
+    applied: int("Number of replacements that were made; 1 for the other modes.", 1),
+    rejected: z.array(RejectedEdit).meta({ description: "Replacements that were not made; the others were.", example: [] }),
+    commitId: idText("cmt", "Commit that the edit made. Absent without a `message`.").optional(),
   })
-  .meta({ id: "EditResponse" });
+  .meta({ id: "EditResponse", description: "What an edit did." });
 export type EditResponse = z.infer<typeof EditResponse>;
 
-export const CommitKind = z.enum(["commit", "checkpoint", "agent", "restore", "import"]).meta({ id: "CommitKind" });
+export const CommitKind = z.enum(["commit", "checkpoint", "agent", "restore", "import"]).meta({
+  id: "CommitKind",
+  description:
+    "`commit`: asked for. `checkpoint`: made by itself after a pause in the typing. `agent`: made by a run. `restore`: an earlier text put back. `import`: brought in.",
+});
 export type CommitKind = z.infer<typeof CommitKind>;
 
-/** `added` and `removed` count lines against the commit before. */
+const CommittedFile = z
+  .strictObject({
+    file: ArticleFile,
+    contentHash: text("SHA-256 of the file in this commit, in hex.", sha256OfNothing),
+    added: int("Lines added since the commit before.", 12),
+    removed: int("Lines removed since the commit before.", 3),
+  })
+  .describe("A file that holds text.");
+
+/** `added` and `removed` are the numbers of lines that changed since the previous commit. */
 export const Commit = z
   .strictObject({
-    commitId: z.string(),
-    articleId: z.string(),
-    revision: z.int(),
-    parentRevision: z.int().nullable(),
+    commitId: idText("cmt", "Id of the commit."),
+    articleId: idText("art", "Article that was committed."),
+    revision: int("Revision of the article that the commit keeps.", 42),
+    parentRevision: int("Revision of the commit before; null for the first.", 30).nullable(),
     kind: CommitKind,
-    message: z.string(),
-    name: z.string().optional(),
-    authors: z.array(Author),
-    files: z.array(z.strictObject({ file: ArticleFile, contentHash: z.string(), added: z.int(), removed: z.int() })),
-    createdAt: UnixSeconds,
-    runId: z.string().optional(),
+    message: text("Message of the commit; may be empty.", "Rewrite the introduction"),
+    name: text("Name by which people find the commit.", "Sent to the editor").optional(),
+    authors: z.array(Author).describe("Who wrote what changed since the commit before."),
+    files: z.array(CommittedFile).describe("Files in the commit."),
+    createdAt: unixSeconds("When the commit was made."),
+    runId: idText("run", "Run that made the commit.").optional(),
   })
-  .meta({ id: "Commit" });
+  .meta({ id: "Commit", description: "A kept revision of an article." });
 export type Commit = z.infer<typeof Commit>;
 
 export const CreateCommitRequest = z
-  .strictObject({ message: z.string().max(1000).optional(), name: Line(120).optional(), kind: z.enum(["commit", "checkpoint"]).optional() })
-  .meta({ id: "CreateCommitRequest" });
+  .strictObject({
+    message: z
+      .string()
+      .max(1000)
+      .meta({ description: "Message, at most 1,000 characters; empty by default.", example: "Rewrite the introduction" })
+      .optional(),
+    name: Line(120)
+      .meta({ description: "Name by which people find the commit, 1 to 120 characters.", example: "Sent to the editor" })
+      .optional(),
+    kind: z.enum(["commit", "checkpoint"]).describe("Kind of the commit; `commit` by default.").optional(),
+  })
+  .meta({ id: "CreateCommitRequest", description: "How the commit is described." });
 
-/** A position of the article's history, or its live text. */
-export const RevisionOrLive = z.union([z.int().min(0), z.literal("live")]);
+/** A revision in the history of the article, or `live` for its current text. */
+export const RevisionOrLive = z
+  .union([z.int().min(0), z.literal("live")])
+  .meta({ description: "A revision of the article, or `live` for its newest text.", example: "live" });
 
-export const DiffFormat = z.enum(["unified", "words", "json"]).meta({ id: "DiffFormat" });
+export const DiffFormat = z.enum(["unified", "words", "json"]).meta({
+  id: "DiffFormat",
+  description: "`unified`: text in the unified format. `json`: whole lines. `words`: single words.",
+});
 export type DiffFormat = z.infer<typeof DiffFormat>;
 
+const DiffChange = z
+  .strictObject({
+    op: z.enum(["equal", "insert", "delete"]).describe("What happened to the text."),
+    text: text("A line or some words.", "It is written to disk first.\n"),
+  })
+  .describe("A stretch of text.");
+
 /**
- * Lines that differ, with three of context around them; line numbers count from 1. Format `unified` gives them as
- * `text` in the unified format, `json` as `changes` of whole lines, `words` as `changes` of words.
+ * Lines that differ, with three lines of context around them. Line numbers start at 1. Format `unified` returns `text`
+ * in the unified diff format, `json` returns `changes` of whole lines, and `words` returns `changes` of words.
  */
 export const DiffHunk = z
   .strictObject({
-    fromLine: z.int(),
-    fromLines: z.int(),
-    toLine: z.int(),
-    toLines: z.int(),
-    text: z.string().optional(),
-    changes: z.array(z.strictObject({ op: z.enum(["equal", "insert", "delete"]), text: z.string() })).optional(),
+    fromLine: int("First line in the older text, from 1.", 3),
+    fromLines: int("Number of lines in the older text.", 7),
+    toLine: int("First line in the newer text, from 1.", 3),
+    toLines: int("Number of lines in the newer text.", 8),
+    text: text("The lines in the unified format. Only with format `unified`.", " # Title\n+It is written to disk first.\n").optional(),
+    changes: z.array(DiffChange).describe("The stretches in order. Only with the formats `json` and `words`.").optional(),
   })
-  .meta({ id: "DiffHunk" });
+  .meta({ id: "DiffHunk", description: "Lines that differ, with up to three unchanged lines around them." });
 export type DiffHunk = z.infer<typeof DiffHunk>;
 
-/** `from` and `to` are the revisions compared; `stats` counts lines. */
+/** `from` and `to` are the compared revisions. `stats` counts lines. */
 export const ArticleDiff = z
   .strictObject({
-    from: z.int(),
-    to: z.int(),
-    hunks: z.array(DiffHunk),
-    stats: z.strictObject({ added: z.int(), removed: z.int() }),
+    from: int("Older revision.", 30),
+    to: int("Newer revision.", 42),
+    hunks: z.array(DiffHunk).describe("Places that differ, from the top."),
+    stats: z.strictObject({ added: int("Lines added.", 12), removed: int("Lines removed.", 3) }).describe("How much differs, in lines."),
   })
-  .meta({ id: "ArticleDiff" });
+  .meta({ id: "ArticleDiff", description: "What differs between two revisions of a file." });
 export type ArticleDiff = z.infer<typeof ArticleDiff>;

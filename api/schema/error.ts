@@ -1,10 +1,11 @@
 /**
- * The closed table of refusals: one row of data for each code, read by every surface.
+ * Defines the closed table of error codes, with one row of data for each code. Every API surface reads it.
  *
- * An `AppError` is a refusal the caller can act on. Outcomes of outside work are values, and bugs are
- * ordinary exceptions that show as `internal`.
+ * An `AppError` is a refusal that the caller can act on. Outcomes of external work are values, and bugs are ordinary
+ * exceptions that are shown as `internal`.
  */
 import { z } from "zod";
+import { int, number, text } from "./common.ts";
 
 /** HTTP status → tRPC key, CLI exit code and the codes that share them. */
 const groups = [
@@ -73,6 +74,7 @@ const groups = [
       "anchor_ambiguous",
       "gate_failed",
       "content_not_accepted",
+      "edit_too_complex",
       "idempotency_key_reused",
     ],
   },
@@ -87,7 +89,7 @@ const groups = [
 export type ErrorCode = (typeof groups)[number]["codes"][number];
 export type TrpcErrorKey = (typeof groups)[number]["trpc"];
 
-/** WebSocket close codes of the refusals that a socket can meet. */
+/** WebSocket close codes of the errors that can occur on a socket. */
 const closeCodes: Partial<Record<ErrorCode, number>> = {
   unauthenticated: 4401,
   token_expired: 4401,
@@ -110,11 +112,12 @@ export interface ErrorRow {
   readonly trpc: TrpcErrorKey;
   readonly exit: number;
   readonly close?: number;
-  /** The code in words, as the `title` of a problem. */
+  /** The code as words, used for the `title` of a problem. */
   readonly title: string;
 }
 
-function toTitle(code: string): string {
+/** Converts a code to words: "malformed_json" becomes "Malformed JSON". */
+export function toTitle(code: string): string {
   const words = code.replaceAll("_", " ").replaceAll(/\b(?:api|https|json|url)\b/g, (word) => word.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -134,34 +137,51 @@ export function errorRow(code: ErrorCode): ErrorRow {
   return row;
 }
 
-/** One finding inside a body: `pointer` is a JSON Pointer (RFC 6901) such as `/scopes/0`. */
-export const ProblemFinding = z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }).meta({ id: "ProblemFinding" });
+/** One fault in a request. `pointer` is a JSON Pointer (RFC 6901) such as `/scopes/0`. */
+export const ProblemFinding = z
+  .strictObject({
+    pointer: text("Where: a JSON Pointer (RFC 6901) into the body, or the name of a parameter after `/`.", "/scopes/0"),
+    code: text("What is wrong, as a code.", "invalid_value"),
+    message: text("What would be right, in words.", "must be one of 'articles:read', 'articles:write'"),
+  })
+  .meta({ id: "ProblemFinding", description: "One fault of a request." });
 export type ProblemFinding = z.infer<typeof ProblemFinding>;
 
-/** RFC 9457 problem details, the body of every refusal (`application/problem+json`). */
+/** Problem details after RFC 9457. This is the body of every refusal (`application/problem+json`). */
 export const Problem = z
   .strictObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string(),
-    code: z.enum([...errorTable.keys()] as [ErrorCode, ...ErrorCode[]]),
-    requestId: z.string(),
-    errors: z.array(ProblemFinding).optional(),
-    requiredScopes: z.array(z.string()).optional(),
-    missingScopes: z.array(z.string()).optional(),
-    currentRevision: z.int().optional(),
-    currentState: z.string().optional(),
-    allowed: z.array(z.string()).optional(),
-    /** Seconds. */
-    retryAfter: z.number().optional(),
-    activeRunId: z.string().optional(),
+    type: text("Address of a page that explains the code.", "http://127.0.0.1:8787/problems/revision_conflict"),
+    title: text("The code in words.", "Revision conflict"),
+    status: int("HTTP status.", 409),
+    detail: text(
+      "What went wrong, where, and what would be right. For people; do not parse it.",
+      "The article has changed since revision 41.",
+    ),
+    instance: text("Path of the request.", "/articles/art_01KAHX0000050123456789ABCD/content"),
+    code: z.enum([...errorTable.keys()] as [ErrorCode, ...ErrorCode[]]).describe("What went wrong. Programs decide by this."),
+    requestId: text("Id of the request, as in `x-request-id` and the server's log.", "req-7f3a"),
+    errors: z.array(ProblemFinding).describe("All faults that were found in the request, at most 50.").optional(),
+    requiredScopes: z
+      .array(z.string())
+      .meta({ description: "Scopes that the operation needs.", example: ["articles:write"] })
+      .optional(),
+    missingScopes: z
+      .array(z.string())
+      .meta({ description: "Those of them that the key lacks.", example: ["articles:write"] })
+      .optional(),
+    currentRevision: int("Revision as it is now.", 42).optional(),
+    currentState: text("State as it is now.", "archived").optional(),
+    allowed: z
+      .array(z.string())
+      .meta({ description: "What would be possible in that state.", example: ["restore"] })
+      .optional(),
+    retryAfter: number("Seconds until a repeat makes sense.", 2).optional(),
+    activeRunId: text("Run that is in the way.", "run_01KAHX0000050123456789ABCD").optional(),
   })
-  .meta({ id: "Problem" });
+  .meta({ id: "Problem", description: "Problem details (RFC 9457): the body of every refusal." });
 export type Problem = z.infer<typeof Problem>;
 
-/** The facts a refusal may carry beyond its code and detail. */
+/** Further fields that a refusal may have besides its code and detail. */
 export type ProblemFacts = Partial<
   Pick<
     Problem,
@@ -169,12 +189,15 @@ export type ProblemFacts = Partial<
   >
 >;
 
-/** A refusal with a code of the table. `detail` is one sentence for people: what, where, what would be right. */
+/**
+ * A refusal with a code of the table. `detail` is one sentence for people: what failed, where, and what would be
+ * correct.
+ */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
   readonly facts: ProblemFacts;
-  /** Extra answer headers, such as `allow`. */
+  /** Additional headers of the answer, such as `allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, detail: string, facts: ProblemFacts = {}, headers: Readonly<Record<string, string>> = {}) {
@@ -185,7 +208,10 @@ export class AppError extends Error {
   }
 }
 
-/** Missing and not visible look alike: every resource that cannot be shown answers with this. */
+/**
+ * Returns the error for every resource that cannot be shown. Missing and invisible resources give the same error, so
+ * that callers cannot tell them apart.
+ */
 export function notFound(): AppError {
   return new AppError("not_found", "There is no such resource, or it is not visible to this credential.");
 }

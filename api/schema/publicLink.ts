@@ -1,52 +1,79 @@
-/** Public links of an article (specification: Public link of a document; api decisions: publishing). */
+/**
+ * Defines the schemas of public links of articles (specification: Public link of a document; api decisions:
+ * publishing).
+ */
 import { z } from "zod";
 import { PublicLinkMode, PublicLinkState } from "./article.ts";
-import { UnixSeconds } from "./common.ts";
+import { flag, int, text, unixSeconds, username } from "./common.ts";
+import { idText } from "./id.ts";
 
-export const LiveSyncStatus = z.enum(["synced", "pending", "syncing", "retrying", "failed"]).meta({ id: "LiveSyncStatus" });
+export const LiveSyncStatus = z.enum(["synced", "pending", "syncing", "retrying", "failed"]).meta({
+  id: "LiveSyncStatus",
+  description:
+    "`synced`: the page shows the newest text. `pending`: an edit waits. `syncing`: an attempt is under way. `retrying`: the last one failed and another follows. `failed`: all attempts failed.",
+});
 export type LiveSyncStatus = z.infer<typeof LiveSyncStatus>;
 
 export const LiveSync = z
   .strictObject({
     status: LiveSyncStatus,
-    sourceRevision: z.int(),
-    publishedRevision: z.int(),
-    attempts: z.int(),
-    lastSyncedAt: UnixSeconds.optional(),
-    nextRetryAt: UnixSeconds.optional(),
-    lastError: z.string().optional(),
+    sourceRevision: int("Newest revision of the article that the page is to show.", 42),
+    publishedRevision: int("Revision that the page shows.", 41),
+    attempts: int("Failed attempts since the last success.", 0),
+    lastSyncedAt: unixSeconds("When the page was last brought up to date.").optional(),
+    nextRetryAt: unixSeconds("When the next attempt is due.").optional(),
+    lastError: text("Why the last attempt failed.", "The store is not reachable.").optional(),
   })
-  .meta({ id: "LiveSync" });
+  .meta({ id: "LiveSync", description: "How a Live page follows its article." });
 
 /** `publishedRevision` is the article revision that the page shows. */
 export const PublicLink = z
   .strictObject({
-    articleId: z.string(),
+    articleId: idText("art", "Article that is public."),
     mode: PublicLinkMode,
-    url: z.string(),
-    slug: z.string(),
+    url: text("Address of the public page.", "http://127.0.0.1:8787/p/how-a-draft-survives"),
+    slug: text("Last part of that address.", "how-a-draft-survives"),
     state: PublicLinkState,
-    publishedRevision: z.int(),
-    publishedAt: UnixSeconds,
-    publishedBy: z.string(),
-    updatedAt: UnixSeconds,
-    indexable: z.boolean(),
-    gate: z.enum(["off", "warn", "block"]),
-    expiresAt: UnixSeconds.optional(),
-    snapshotAt: UnixSeconds.optional(),
+    publishedRevision: int("Revision of the article that the page shows.", 42),
+    publishedAt: unixSeconds("When the article was first made public."),
+    publishedBy: username("Username of the account that made it public."),
+    updatedAt: unixSeconds("When the link or the text it shows last changed."),
+    indexable: flag("Whether search engines may list the page.", false),
+    gate: z
+      .enum(["off", "warn", "block"])
+      .describe("Whether the article is checked before it is published: not, with a warning, or strictly."),
+    expiresAt: unixSeconds("When the page stops being public. Absent means never.").optional(),
+    snapshotAt: unixSeconds("When the text of a Snapshot was frozen.").optional(),
     liveSync: LiveSync.optional(),
   })
-  .meta({ id: "PublicLink" });
+  .meta({ id: "PublicLink", description: "The public page of an article." });
 export type PublicLink = z.infer<typeof PublicLink>;
 
 const PublicSlug = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit");
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")
+  .meta({
+    description:
+      "Last part of the page's address: 1 to 120 of a-z, 0-9 and `-`. Made from the title by default. An earlier slug redirects.",
+    example: "how-a-draft-survives",
+  });
 
-/** `mode` defaults to Live on a new link and stays as it is on an existing one. */
+/** `mode` defaults to Live on a new link and does not change on an existing link. */
 export const PublicLinkRequest = z
-  .strictObject({ mode: PublicLinkMode.optional(), slug: PublicSlug.optional(), indexable: z.boolean().optional() })
-  .meta({ id: "PublicLinkRequest" });
+  .strictObject({
+    mode: PublicLinkMode.describe("Live by default on a new link; an existing link keeps its mode.").optional(),
+    slug: PublicSlug.optional(),
+    indexable: flag("Whether search engines may list the page; false by default on a new link.", true).optional(),
+  })
+  .meta({ id: "PublicLinkRequest", description: "How the article is to be public." });
 
-/** The revision to freeze (a kept or committed one); absent: the newest. */
-export const SnapshotRequest = z.strictObject({ revision: z.int().min(1).optional() }).meta({ id: "SnapshotRequest" });
+/** The kept or committed revision to publish. Without it, the newest revision is used. */
+export const SnapshotRequest = z
+  .strictObject({
+    revision: z
+      .int()
+      .min(1)
+      .meta({ description: "Revision to show, a kept or committed one; the newest by default.", example: 42 })
+      .optional(),
+  })
+  .meta({ id: "SnapshotRequest", description: "The revision that the page is to show." });

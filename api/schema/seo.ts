@@ -1,10 +1,12 @@
 /**
- * The SEO brief of a topic, its reviews and the reports they carry, as the specification states them. All shapes are
- * closed; a report that could not be made has status `unavailable`, a reason, and empty rest (api decisions, §3).
+ * Defines the SEO brief of a topic and its reviews, as the specification states them. All schemas refuse unknown
+ * fields.
  */
 import { z } from "zod";
-import { IsoTime, UnixSeconds } from "./common.ts";
-import { GenerationQualityTier, SeoIntent } from "./topic.ts";
+import { unixSeconds } from "./common.ts";
+import { ArticleScorecard, ClaimsLedgerSummary, CodeVerificationReport, SerpContentBenchmarkReport } from "./report.ts";
+import { SeoIntent } from "./topic.ts";
+import { GenerationQualityTier } from "./topicResearch.ts";
 
 export const SeoDistributionGoal = z.enum(["traditional_search", "ai_search_visibility"]).meta({ id: "SeoDistributionGoal" });
 export const SeoSerpPattern = z.enum(["comparison", "guide", "tutorial", "reference", "product", "mixed"]).meta({ id: "SeoSerpPattern" });
@@ -16,7 +18,7 @@ export type SeoCheckStatus = z.infer<typeof SeoCheckStatus>;
 export const TopicSeoKeywordMetrics = z
   .strictObject({
     provider: z.string(),
-    fetchedAt: UnixSeconds,
+    fetchedAt: unixSeconds("When the figures were fetched."),
     marketVolume: z.number().optional(),
     globalVolume: z.number().optional(),
     difficulty: z.number().min(0).max(100).optional(),
@@ -42,60 +44,16 @@ export const TopicSeoKeywordCluster = z
   })
   .meta({ id: "TopicSeoKeywordCluster" });
 
-export const CodeVerificationBlock = z
-  .strictObject({
-    /** From 0, in document order. */
-    index: z.int().min(0),
-    /** Lower case; empty for an untagged fence. */
-    lang: z.string(),
-    rawLang: z.string().nullable(),
-    /** From 1: where the block starts in the article. */
-    line: z.int().min(1),
-    charCount: z.int().min(0),
-    status: z.enum(["parsed", "parse_failed", "skipped"]),
-    skipReason: z.enum(["unsupported_language", "empty_block", "block_too_large", "article_block_limit", "parser_unavailable"]).optional(),
-    detail: z.string().optional(),
-    diagnostics: z
-      .array(
-        z.strictObject({
-          message: z.string(),
-          /** From 1, within the block. */
-          line: z.int().min(1).optional(),
-          column: z.int().optional(),
-        }),
-      )
-      .optional(),
-  })
-  .meta({ id: "CodeVerificationBlock" });
-export type CodeVerificationBlock = z.infer<typeof CodeVerificationBlock>;
-
-export const CodeVerificationReport = z
-  .strictObject({
-    schemaVersion: z.literal(1),
-    status: z.enum(["complete", "unavailable"]),
-    generatedAt: IsoTime,
-    /** SHA-256 (hex). */
-    articleContentHash: z.string(),
-    blockCount: z.int().min(0),
-    blocksOmitted: z.int().min(0),
-    counts: z.strictObject({ parsed: z.int(), parse_failed: z.int(), skipped: z.int() }),
-    blocks: z.array(CodeVerificationBlock),
-    reason: z.string().optional(),
-  })
-  .meta({ id: "CodeVerificationReport" });
-export type CodeVerificationReport = z.infer<typeof CodeVerificationReport>;
-
 export const TopicSeoReviewFinding = z
   .strictObject({ code: z.string(), severity: z.enum(["low", "medium", "high"]), message: z.string(), location: z.string().optional() })
   .meta({ id: "TopicSeoReviewFinding" });
 export type TopicSeoReviewFinding = z.infer<typeof TopicSeoReviewFinding>;
 
-/** The reports of other steps join it as those steps come to be. */
 export const TopicSeoReviewSnapshot = z
   .strictObject({
     runId: z.string(),
     seoBriefRevision: z.number(),
-    reviewedAt: UnixSeconds,
+    reviewedAt: unixSeconds("When the review was made."),
     checks: z.strictObject({
       keywordRepetition: SeoCheckStatus,
       headingStructure: SeoCheckStatus,
@@ -104,8 +62,11 @@ export const TopicSeoReviewSnapshot = z
       intentAlignment: SeoCheckStatus,
     }),
     findings: z.array(TopicSeoReviewFinding),
-    articleUpdatedAt: UnixSeconds.optional(),
+    articleUpdatedAt: unixSeconds("When the reviewed article had last changed.").optional(),
+    coverageBenchmark: SerpContentBenchmarkReport.optional(),
+    articleScorecard: ArticleScorecard.optional(),
     codeVerification: CodeVerificationReport.optional(),
+    claimsLedger: ClaimsLedgerSummary.optional(),
   })
   .meta({ id: "TopicSeoReviewSnapshot" });
 export type TopicSeoReviewSnapshot = z.infer<typeof TopicSeoReviewSnapshot>;
@@ -129,12 +90,12 @@ export const TopicSeoBrief = z
       provider: z.string(),
       includeGlobalVolume: z.boolean(),
       marketLocale: KeywordMarketLocale,
-      fetchedAt: UnixSeconds.optional(),
+      fetchedAt: unixSeconds("When the figures were fetched.").optional(),
     }),
     source: z.enum(["topic_research", "deep_topic_research", "manual", "legacy_projection"]),
-    createdAt: UnixSeconds,
-    updatedAt: UnixSeconds,
-    /** Username. */
+    createdAt: unixSeconds("When the brief was made."),
+    updatedAt: unixSeconds("When the brief last changed."),
+    /** Username of the account that made the last change. */
     updatedBy: z.string(),
     contentProjectId: z.string().optional(),
     latestReview: TopicSeoReviewSnapshot.optional(),

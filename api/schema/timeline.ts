@@ -1,115 +1,125 @@
 /**
- * The live timeline: nine agent events in one envelope, identical on every stream, and the two controls of a stream.
+ * Defines the live timeline: nine agent events in one envelope, identical on every stream, and the two control events
+ * of a stream.
  *
- * Clients must ignore event types they do not know; the server sends no others.
+ * Clients must ignore event types that they do not know. The server sends no others.
  */
 import { z } from "zod";
-import { IsoTime } from "./common.ts";
+import { flag, int, isoTime, number, text, username } from "./common.ts";
+import { exampleId, idText } from "./id.ts";
 import { ApprovalDecision, ApprovalPolicy, ArtifactKind, RunBudget, RunStepError, RunUsage } from "./run.ts";
-import { RunPipeline } from "./topic.ts";
+import { RunPipeline } from "./topicOperations.ts";
 import { ApprovalType, WorkflowStepType } from "./workflow.ts";
 
-/** What an event says, by its name. */
+const stepName = text("Name of the step.", "outline");
+const artifactKey = "outline-1";
+const durationMs = number("Milliseconds from the request of the run to its end, waiting included.", 48_200);
+
+/** The `data` schema of each event, by event name. */
 export const agentEventData = {
   "agent.run_started": z.strictObject({
     pipeline: RunPipeline.optional(),
-    /** Names. */
-    steps: z.array(z.string()),
-    approvalMode: ApprovalType,
-    startedBy: z.string(),
+    steps: z.array(z.string()).meta({ description: "Names of the steps, in order.", example: ["research", "thesis", "outline"] }),
+    approvalMode: ApprovalType.describe("Strictest approval among the steps."),
+    startedBy: username("Username of the account that started the run."),
     budget: RunBudget.optional(),
   }),
   "agent.step_started": z.strictObject({
-    stepName: z.string(),
+    stepName,
     type: WorkflowStepType,
-    attempt: z.int().min(1),
-    /** From 1. */
-    index: z.int().min(1),
-    of: z.int().min(1),
+    attempt: z.int().min(1).meta({ description: "Times the step was begun, this one among them.", example: 1 }),
+    index: z.int().min(1).meta({ description: "Position of the step, from 1.", example: 3 }),
+    of: z.int().min(1).meta({ description: "Number of steps.", example: 3 }),
   }),
   "agent.step_completed": z.strictObject({
-    stepName: z.string(),
-    attempt: z.int().min(0),
-    status: z.enum(["completed", "failed", "skipped"]),
-    durationMs: z.number(),
-    usage: RunUsage,
-    summary: z.string().optional(),
+    stepName,
+    attempt: z.int().min(0).meta({ description: "Times the step was begun; 0 for a step that was skipped.", example: 1 }),
+    status: z.enum(["completed", "failed", "skipped"]).describe("How the step ended."),
+    durationMs: durationMs.describe("Milliseconds from the begin of the step to its end."),
+    usage: RunUsage.describe("What the step cost."),
+    summary: text("What the step did, in words.", "Outline with five sections.").optional(),
     error: RunStepError.optional(),
   }),
   "agent.artifact_created": z.strictObject({
-    artifactKey: z.string(),
+    artifactKey: text("Key of the artifact.", artifactKey),
     kind: ArtifactKind,
-    stepName: z.string(),
-    contentType: z.string(),
-    bytes: z.int(),
-    sha256: z.string(),
-    commitId: z.string().optional(),
-    revision: z.int().optional(),
+    stepName,
+    contentType: text("Media type of its bytes.", "text/markdown; charset=utf-8"),
+    bytes: int("Size in bytes.", 1834),
+    sha256: text("SHA-256 of its bytes, in hex.", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    commitId: idText("cmt", "Commit that holds it.").optional(),
+    revision: int("Revision of the article that holds it.", 42).optional(),
   }),
   "agent.paused_for_approval": z.strictObject({
-    approvalId: z.string(),
-    stepName: z.string(),
+    approvalId: idText("apr", "Approval that the run waits for."),
+    stepName,
     policy: ApprovalPolicy,
-    expiresAt: IsoTime.optional(),
-    artifactKeys: z.array(z.string()),
-    diffUrl: z.string().optional(),
+    expiresAt: isoTime("When the run goes on without a decision. Absent if it waits.").optional(),
+    artifactKeys: z.array(z.string()).meta({ description: "Artifacts to decide about.", example: [artifactKey] }),
+    diffUrl: text("Address that shows what the step changed.", `/articles/${exampleId("art")}/diff?from=30&to=42`).optional(),
   }),
   "agent.approval_resolved": z.strictObject({
-    approvalId: z.string(),
-    /** `expired`: nobody decided in time. */
-    decision: z.union([ApprovalDecision, z.literal("expired")]),
-    /** Username; `system` where nobody decided. */
-    resolvedBy: z.string(),
-    note: z.string().optional(),
-    waitedMs: z.number(),
+    approvalId: idText("apr", "Approval that was decided."),
+    decision: z
+      .union([ApprovalDecision, z.literal("expired")])
+      .describe("What was decided; `expired` if nobody did in time, or the run ended first."),
+    resolvedBy: username("Username of the account that decided; `system` if nobody did."),
+    note: text("Note of the one who decided.", "Start with the reader's problem.").optional(),
+    waitedMs: number("Time the run waited, in milliseconds; 0 if it was decided before.", 61_000),
   }),
   "agent.run_completed": z.strictObject({
-    durationMs: z.number(),
+    durationMs,
     usage: RunUsage,
-    articleId: z.string().optional(),
-    commitId: z.string().optional(),
-    chainedRunId: z.string().optional(),
+    articleId: idText("art", "Article that the run wrote.").optional(),
+    commitId: idText("cmt", "Last commit that the run made.").optional(),
+    chainedRunId: idText("run", "Run that follows.").optional(),
   }),
   "agent.run_failed": z.strictObject({
-    code: z.string(),
-    message: z.string(),
-    stepName: z.string().optional(),
-    retryable: z.boolean(),
+    code: text("Why, as a code.", "provider_unavailable"),
+    message: text("Why, in words, and what to do about it.", "The model's endpoint does not answer. Retry the run later."),
+    stepName: stepName.describe("Step that failed.").optional(),
+    retryable: flag("Whether a retry may succeed without any change.", true),
   }),
-  "agent.run_cancelled": z.strictObject({ by: z.string(), reason: z.string().optional(), stepName: z.string().optional() }),
+  "agent.run_cancelled": z.strictObject({
+    by: username("Username of the account that cancelled the run."),
+    reason: text("Why it was cancelled.", "Started for the wrong topic.").optional(),
+    stepName: stepName.describe("Step that was under way.").optional(),
+  }),
 } as const;
 
 export type AgentEventName = keyof typeof agentEventData;
 export const agentEventNames = Object.keys(agentEventData) as [AgentEventName, ...AgentEventName[]];
-export const AgentEventNameSchema = z.enum(agentEventNames).meta({ id: "AgentEventName" });
+export const AgentEventNameSchema = z
+  .enum(agentEventNames)
+  .meta({ id: "AgentEventName", description: "What happened. Ignore names that you do not know." });
 export type AgentEventData = { readonly [Name in AgentEventName]: z.infer<(typeof agentEventData)[Name]> };
 
 const envelope = {
-  /** `<runId>:<seq>`. */
-  id: z.string(),
-  /** Position in the workspace's log, decimal. */
-  cursor: z.string(),
-  /** Position in the run's log: gap-free from 1. */
-  seq: z.int().min(1),
-  createdAt: IsoTime,
-  workspaceId: z.string(),
-  runId: z.string(),
-  workflowId: z.string(),
-  workflowVersion: z.string(),
-  topicId: z.string().optional(),
-  articleId: z.string().optional(),
-  /** Username of whoever caused it: a person, or on whose behalf the agent works. */
-  actor: z.string(),
+  id: text("`<runId>:<seq>`: the resume token of a run's stream.", `${exampleId("run")}:1`),
+  cursor: text("Position in the workspace's log, a decimal number: the resume token of a workspace's stream.", "1042"),
+  seq: z.int().min(1).meta({ description: "Position in the run's log: 1, 2, 3 … without a gap.", example: 1 }),
+  createdAt: isoTime("When it happened."),
+  workspaceId: idText("ws", "Workspace of the run."),
+  runId: idText("run", "Run that it happened to."),
+  workflowId: text("Workflow of the run.", "outline"),
+  workflowVersion: text("Version of that workflow.", "1"),
+  topicId: idText("top", "Topic of the run.").optional(),
+  articleId: idText("art", "Article of the run.").optional(),
+  actor: username("Username of the account that caused it, or on whose behalf the run works."),
 } as const;
 
 type EnvelopeFields = z.infer<z.ZodObject<typeof envelope>>;
-/** One event as it travels on SSE, tRPC and in `/runs/{runId}/events`. */
+/** One event as it is sent on SSE, over tRPC and in `/runs/{runId}/events`. */
 export type AgentEvent = {
   readonly [Name in AgentEventName]: EnvelopeFields & { readonly event: Name; readonly data: AgentEventData[Name] };
 }[AgentEventName];
 
 function toEventSchema(name: AgentEventName) {
-  return z.strictObject({ ...envelope, event: z.literal(name), data: agentEventData[name] });
+  return z.strictObject({
+    ...envelope,
+    event: z.literal(name).describe("What happened."),
+    data: agentEventData[name].describe("The facts of the event."),
+  });
 }
 
 export const AgentEvent = z
@@ -117,7 +127,17 @@ export const AgentEvent = z
     "event",
     agentEventNames.map(toEventSchema) as [ReturnType<typeof toEventSchema>, ...ReturnType<typeof toEventSchema>[]],
   )
-  .meta({ id: "AgentEvent" }) as unknown as z.ZodType<AgentEvent>;
+  .meta({
+    id: "AgentEvent",
+    description: "An event of a run's timeline: the same on every stream. Ignore events that you do not know.",
+  }) as unknown as z.ZodType<AgentEvent>;
 
-/** Sent first when a resume token is older than what is kept: what the stream is about, as it is now. */
-export const StreamReset = z.strictObject({ snapshot: z.record(z.string(), z.json()) }).meta({ id: "StreamReset" });
+/**
+ * Sent first if the events after the resume token are no longer kept. It contains the current state of the run or of
+ * the workspace's runs.
+ */
+export const StreamReset = z
+  .strictObject({
+    snapshot: z.record(z.string(), z.json()).meta({ description: "The run or the workspace's runs as they are now.", example: {} }),
+  })
+  .meta({ id: "StreamReset", description: "What the stream is about, when the events asked for are no longer kept." });

@@ -1,34 +1,44 @@
 /**
- * Content topics as the specification states them (Content topic, Payload shapes). All shapes are closed.
+ * Defines the schemas of content topics as the specification states them (Content topic). All schemas refuse unknown
+ * fields.
  *
- * Numbers that the specification bounds are bounded here, for requests and answers alike. `UnixSeconds` on this side.
+ * Number ranges of the specification are checked here, for requests and answers alike.
  */
 import { z } from "zod";
-import { defaultLimits } from "../limits.ts";
-import { Line, UnixSeconds } from "./common.ts";
-import { ArticleId } from "./id.ts";
+import { int, number, text, unixSeconds, username } from "./common.ts";
+import { idText } from "./id.ts";
+import { ContentTopicPerformanceTarget, researchFields } from "./topicResearch.ts";
 
 export const topicStatuses = ["idea", "shortlisted", "outlined", "drafted", "archived"] as const;
-export const TopicStatus = z.enum(topicStatuses).meta({ id: "TopicStatus" });
+export const TopicStatus = z.enum(topicStatuses).meta({
+  id: "TopicStatus",
+  description:
+    "`idea`: new. `shortlisted`: chosen. `outlined`: an outline is committed. `drafted`: a draft is committed. `archived`: put away.",
+});
 export type TopicStatus = z.infer<typeof TopicStatus>;
 
-export const ArticleType = z.enum(["explanation", "tutorial", "how_to", "reference", "comparison"]).meta({ id: "ArticleType" });
+export const ArticleType = z.enum(["explanation", "tutorial", "how_to", "reference", "comparison"]).meta({
+  id: "ArticleType",
+  description:
+    "`explanation` is for understanding, `tutorial` for learning, `how_to` for a task, `reference` for looking up, `comparison` for a decision.",
+});
 export type ArticleType = z.infer<typeof ArticleType>;
-export const ArticleFormat = z.enum(["default", "q_and_a", "listicle", "checklist", "cheatsheet"]).meta({ id: "ArticleFormat" });
+export const ArticleFormat = z
+  .enum(["default", "q_and_a", "listicle", "checklist", "cheatsheet"])
+  .meta({ id: "ArticleFormat", description: "The form of the article; `default` is running text." });
 export type ArticleFormat = z.infer<typeof ArticleFormat>;
-export const ComparisonRecommendationMode = z.enum(["required", "allowed", "forbidden"]).meta({ id: "ComparisonRecommendationMode" });
-/** Legacy; older records may carry only this (see `withArticleType`). */
+export const ComparisonRecommendationMode = z
+  .enum(["required", "allowed", "forbidden"])
+  .meta({ id: "ComparisonRecommendationMode", description: "Whether a comparison ends with a recommendation." });
+/** Legacy field. Older records may have only this one and no `articleType` (see `withArticleType`). */
 export const ContentType = z
   .enum(["tutorial", "guide", "comparison", "integration", "migration", "troubleshooting", "listicle"])
-  .meta({ id: "ContentType" });
+  .meta({ id: "ContentType", description: "The earlier kinds of article, still accepted. `articleType` is preferred." });
 export type ContentType = z.infer<typeof ContentType>;
-export const SeoIntent = z.enum(["informational", "commercial", "navigational", "transactional"]).meta({ id: "SeoIntent" });
+export const SeoIntent = z
+  .enum(["informational", "commercial", "navigational", "transactional"])
+  .meta({ id: "SeoIntent", description: "What a person who searches for this wants." });
 export type SeoIntent = z.infer<typeof SeoIntent>;
-export const SourceEvidenceType = z
-  .enum(["own_site", "competitor", "third_party", "community", "docs", "workspace", "serp", "manual"])
-  .meta({ id: "SourceEvidenceType" });
-export const EvidenceQuality = z.enum(["strong", "adequate", "weak"]).meta({ id: "EvidenceQuality" });
-export const GenerationQualityTier = z.enum(["fast", "deep"]).meta({ id: "GenerationQualityTier" });
 export const ContentTopicArchiveReason = z
   .enum([
     "manual",
@@ -39,369 +49,135 @@ export const ContentTopicArchiveReason = z
     "regenerate_replaced",
     "quality_tier_changed",
   ])
-  .meta({ id: "ContentTopicArchiveReason" });
+  .meta({
+    id: "ContentTopicArchiveReason",
+    description: "Why a topic was archived: by somebody (`manual`), with its content project, or by topic research.",
+  });
 export type ContentTopicArchiveReason = z.infer<typeof ContentTopicArchiveReason>;
-export const ContentPerformanceTrackingStatus = z
-  .enum(["untracked", "tracking_pending", "tracking_active", "needs_attention"])
-  .meta({ id: "ContentPerformanceTrackingStatus" });
-export const ContentPerformanceTargetSource = z
-  .enum(["manual_url", "primary_external_publication"])
-  .meta({ id: "ContentPerformanceTargetSource" });
-export const ContentPerformanceSyncStatus = z
-  .enum(["synced", "untracked", "needs_connection", "needs_resource", "failed"])
-  .meta({ id: "ContentPerformanceSyncStatus" });
-export const RecommendedAction = z.enum(["CREATE", "UPDATE", "REWRITE", "OPTIMISE"]).meta({ id: "RecommendedAction" });
-export const RankProximity = z.enum(["page-1", "striking-distance", "not-ranking"]).meta({ id: "RankProximity" });
 
-/** Words. `min` must not be above `max`. */
+/** Range in words. `min` must not be above `max`. */
 export const WordCountRange = z
-  .strictObject({ min: z.number().min(0), max: z.number().min(0) })
+  .strictObject({
+    min: z.number().min(0).meta({ description: "Fewest words.", example: 900 }),
+    max: z.number().min(0).meta({ description: "Most words; not below `min`.", example: 1400 }),
+  })
   .refine(({ min, max }) => min <= max, { error: "min must not be above max", path: ["min"] })
-  .meta({ id: "WordCountRange" });
+  .meta({ id: "WordCountRange", description: "How long the article is to be, in words." });
 export type WordCountRange = z.infer<typeof WordCountRange>;
 
-export const SuggestedSource = z.strictObject({ url: z.string(), why: z.string() }).meta({ id: "SuggestedSource" });
-
-export const ContentTopicSerpSummary = z
-  .strictObject({ topDomains: z.array(z.string()), topTitles: z.array(z.string()), provider: z.string(), queriedAt: UnixSeconds })
-  .meta({ id: "ContentTopicSerpSummary" });
-
-export const ContentTopicKeywordMetrics = z
+export const SuggestedSource = z
   .strictObject({
-    fetchedAt: UnixSeconds,
-    provider: z.string(),
-    volume: z.number().optional(),
-    globalVolume: z.number().optional(),
-    difficulty: z.number().min(0).max(100).optional(),
-    cpc: z.number().optional(),
-    /** Monthly volume, oldest first. */
-    trend: z.array(z.number()).length(12).optional(),
-    locale: z.string().optional(),
+    url: text("Address of the source.", "https://docs.example/durability"),
+    why: text("What it is good for.", "Explains what an fsync costs."),
   })
-  .meta({ id: "ContentTopicKeywordMetrics" });
-
-export const ContentTopicSourceEvidence = z
-  .strictObject({
-    url: z.string(),
-    sourceType: SourceEvidenceType,
-    relevance: z.string(),
-    capturedAt: z.string(),
-    title: z.string().optional(),
-    snippet: z.string().optional(),
-    query: z.string().optional(),
-    statusCode: z.number().optional(),
-  })
-  .meta({ id: "ContentTopicSourceEvidence" });
+  .meta({ id: "SuggestedSource", description: "A source to use." });
 
 export const TopicApproval = z
-  .strictObject({ approvedBy: z.string(), approvedAt: UnixSeconds, note: z.string().optional() })
-  .meta({ id: "TopicApproval" });
+  .strictObject({
+    approvedBy: username("Username of the account that approved."),
+    approvedAt: unixSeconds("When it was approved."),
+    note: text("Note of the one who approved.", "Keep the third section short.").optional(),
+  })
+  .meta({ id: "TopicApproval", description: "An approval of the newest committed text." });
 export type TopicApproval = z.infer<typeof TopicApproval>;
 export const ContentTopicApprovals = z
-  .strictObject({ outline: TopicApproval.optional(), draft: TopicApproval.optional() })
-  .meta({ id: "ContentTopicApprovals" });
-
-export const ContentTopicPerformanceTarget = z
   .strictObject({
-    status: ContentPerformanceTrackingStatus,
-    source: ContentPerformanceTargetSource.optional(),
-    url: z.string().optional(),
-    canonicalUrl: z.string().optional(),
-    domain: z.string().optional(),
-    path: z.string().optional(),
-    externalPublicationId: z.string().optional(),
-    externalPublicationStatus: z.string().optional(),
-    title: z.string().optional(),
-    submittedBy: z.string().optional(),
-    lastVerificationError: z.string().optional(),
-    firstMetricDate: z.string().optional(),
-    lastMetricDate: z.string().optional(),
-    lastSyncError: z.string().optional(),
-    submittedAt: UnixSeconds.optional(),
-    lastVerifiedAt: UnixSeconds.optional(),
-    lastSyncedAt: UnixSeconds.optional(),
-    lastSuccessfulSyncAt: UnixSeconds.optional(),
-    lastSyncStatus: ContentPerformanceSyncStatus.optional(),
+    outline: TopicApproval.describe("Approval of the outline.").optional(),
+    draft: TopicApproval.describe("Approval of the draft.").optional(),
   })
-  .meta({ id: "ContentTopicPerformanceTarget" });
+  .meta({
+    id: "ContentTopicApprovals",
+    description: "What of the topic is approved. A later commit of that text takes the approval away.",
+  });
 
-/** What people and keys may write; every field optional (create and update demand their own). */
-const editorial = {
-  seoTitle: z.string().optional(),
-  cluster: z.string().optional(),
-  primaryKeyword: z.string().optional(),
-  contentGap: z.string().optional(),
-  thesis: z.string().optional(),
-  readerPain: z.string().optional(),
-  productTieIn: z.string().optional(),
-  originalityAngle: z.string().optional(),
-  avoidAngle: z.string().optional(),
-  scheduleNote: z.string().optional(),
+const words = (description: string, example: readonly string[]) => z.array(z.string()).meta({ description, example });
+
+/**
+ * Fields that people and API keys may write. All are optional here; create and update state which ones they require.
+ */
+export const editorialFields = {
+  seoTitle: text("Title for search results.", "Durable drafts: how text survives a power cut").optional(),
+  cluster: text("Group of topics that belong together.", "Durability").optional(),
+  primaryKeyword: text("Keyword that the article is written for.", "durable drafts").optional(),
+  contentGap: text("What existing articles do not say.", "Nobody measures the cost of an fsync.").optional(),
+  thesis: text("What the article claims.", "A draft is safe only once it is flushed.").optional(),
+  readerPain: text("The reader's problem.", "Work is lost when the power fails.").optional(),
+  productTieIn: text("How the product belongs to it.", "Every keystroke is written to disk.").optional(),
+  originalityAngle: text("What is new about the article.", "It pulls the plug and shows what is left.").optional(),
+  avoidAngle: text("What the article must not be.", "No list of vendors.").optional(),
+  scheduleNote: text("Note on the date.", "After the release.").optional(),
   articleType: ArticleType.optional(),
   articleFormat: ArticleFormat.optional(),
   comparisonRecommendationMode: ComparisonRecommendationMode.optional(),
   contentType: ContentType.optional(),
-  angles: z.array(z.string()).optional(),
-  mustInclude: z.array(z.string()).optional(),
-  secondaryKeywords: z.array(z.string()).optional(),
-  evidencePlan: z.array(z.string()).optional(),
-  suggestedSources: z.array(SuggestedSource).optional(),
+  angles: words("Ways to look at the topic.", ["what the disk promises"]).optional(),
+  mustInclude: words("What the article must mention.", ["fsync"]).optional(),
+  secondaryKeywords: words("Further keywords.", ["crash safety", "fsync cost"]).optional(),
+  evidencePlan: words("What has to be shown, and how.", ["Measure 1,000 flushes"]).optional(),
+  suggestedSources: z.array(SuggestedSource).describe("Sources to use.").optional(),
 } as const;
 
-const PriorityScore = z.number().min(0).max(100);
-const ScheduledDate = z.iso.date("must be a date of the form 2026-11-21");
+export const PriorityScore = z.number().min(0).max(100).meta({ description: "How urgent the topic is, 0 to 100.", example: 50 });
+export const ScheduledDate = z.iso
+  .date("must be a date of the form 2026-11-21")
+  .meta({ description: "Day on which the article is planned, as `YYYY-MM-DD`.", example: "2026-12-01" });
 
-/** What runs and providers write. */
-const research = {
-  serpSummary: ContentTopicSerpSummary.optional(),
-  keywordMetrics: ContentTopicKeywordMetrics.optional(),
-  sourceEvidence: z.array(ContentTopicSourceEvidence).optional(),
-  evidenceQuality: EvidenceQuality.optional(),
-  generatedQualityTier: GenerationQualityTier.optional(),
-  briefQualityScore: z.number().optional(),
-  productRelevanceScore: z.number().optional(),
-  evidenceScore: z.number().optional(),
-  originalityScore: z.number().optional(),
-  keywordCoverageScore: z.number().optional(),
-  duplicateRiskScore: z.number().optional(),
-  critiqueSummary: z.string().optional(),
-  recommendedAction: RecommendedAction.optional(),
-  rankProximity: RankProximity.optional(),
-  searchedQueries: z.array(z.string()).optional(),
-} as const;
+const briefRevision = (description: string) => number(description, 1);
 
 export const ContentTopic = z
   .strictObject({
-    topicId: z.string(),
-    workspaceId: z.string(),
-    /** Username. */
-    ownerId: z.string(),
-    title: z.string(),
-    targetAudience: z.string(),
+    topicId: idText("top", "Id of the topic."),
+    workspaceId: idText("ws", "Workspace that the topic belongs to."),
+    ownerId: username("Username of the owner: the account that made the topic."),
+    title: text("Title.", "How a draft survives a power cut"),
+    targetAudience: text("Who the article is for.", "people who run servers"),
     estimatedIntent: SeoIntent,
     priorityScore: PriorityScore,
-    priorityRationale: z.string(),
+    priorityRationale: text("Why it is that urgent.", "Created by ana"),
     status: TopicStatus,
-    createdAt: UnixSeconds,
-    updatedAt: UnixSeconds,
-    /** `T-<n>`, unique in the workspace. */
-    shortId: z.string().optional(),
-    slug: z.string().optional(),
-    contentProjectId: z.string().optional(),
-    articleId: z.string().optional(),
-    agentRunId: z.string().optional(),
-    outlineRunId: z.string().optional(),
-    draftRunId: z.string().optional(),
-    ...editorial,
+    createdAt: unixSeconds("When the topic was made."),
+    updatedAt: unixSeconds("When the topic last changed."),
+    shortId: text("Short id, unique in the workspace. Every path takes it in place of `topicId`.", "T-1").optional(),
+    slug: text("Short name made from the title.", "how-a-draft-survives-a-power-cut").optional(),
+    contentProjectId: text("Content project (a folder) that the topic belongs to.", "fld_01KAHX0000050123456789ABCD").optional(),
+    articleId: idText("art", "Article of the topic.").optional(),
+    agentRunId: idText("run", "Run that made the topic, or worked on it last.").optional(),
+    outlineRunId: idText("run", "Last run that was to write the outline, also a finished one.").optional(),
+    draftRunId: idText("run", "Last run that was to write the draft, also a finished one.").optional(),
+    ...editorialFields,
     scheduledDate: ScheduledDate.optional(),
     wordCountRange: WordCountRange.optional(),
-    ...research,
-    seoBriefRevision: z.number().optional(),
-    outlineSeoBriefRevision: z.number().optional(),
-    draftSeoBriefRevision: z.number().optional(),
-    seoReviewSeoBriefRevision: z.number().optional(),
-    editorialFieldsEditedAt: UnixSeconds.optional(),
-    editorialFieldsEditedBy: z.string().optional(),
-    archivedAt: UnixSeconds.optional(),
-    archivedBy: z.string().optional(),
-    archivedFromStatus: z.enum(["idea", "shortlisted", "outlined", "drafted"]).optional(),
-    archivedByContentProjectId: z.string().optional(),
+    ...researchFields,
+    seoBriefRevision: briefRevision("Newest revision of the topic's SEO brief.").optional(),
+    outlineSeoBriefRevision: briefRevision("Revision of the brief that the outline was written from.").optional(),
+    draftSeoBriefRevision: briefRevision("Revision of the brief that the draft was written from.").optional(),
+    seoReviewSeoBriefRevision: briefRevision("Revision of the brief that the last SEO review used.").optional(),
+    editorialFieldsEditedAt: unixSeconds("When a person or a key last changed a field.").optional(),
+    editorialFieldsEditedBy: username("Username of the account that last changed a field.").optional(),
+    archivedAt: unixSeconds("When the topic was archived.").optional(),
+    archivedBy: username("Username of the account that archived it.").optional(),
+    archivedFromStatus: z
+      .enum(["idea", "shortlisted", "outlined", "drafted"])
+      .describe("Status before it was archived; restoring brings it back.")
+      .optional(),
+    archivedByContentProjectId: text("Content project that was archived with it.", "fld_01KAHX0000050123456789ABCD").optional(),
     archiveReason: ContentTopicArchiveReason.optional(),
-    archiveNote: z.string().optional(),
+    archiveNote: text("Note of the one who archived it.", "Covered by another article.").optional(),
     approvals: ContentTopicApprovals.optional(),
     performanceTarget: ContentTopicPerformanceTarget.optional(),
   })
-  .meta({ id: "ContentTopic" });
+  .meta({ id: "ContentTopic", description: "An idea for an article, on its way to a draft." });
 export type ContentTopic = z.infer<typeof ContentTopic>;
 
-const Title = Line(500);
-const TargetAudience = z.string().trim().min(1);
-
-/** `estimatedIntent` is any text; what is none of `SeoIntent` becomes informational (api decisions, §3). */
-export const WorkspaceCreateTopicRequest = z
-  .strictObject({
-    title: Title,
-    targetAudience: TargetAudience,
-    ...editorial,
-    estimatedIntent: z.string().optional(),
-    scheduledDate: ScheduledDate.optional(),
-    contentProjectId: z.string().optional(),
-    priorityScore: PriorityScore.optional(),
-    priorityRationale: z.string().optional(),
-    wordCountRange: WordCountRange.optional(),
-  })
-  .meta({ id: "WorkspaceCreateTopicRequest" });
-export type WorkspaceCreateTopicRequest = z.infer<typeof WorkspaceCreateTopicRequest>;
-
-/** `wordCountRange: null` removes the range. */
-export const WorkspaceUpdateTopicRequest = z
-  .strictObject({
-    title: Title.optional(),
-    targetAudience: TargetAudience.optional(),
-    ...editorial,
-    estimatedIntent: z.string().optional(),
-    scheduledDate: ScheduledDate.optional(),
-    priorityScore: PriorityScore.optional(),
-    priorityRationale: z.string().optional(),
-    recommendedAction: RecommendedAction.optional(),
-    rankProximity: RankProximity.optional(),
-    wordCountRange: WordCountRange.nullable().optional(),
-  })
-  .meta({ id: "WorkspaceUpdateTopicRequest" });
-export type WorkspaceUpdateTopicRequest = z.infer<typeof WorkspaceUpdateTopicRequest>;
+const topicCount = (status: string) => int(`Topics that are ${status}.`, 4);
 
 export const TopicStatusCounts = z
-  .strictObject({ idea: z.int(), shortlisted: z.int(), outlined: z.int(), drafted: z.int(), archived: z.int() })
-  .meta({ id: "TopicStatusCounts" });
+  .strictObject({
+    idea: topicCount("ideas"),
+    shortlisted: topicCount("shortlisted"),
+    outlined: topicCount("outlined"),
+    drafted: topicCount("drafted"),
+    archived: topicCount("archived"),
+  })
+  .meta({ id: "TopicStatusCounts", description: "Number of topics by status." });
 export type TopicStatusCounts = z.infer<typeof TopicStatusCounts>;
-
-export const WorkspaceListTopicsResponse = z
-  .strictObject({ topics: z.array(ContentTopic), nextToken: z.string().optional(), statusCounts: TopicStatusCounts.optional() })
-  .meta({ id: "WorkspaceListTopicsResponse" });
-
-export const WorkspaceCreateTopicResponse = z
-  .strictObject({ topicId: z.string(), shortId: z.string(), slug: z.string(), status: TopicStatus, createdAt: UnixSeconds })
-  .meta({ id: "WorkspaceCreateTopicResponse" });
-
-export const WorkspaceTopicMessageResponse = z
-  .strictObject({ message: z.string(), topicId: z.string() })
-  .meta({ id: "WorkspaceTopicMessageResponse" });
-
-/** Text for a run or an approval. The bound is the server's `body.prose`, which its limits may raise. */
-export const Prose = z
-  .string()
-  .meta({ description: `At most ${defaultLimits["body.prose"]} characters unless the server is set otherwise` });
-
-/** Names a style kept in the workspace's settings. */
-const StyleProfileId = z.string().min(1).max(200);
-const runOptions = { instructions: Prose.optional(), styleProfileId: StyleProfileId.optional() } as const;
-
-export const WorkspaceRunInstructionsRequest = z.strictObject(runOptions).meta({ id: "WorkspaceRunInstructionsRequest" });
-export const WorkspaceShortlistTopicResponse = z
-  .strictObject({
-    message: z.string(),
-    topicId: z.string(),
-    runId: z.string().optional(),
-    workflowId: z.string().optional(),
-    articleId: z.string().optional(),
-  })
-  .meta({ id: "WorkspaceShortlistTopicResponse" });
-
-export const ArchiveTopicRequest = z
-  .strictObject({ reason: z.literal("manual").optional(), note: Prose.optional() })
-  .meta({ id: "ArchiveTopicRequest" });
-
-export const WorkspaceEnsureTopicArticleRequest = z
-  .strictObject({ articleId: ArticleId.optional() })
-  .meta({ id: "WorkspaceEnsureTopicArticleRequest" });
-export const WorkspaceEnsureTopicArticleResponse = z
-  .strictObject({ articleId: z.string(), created: z.boolean(), linked: z.boolean() })
-  .meta({ id: "WorkspaceEnsureTopicArticleResponse" });
-
-export const RunPipeline = z.enum(["staged", "full"]).meta({ id: "RunPipeline" });
-export type RunPipeline = z.infer<typeof RunPipeline>;
-
-export const WorkspaceStartWorkflowRequest = z
-  .strictObject({ ...runOptions, pipeline: RunPipeline.optional() })
-  .meta({ id: "WorkspaceStartWorkflowRequest" });
-export const WorkspaceStartWorkflowResponse = z
-  .strictObject({
-    runId: z.string(),
-    workflowId: z.string(),
-    articleId: z.string(),
-    topicId: z.string(),
-    status: z.literal("queued"),
-  })
-  .meta({ id: "WorkspaceStartWorkflowResponse" });
-
-export const WorkspaceGenerateOutlineRequest = z.strictObject(runOptions).meta({ id: "WorkspaceGenerateOutlineRequest" });
-export const WorkspaceGenerateOutlineResponse = z
-  .strictObject({
-    runId: z.string(),
-    articleId: z.string(),
-    status: z.literal("queued"),
-    conversationId: z.string().optional(),
-  })
-  .meta({ id: "WorkspaceGenerateOutlineResponse" });
-
-export const WorkspaceGetOutlineResponse = z
-  .strictObject({ topicId: z.string(), articleId: z.string(), outline: z.string() })
-  .meta({ id: "WorkspaceGetOutlineResponse" });
-export const WorkspaceApproveOutlineRequest = z
-  .strictObject({ note: Prose.optional(), ...runOptions })
-  .meta({ id: "WorkspaceApproveOutlineRequest" });
-export const WorkspaceApproveOutlineResponse = z
-  .strictObject({
-    message: z.string(),
-    topicId: z.string(),
-    draftRunId: z.string().optional(),
-    articleId: z.string().optional(),
-    workflowId: z.string().optional(),
-  })
-  .meta({ id: "WorkspaceApproveOutlineResponse" });
-
-const changesRequest = { feedback: Prose.optional(), styleProfileId: StyleProfileId.optional() } as const;
-export const WorkspaceOutlineRequestChangesRequest = z.strictObject(changesRequest).meta({ id: "WorkspaceOutlineRequestChangesRequest" });
-export const WorkspaceDraftRequestChangesRequest = z.strictObject(changesRequest).meta({ id: "WorkspaceDraftRequestChangesRequest" });
-export const ChangesRequestedResponse = z
-  .strictObject({ message: z.string(), topicId: z.string(), runId: z.string().optional(), articleId: z.string().optional() })
-  .meta({ id: "ChangesRequestedResponse" });
-
-export const WorkspaceGetDraftResponse = z
-  .strictObject({ topicId: z.string(), articleId: z.string(), draft: z.string() })
-  .meta({ id: "WorkspaceGetDraftResponse" });
-export const WorkspaceApproveDraftRequest = z.strictObject({ note: Prose.optional() }).meta({ id: "WorkspaceApproveDraftRequest" });
-
-export const DraftAction = z.enum(["create", "update", "optimize", "rewrite"]).meta({ id: "DraftAction" });
-export const WorkspaceRunDraftActionRequest = z
-  .strictObject({ action: DraftAction, ...runOptions })
-  .meta({ id: "WorkspaceRunDraftActionRequest" });
-export const WorkspaceRunDraftActionResponse = z
-  .strictObject({
-    runId: z.string(),
-    articleId: z.string(),
-    workflowId: z.string(),
-    action: DraftAction,
-    status: z.literal("queued"),
-  })
-  .meta({ id: "WorkspaceRunDraftActionResponse" });
-
-/** What may happen to a topic now, and why the rest may not; from the machine. */
-export const TopicTransitions = z
-  .strictObject({
-    status: TopicStatus,
-    allowed: z.array(z.strictObject({ operation: z.string(), to: TopicStatus })),
-    blocked: z.array(z.strictObject({ operation: z.string(), code: z.string(), detail: z.string() })),
-  })
-  .meta({ id: "TopicTransitions" });
-
-export const auditEventTypes = [
-  "topic_created",
-  "topic_updated",
-  "topic_shortlisted",
-  "topic_archived",
-  "topic_restored",
-  "outline_generated",
-  "outline_approved",
-  "outline_changes_requested",
-  "draft_generated",
-  "draft_approved",
-  "draft_changes_requested",
-  "pipeline_stage_completed",
-] as const;
-export const ContentAuditEventType = z.enum(auditEventTypes).meta({ id: "ContentAuditEventType" });
-export type ContentAuditEventType = z.infer<typeof ContentAuditEventType>;
-
-/** Append-only; `eventId` makes its write idempotent. */
-export const ContentAuditEvent = z
-  .strictObject({
-    topicId: z.string(),
-    eventAt: UnixSeconds,
-    eventId: z.string(),
-    eventType: ContentAuditEventType,
-    actorId: z.string(),
-    articleId: z.string().optional(),
-    metadata: z.record(z.string(), z.json()).optional(),
-  })
-  .meta({ id: "ContentAuditEvent" });
-export type ContentAuditEvent = z.infer<typeof ContentAuditEvent>;

@@ -1,46 +1,60 @@
-/** Workspace webhooks (specification: WorkspaceWebhook, Events). The secret appears only where it is made. */
+/**
+ * Defines the schemas of workspace webhooks (specification: WorkspaceWebhook, Events). The secret is only in the answer
+ * to the request that created it.
+ */
 import { z } from "zod";
-import { IsoTime } from "./common.ts";
+import { flag, isoTime, text } from "./common.ts";
+import { idText } from "./id.ts";
 
-export const WorkspaceWebhookEventType = z
-  .enum(["review.mentioned", "review.replied", "article.updated"])
-  .meta({ id: "WorkspaceWebhookEventType" });
+export const WorkspaceWebhookEventType = z.enum(["review.mentioned", "review.replied", "article.updated"]).meta({
+  id: "WorkspaceWebhookEventType",
+  description:
+    "`review.mentioned`: a comment or reply names somebody. `review.replied`: somebody replied. `article.updated`: an article was committed or checkpointed.",
+});
 export type WorkspaceWebhookEventType = z.infer<typeof WorkspaceWebhookEventType>;
 
+const secret = text(
+  "Key of the signature that every delivery carries, with its prefix `whsec_`. It is shown in this answer only.",
+  "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+);
+
 const shape = {
-  webhookId: z.string(),
-  workspaceId: z.string(),
-  url: z.string(),
-  events: z.array(WorkspaceWebhookEventType),
-  active: z.boolean(),
-  createdAt: IsoTime,
-  updatedAt: IsoTime,
+  webhookId: idText("whk", "Id of the webhook."),
+  workspaceId: idText("ws", "Workspace whose events are delivered."),
+  url: text("HTTPS address that events are sent to.", "https://hooks.example/in"),
+  events: z.array(WorkspaceWebhookEventType).describe("Events that the webhook is subscribed to."),
+  active: flag("False: nothing is sent, and queued attempts are skipped.", true),
+  createdAt: isoTime("When the webhook was made."),
+  updatedAt: isoTime("When the webhook last changed."),
 };
 
-export const WorkspaceWebhook = z.strictObject(shape).meta({ id: "WorkspaceWebhook" });
+export const WorkspaceWebhook = z.strictObject(shape).meta({ id: "WorkspaceWebhook", description: "A webhook, without its secret." });
 export type WorkspaceWebhook = z.infer<typeof WorkspaceWebhook>;
 
 export const CreateWorkspaceWebhookResponse = z
-  .strictObject({ ...shape, secret: z.string() })
-  .meta({ id: "CreateWorkspaceWebhookResponse" });
+  .strictObject({ ...shape, secret })
+  .meta({ id: "CreateWorkspaceWebhookResponse", description: "A new webhook with its secret." });
 export type CreateWorkspaceWebhookResponse = z.infer<typeof CreateWorkspaceWebhookResponse>;
 
-/** `secret` only when `rotateSecret` was true. */
+/** `secret` is present only if `rotateSecret` was true. */
 export const UpdateWorkspaceWebhookResponse = z
-  .strictObject({ ...shape, secret: z.string().optional() })
-  .meta({ id: "UpdateWorkspaceWebhookResponse" });
+  .strictObject({ ...shape, secret: secret.optional() })
+  .meta({ id: "UpdateWorkspaceWebhookResponse", description: "The webhook; with `rotateSecret` also its new secret." });
 export type UpdateWorkspaceWebhookResponse = z.infer<typeof UpdateWorkspaceWebhookResponse>;
 
-/** `events` omitted subscribes to all three; duplicates are folded. */
+const NewUrl = text("HTTPS address on a public host, at most 2,048 characters.", "https://hooks.example/in");
+const NewEvents = z.array(WorkspaceWebhookEventType).min(1).max(100);
+
+/** Without `events` the webhook subscribes to all three events. Duplicates are removed. */
 export const CreateWorkspaceWebhookRequest = z
-  .strictObject({ url: z.string(), events: z.array(WorkspaceWebhookEventType).min(1).max(100).optional() })
-  .meta({ id: "CreateWorkspaceWebhookRequest" });
+  .strictObject({ url: NewUrl, events: NewEvents.describe("Events to subscribe to; all by default.").optional() })
+  .meta({ id: "CreateWorkspaceWebhookRequest", description: "The webhook to make." });
 
 export const UpdateWorkspaceWebhookRequest = z
   .strictObject({
-    url: z.string().optional(),
-    events: z.array(WorkspaceWebhookEventType).min(1).max(100).optional(),
-    active: z.boolean().optional(),
-    rotateSecret: z.boolean().optional(),
+    url: NewUrl.optional(),
+    events: NewEvents.describe("Events to subscribe to, in place of the present ones.").optional(),
+    active: flag("False stops deliveries, true starts them again.", false).optional(),
+    rotateSecret: flag("True makes a new secret. The old one signs too for 24 hours.", true).optional(),
   })
-  .meta({ id: "UpdateWorkspaceWebhookRequest" });
+  .meta({ id: "UpdateWorkspaceWebhookRequest", description: "The fields to change; what is left out stays." });

@@ -1,7 +1,10 @@
-/** Workflows and their steps, as the specification states them. All shapes are closed. */
+/**
+ * Defines the schemas of workflows and their steps, as the specification states them. All schemas refuse unknown
+ * fields.
+ */
 import { z } from "zod";
 import { ArticleFile } from "./article.ts";
-import { FreeForm } from "./common.ts";
+import { FreeForm, flag, text } from "./common.ts";
 
 export const workflowStepTypes = [
   "research",
@@ -26,60 +29,78 @@ export const workflowStepTypes = [
   "code_verification",
   "claims_audit",
 ] as const;
-export const WorkflowStepType = z.enum(workflowStepTypes).meta({ id: "WorkflowStepType" });
+export const WorkflowStepType = z.enum(workflowStepTypes).meta({ id: "WorkflowStepType", description: "What a step does." });
 export type WorkflowStepType = z.infer<typeof WorkflowStepType>;
 
-/** required: the step pauses for approval; optional: it may pause and proceeds by itself; none: it runs on. */
-export const ApprovalType = z.enum(["required", "optional", "none"]).meta({ id: "ApprovalType" });
+/**
+ * `required`: the step waits for approval. `optional`: it waits for a limited time and then continues. `none`: it does
+ * not wait.
+ */
+export const ApprovalType = z.enum(["required", "optional", "none"]).meta({
+  id: "ApprovalType",
+  description:
+    "`required`: the step waits for a person's approval. `optional`: it waits a while and goes on by itself. `none`: it does not wait.",
+});
 export type ApprovalType = z.infer<typeof ApprovalType>;
 
-export const WorkflowSource = z.enum(["system", "workspace", "folder"]).meta({ id: "WorkflowSource" });
+export const WorkflowSource = z
+  .enum(["system", "workspace", "folder"])
+  .meta({ id: "WorkflowSource", description: "Where a workflow comes from: built in, or made for a workspace or a folder." });
 
-/** Where a step's output goes; `createAutoVersion` makes a commit of it. */
+/** The file that receives the output of a step. With `createAutoVersion` the output is committed at once. */
 export const PersistToArticle = z
-  .strictObject({ file: ArticleFile, createAutoVersion: z.boolean().optional() })
-  .meta({ id: "PersistToArticle" });
+  .strictObject({
+    file: ArticleFile,
+    createAutoVersion: flag("Whether the output is committed at once; otherwise the next commit or checkpoint has it.", true).optional(),
+  })
+  .meta({ id: "PersistToArticle", description: "The file of the article that the step's output goes to." });
 
 export const WorkflowStep = z
   .strictObject({
-    /** Unique within the workflow. */
-    name: z.string(),
+    name: text("Name of the step, unique in the workflow.", "outline"),
     type: WorkflowStepType,
-    tools: z.array(z.string()),
-    config: FreeForm,
+    tools: z.array(z.string()).meta({ description: "Tools that the step may use.", example: ["read_brief"] }),
+    config: FreeForm.describe("Settings of the step, by its type."),
     approval: ApprovalType,
     persistToArticle: PersistToArticle.optional(),
   })
-  .meta({ id: "WorkflowStep" });
+  .meta({ id: "WorkflowStep", description: "A step of a workflow." });
 export type WorkflowStep = z.infer<typeof WorkflowStep>;
+
+const id = text("Id of the workflow: that of a built-in one, or the name of a custom one.", "outline");
+const name = text("Name of the workflow.", "outline");
+const description = text("What the workflow does.", "Research, thesis and an outline to approve.");
+const version = text("Version; each change counts it up.", "1");
 
 export const WorkflowSummary = z
   .strictObject({
-    id: z.string(),
-    name: z.string(),
-    title: z.string(),
-    description: z.string(),
+    id,
+    name,
+    title: text("Name for people to read.", "Outline"),
+    description,
     source: WorkflowSource,
-    steps: z.array(z.string()),
-    version: z.string(),
-    userVisible: z.boolean(),
-    costClass: z.enum(["cheap", "expensive"]),
-    isDefault: z.boolean(),
-    intentId: z.string().optional(),
+    steps: z.array(z.string()).meta({ description: "Names of the steps, in order.", example: ["research", "thesis", "outline"] }),
+    version,
+    userVisible: flag("Whether people should be offered it.", true),
+    costClass: z.enum(["cheap", "expensive"]).describe("Whether a run of it costs little or much."),
+    isDefault: flag("Whether it is the one to preselect.", false),
+    intentId: text("What it is for; `custom` for a custom workflow.", "outline").optional(),
   })
-  .meta({ id: "WorkflowSummary" });
+  .meta({ id: "WorkflowSummary", description: "A workflow, in short." });
 export type WorkflowSummary = z.infer<typeof WorkflowSummary>;
 
-export const ListWorkflowsResponse = z.strictObject({ workflows: z.array(WorkflowSummary) }).meta({ id: "ListWorkflowsResponse" });
+export const ListWorkflowsResponse = z
+  .strictObject({ workflows: z.array(WorkflowSummary).describe("Workflows that the workspace can run.") })
+  .meta({ id: "ListWorkflowsResponse", description: "Workflows." });
 
 export const GetWorkflowResponse = z
   .strictObject({
-    id: z.string(),
-    name: z.string(),
-    description: z.string(),
-    version: z.string(),
+    id,
+    name,
+    description,
+    version,
     source: WorkflowSource,
-    steps: z.array(WorkflowStep),
+    steps: z.array(WorkflowStep).describe("Steps, in order."),
   })
-  .meta({ id: "GetWorkflowResponse" });
+  .meta({ id: "GetWorkflowResponse", description: "A workflow with its steps." });
 export type GetWorkflowResponse = z.infer<typeof GetWorkflowResponse>;

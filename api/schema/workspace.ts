@@ -1,63 +1,103 @@
-/** Workspaces and members (specification: Workspace). All shapes are closed. */
+/** Defines the schemas of workspaces and members (specification: Workspace). All schemas refuse unknown fields. */
 import { z } from "zod";
-import { FreeForm, Line, UnixSeconds, Username } from "./common.ts";
+import { FreeForm, Line, number, text, Username, unixSeconds, username } from "./common.ts";
+import { idText } from "./id.ts";
 
-export const WorkspaceType = z.enum(["user", "team"]).meta({ id: "WorkspaceType" });
-export const MemberRole = z.enum(["owner", "admin", "member"]).meta({ id: "MemberRole" });
+export const WorkspaceType = z
+  .enum(["user", "team"])
+  .meta({ id: "WorkspaceType", description: "`user`: the personal workspace of one account. `team`: a workspace for several." });
+export const MemberRole = z.enum(["owner", "admin", "member"]).meta({
+  id: "MemberRole",
+  description: "`owner` may do everything, `admin` manages members, webhooks and settings, `member` works on content.",
+});
 export type MemberRole = z.infer<typeof MemberRole>;
-export const Permission = z.enum(["read", "write"]).meta({ id: "Permission" });
+export const Permission = z.enum(["read", "write"]).meta({ id: "Permission", description: "`read`, or `write`, which includes reading." });
 export type Permission = z.infer<typeof Permission>;
+
+const Member = z
+  .strictObject({ username: username("Username of the member."), role: MemberRole })
+  .describe("A member and the member's role.");
 
 export const Workspace = z
   .strictObject({
-    workspaceId: z.string(),
-    name: z.string(),
+    workspaceId: idText("ws", "Id of the workspace."),
+    name: text("Name of the workspace.", "Editorial team"),
     type: WorkspaceType,
-    ownerUsername: z.string(),
-    members: z.array(z.strictObject({ username: z.string(), role: MemberRole })),
-    createdAt: UnixSeconds,
-    updatedAt: UnixSeconds,
-    effectivePermission: Permission.optional(),
-    displayName: z.string().optional(),
-    settings: FreeForm.optional(),
-    svcProjectCounter: z.number().optional(),
-    svcBriefCounter: z.number().optional(),
-    svcArticleCounter: z.number().optional(),
+    ownerUsername: username("Username of the owner."),
+    members: z.array(Member).describe("Members with their roles. Invited collaborators are not among them."),
+    createdAt: unixSeconds("When the workspace was made."),
+    updatedAt: unixSeconds("When the workspace last changed."),
+    effectivePermission: Permission.describe("What the caller may do here. Present in lists.").optional(),
+    displayName: text("Label of a personal workspace that was imported twice.", "Ana (2)").optional(),
+    settings: FreeForm.describe("Settings of the workspace, such as its style profiles.").optional(),
+    svcProjectCounter: number("Number of content projects made so far.", 2).optional(),
+    svcBriefCounter: number("Number of topics made so far: the highest `T-<n>`.", 41).optional(),
+    svcArticleCounter: number("Number of articles made so far.", 17).optional(),
   })
-  .meta({ id: "Workspace" });
+  .meta({ id: "Workspace", description: "A workspace: the people, articles, topics and webhooks that belong together." });
 export type Workspace = z.infer<typeof Workspace>;
 
+const Name = Line(200).meta({ description: "Name of the workspace, 1 to 200 characters.", example: "Editorial team" });
+
 export const CreateWorkspaceRequest = z
-  .strictObject({ name: Line(200), type: WorkspaceType, settings: FreeForm.optional() })
-  .meta({ id: "CreateWorkspaceRequest" });
+  .strictObject({ name: Name, type: WorkspaceType, settings: FreeForm.describe("First settings; none by default.").optional() })
+  .meta({ id: "CreateWorkspaceRequest", description: "The workspace to make." });
 
 export const CreateWorkspaceResponse = z
-  .strictObject({ workspaceId: z.string(), name: z.string(), type: z.string(), ownerUsername: z.string(), message: z.string() })
-  .meta({ id: "CreateWorkspaceResponse" });
+  .strictObject({
+    workspaceId: idText("ws", "Id of the new workspace."),
+    name: text("Name of the workspace.", "Editorial team"),
+    type: text("`user` or `team`.", "team"),
+    ownerUsername: username("Username of the owner: the caller."),
+    message: text("What was done, in words.", "Workspace created."),
+  })
+  .meta({ id: "CreateWorkspaceResponse", description: "The new workspace." });
 export type CreateWorkspaceResponse = z.infer<typeof CreateWorkspaceResponse>;
 
 /** `settings` is a JSON Merge Patch (RFC 7396). */
 export const UpdateWorkspaceRequest = z
-  .strictObject({ name: Line(200).optional(), settings: FreeForm.optional() })
-  .meta({ id: "UpdateWorkspaceRequest" });
+  .strictObject({
+    name: Name.optional(),
+    settings: FreeForm.describe(
+      "JSON Merge Patch (RFC 7396) of the settings: members that are given are set, `null` removes one, the others stay.",
+    ).optional(),
+  })
+  .meta({ id: "UpdateWorkspaceRequest", description: "The fields to change; what is left out stays." });
 
-export const WorkspaceMessageResponse = z.strictObject({ message: z.string() }).meta({ id: "WorkspaceMessageResponse" });
+export const WorkspaceMessageResponse = z
+  .strictObject({ message: text("What was done, in words.", "Workspace updated.") })
+  .meta({ id: "WorkspaceMessageResponse", description: "A confirmation." });
 export type WorkspaceMessageResponse = z.infer<typeof WorkspaceMessageResponse>;
 
-export const AddMemberRequest = z.strictObject({ username: Username, role: z.enum(["admin", "member"]) }).meta({ id: "AddMemberRequest" });
+const NewRole = z.enum(["admin", "member"]).describe("Role of the member: `admin` or `member`.");
 
-export const UpdateMemberRequest = z.strictObject({ role: z.enum(["admin", "member"]) }).meta({ id: "UpdateMemberRequest" });
+export const AddMemberRequest = z
+  .strictObject({ username: Username.describe("Username of an existing account."), role: NewRole })
+  .meta({ id: "AddMemberRequest", description: "The member to add." });
+
+export const UpdateMemberRequest = z
+  .strictObject({ role: NewRole })
+  .meta({ id: "UpdateMemberRequest", description: "The member's new role." });
 
 export const WorkspaceMember = z
-  .strictObject({ username: z.string(), role: MemberRole, type: z.literal("direct") })
-  .meta({ id: "WorkspaceMember" });
+  .strictObject({
+    username: username("Username of the member."),
+    role: MemberRole,
+    type: z.literal("direct").describe("Tells a member from an invited collaborator."),
+  })
+  .meta({ id: "WorkspaceMember", description: "A member of the workspace." });
 export type WorkspaceMember = z.infer<typeof WorkspaceMember>;
 
 export const WorkspaceCollaborator = z
-  .strictObject({ username: z.string(), permission: Permission, type: z.literal("invited"), acceptedAt: UnixSeconds })
-  .meta({ id: "WorkspaceCollaborator" });
+  .strictObject({
+    username: username("Username of the collaborator."),
+    permission: Permission,
+    type: z.literal("invited").describe("Tells an invited collaborator from a member."),
+    acceptedAt: unixSeconds("When the invitation was accepted."),
+  })
+  .meta({ id: "WorkspaceCollaborator", description: "Somebody who was invited to read or write, without being a member." });
 
 export const WorkspaceCollaboratorResponse = z
   .union([WorkspaceMember, WorkspaceCollaborator])
-  .meta({ id: "WorkspaceCollaboratorResponse" });
+  .meta({ id: "WorkspaceCollaboratorResponse", description: "Somebody who can open the workspace: a member or an invited collaborator." });
 export type WorkspaceCollaboratorResponse = z.infer<typeof WorkspaceCollaboratorResponse>;

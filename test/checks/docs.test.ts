@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { settings } from "../../server/settings/settings.ts";
+import { settings } from "../../server/platform/settings/settings.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -34,7 +34,7 @@ test("[OP19] the README tells every setting with its default", () => {
 });
 
 test("[OP19] the receivers' page tells every field of article.updated", () => {
-  const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/articles/port.ts"))?.[1] ?? "";
+  const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/domain/articles/port.ts"))?.[1] ?? "";
   const fields = [...type.matchAll(/^ {2}readonly (\w+)/gm)].map((match) => match[1]);
   const table = read("docs/webhooks.md").split("## article.updated")[1] ?? "";
   const told = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap((row) =>
@@ -42,6 +42,18 @@ test("[OP19] the receivers' page tells every field of article.updated", () => {
   );
   expect(fields.length).toBeGreaterThan(8);
   expect(told.toSorted()).toEqual(fields.toSorted());
+});
+
+test("[OP44] every page of docs is linked from the README, or from a page that is", () => {
+  const reached = new Set(["README.md"]);
+  for (const page of reached) {
+    for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      const linked = join(page, "..", target);
+      if (linked.endsWith(".md")) reached.add(linked);
+    }
+  }
+  const all = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"));
+  expect(all.map((file) => `docs/${file}`).filter((page) => !reached.has(page))).toEqual([]);
 });
 
 test("[OP19] the rulebook's index leads to every page of rules", () => {

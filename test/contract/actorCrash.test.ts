@@ -1,8 +1,8 @@
 /** The runtime dies at every write of a small story, on every storage; a fresh one finishes the story. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import type { ActorRuntime } from "../../server/actors/port.ts";
-import { createIds } from "../../server/ids.ts";
+import type { ActorRuntime } from "../../server/platform/actors/port.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
 import { createActorNode } from "../support/actorNode.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";

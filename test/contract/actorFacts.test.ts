@@ -1,9 +1,9 @@
 /** Facts in the commit of their move, what an effect writes under its lease, and actors that move while their effect runs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActorRecord, EffectOutcome, RunEffect, ToldFact } from "../../server/actors/port.ts";
-import { CommitConflict } from "../../server/actors/port.ts";
-import { createIds } from "../../server/ids.ts";
-import type { Batch, Storage } from "../../server/storage/port.ts";
+import type { ActorRecord, EffectOutcome, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import { CommitConflict } from "../../server/platform/actors/port.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
+import type { Batch, Storage } from "../../server/platform/storage/port.ts";
 import { createActorNode } from "../support/actorNode.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";

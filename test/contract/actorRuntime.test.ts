@@ -1,11 +1,11 @@
 /** What the actor runtime promises, on every storage and on a held clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import type { EffectOutcome } from "../../server/actors/port.ts";
-import { CommitConflict } from "../../server/actors/port.ts";
-import { createIds } from "../../server/ids.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { StorageFullError } from "../../server/storage/port.ts";
+import type { EffectOutcome } from "../../server/platform/actors/port.ts";
+import { CommitConflict } from "../../server/platform/actors/port.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
+import { StorageFullError } from "../../server/platform/storage/port.ts";
 import { createActorNode, testLeaseMs } from "../support/actorNode.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";

@@ -1,10 +1,10 @@
 /** Several actors in one commit, and results that are worked out when they are taken, under writes that come between. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { CommitConflict } from "../../server/actors/port.ts";
-import { commitTogether, foldMoves, leftBy } from "../../server/actors/together.ts";
-import { createIds } from "../../server/ids.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { commitTogether, foldMoves, leftBy } from "../../server/domain/call/together.ts";
+import { CommitConflict } from "../../server/platform/actors/port.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { type ActorNode, createActorNode } from "../support/actorNode.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { createParcelKind, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";

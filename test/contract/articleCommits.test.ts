@@ -1,10 +1,10 @@
 /** Commits and automatic checkpoints, on each store and through a crash at every write. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { toContentHash } from "../../server/articles/fileTexts.ts";
-import { articleRecord, commitRecord, toCommit } from "../../server/articles/records.ts";
-import { createCommitHandlers } from "../../server/handlers/commits.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
+import { articleRecord, commitRecord, toCommit } from "../../server/domain/articles/records.ts";
+import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
@@ -182,7 +182,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     ]);
     const other = (await node.articles.create({ workspaceId, title: "Other" }, call())).article.articleId;
     const commitId = page?.items[0]?.commitId ?? "";
-    expect((await node.commits.get(articleId, commitId)).commitId).toBe(commitId);
+    expect((await node.commits.get(articleId, commitId)).commit.commitId).toBe(commitId);
     await expect(node.commits.get(other, commitId)).rejects.toMatchObject({ code: "not_found" });
     await expect(node.commits.get(articleId, node.ids.next("cmt", partition))).rejects.toMatchObject({ code: "not_found" });
     await expect(node.commits.get(articleId, node.ids.next("cmt", 6))).rejects.toMatchObject({ code: "not_found" });

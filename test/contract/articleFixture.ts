@@ -3,17 +3,17 @@
  * test's own, and calls as the wrapper would make them.
  */
 import pino from "pino";
+import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import type { Role } from "../../api/operation.ts";
 import { createRooms } from "../../realtime/rooms.ts";
-import { createDuePump } from "../../server/actors/due.ts";
-import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/articles/port.ts";
-import { createArticleService, createDocumentStore } from "../../server/articles/service.ts";
-import type { Call, Principal } from "../../server/calls/call.ts";
-import { createPager } from "../../server/calls/paging.ts";
-import { createIds, createSeededIds, type IdSource } from "../../server/ids.ts";
-import type { Partition, Storage } from "../../server/storage/port.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
+import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
+import type { Call, Principal } from "../../server/domain/call/call.ts";
+import { createPager } from "../../server/domain/call/paging.ts";
+import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { createDuePump } from "../../server/platform/actors/due.ts";
+import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
+import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 
 export const baseUrl = "https://content.example";
@@ -82,6 +82,7 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
     rooms,
     listeners,
     access: { announce: (partition) => announced.push(partition) },
+    findTopicId: async (_workspaceId, reference) => reference,
     pager: createPager({ storage, pageKey: Buffer.alloc(32, 7), limits }),
     ids,
     baseUrl,
@@ -156,7 +157,6 @@ export async function addWorkspace(storage: Storage, partition: Partition = 5): 
           type: "team",
           owner: "usr_0000000000000000000000000A",
           members: [{ accountId: "usr_0000000000000000000000000A", username: "ada", role: "owner" }],
-          counters: { article: 0, project: 0, brief: 0 },
           createdAt: 1,
           updatedAt: 1,
         },

@@ -1,10 +1,10 @@
 /** Articles as a whole: made, found, renamed, deleted and taken back, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { articleRecord, commitRecord, documentLog, documentRecord, withPublicLink } from "../../server/articles/records.ts";
-import { createArticleHandlers } from "../../server/handlers/articles.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import { articleRecord, commitRecord, documentLog, documentRecord, withPublicLink } from "../../server/domain/articles/records.ts";
+import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { createArticleHandlers } from "../../server/edge/handlers/articles.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, idleMs } from "./articleFixture.ts";
@@ -52,7 +52,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
       Array.from({ length: 12 }, (_, at) => create(`Draft ${at}`, at === 0 ? "# Hi\n\nSome words here.\n" : undefined)),
     );
     expect(made.map(({ article }) => article.number).sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, at) => at + 1));
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.article).toBe(12);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.article).toBe(12);
     const [first, second] = made;
     expect(first).toMatchObject({ revision: 1, article: { wordCount: 4, files: [{ file: "content.md" }], createdBy: "ada" } });
     expect(second).toMatchObject({ revision: 0, article: { wordCount: 0, files: [] } });
@@ -66,7 +66,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     const again = await node.articles.create({ workspaceId, title: "One", content: "x" }, call({ attempt }));
     expect(again.article.articleId).toBe(first.article.articleId);
     expect(again.revision).toBe(1);
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.article).toBe(1);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.article).toBe(1);
   });
 
   test("[AR1] the slug comes from the title, or from the number where the title has no letter of the alphabet", async () => {
@@ -80,7 +80,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await expect(create("Bad", "\ud800")).rejects.toMatchObject({ code: "content_not_accepted" });
     await expect(create("Bad", "é".repeat(1024 * 1024 + 1))).rejects.toMatchObject({ code: "content_too_large" });
     expect((await node.articles.list({ workspaceId })).items).toEqual([]);
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.article).toBe(0);
+    expect(await storage.records.get(workspaceCountersRecord, workspaceId)).toBeUndefined();
   });
 
   test("[AR2] a list is newest first, pages without gap or repeat, and shows only its own workspace and the living", async () => {

@@ -2,11 +2,13 @@
 import { once } from "node:events";
 import { afterEach, beforeEach } from "vitest";
 import { WebSocket } from "ws";
-import type { Host, HostApp, HttpReply, Socket, SocketHandlers, StartHost } from "../../server/host/port.ts";
+import type { ByteAllowance, Host, HostApp, HttpReply, Socket, SocketHandlers, StartHost } from "../../server/edge/host/port.ts";
 import { type RawConnection, type RawResponse, rawConnection } from "./rawHttp.ts";
 
 export const maxFrameBytes = 64 * 1024;
 export const maxBufferedBytes = 256 * 1024;
+/** Room for every body of these tests. */
+export const roomy: ByteAllowance = { take: () => true };
 export const ok = (body: string): HttpReply => ({ status: 200, headers: { "content-type": "text/plain" }, body });
 
 export interface HostFixture {

@@ -1,8 +1,8 @@
 /** What every host promises of HTTP, seen over real sockets. Run by host.test.ts on each adapter. */
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
-import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/host/port.ts";
-import { hostFixture, ok } from "./hostFixture.ts";
+import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/edge/host/port.ts";
+import { hostFixture, ok, roomy } from "./hostFixture.ts";
 
 export function hostHttpSuite(name: string, start: StartHost): void {
   describe(`${name}: HTTP`, () => {
@@ -27,30 +27,25 @@ export function hostHttpSuite(name: string, start: StartHost): void {
       });
 
       it("[HO5] headers are found in lower case whatever was sent, and a doubled one is joined", async () => {
-        on.handle = (request) => ok(JSON.stringify(["x-mixed", "x-absent", "authorization"].map((name) => request.header(name) ?? null)));
-        const response = await on.request("GET / HTTP/1.1\r\nX-MiXeD: One\r\nAUTHORIZATION: Bearer a\r\nauthorization: Bearer b");
+        on.handle = (request) =>
+          ok(JSON.stringify((["x-api-key", "if-match", "authorization"] as const).map((name) => request.header(name) ?? null)));
+        const response = await on.request("GET / HTTP/1.1\r\nX-ApI-KeY: One\r\nAUTHORIZATION: Bearer a\r\nauthorization: Bearer b");
         expect(JSON.parse(response.body.toString())).toEqual(["One", null, "Bearer a, Bearer b"]);
       });
 
       it("[HO5] headers and body stay readable after an await", async () => {
         on.handle = async (request) => {
-          const body = request.body(1000);
+          const body = request.body(roomy).read(1000);
           await new Promise((resolve) => setImmediate(resolve));
-          return ok(`${request.header("x-late")} ${request.path} ${request.query} ${Buffer.from((await body) as Uint8Array).toString()}`);
+          return ok(`${request.header("if-match")} ${request.path} ${request.query} ${Buffer.from((await body) as Uint8Array).toString()}`);
         };
-        expect((await on.request("POST /late?q=1 HTTP/1.1\r\nx-late: yes", "text")).body.toString()).toBe("yes /late q=1 text");
+        expect((await on.request("POST /late?q=1 HTTP/1.1\r\nif-match: yes", "text")).body.toString()).toBe("yes /late q=1 text");
       });
 
       it("[HO5] a long URL and a long header are taken", async () => {
-        on.handle = (request) => ok(`${request.query.length} ${request.header("x-long")?.length}`);
-        const response = await on.request(`GET /?${"q".repeat(20_000)} HTTP/1.1\r\nx-long: ${"h".repeat(10_000)}`);
+        on.handle = (request) => ok(`${request.query.length} ${request.header("if-match")?.length}`);
+        const response = await on.request(`GET /?${"q".repeat(20_000)} HTTP/1.1\r\nif-match: ${"h".repeat(10_000)}`);
         expect(response.body.toString()).toBe("20000 10000");
-      });
-
-      it("[HO5] a content-length sent twice is refused", async () => {
-        const client = await on.connection();
-        client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc");
-        expect((await client.response()).status).toBe(400);
       });
 
       it("[HO4] names the peer's address as text", async () => {
@@ -105,12 +100,12 @@ export function hostHttpSuite(name: string, start: StartHost): void {
     describe("bodies", () => {
       it("[HO7] a large body arrives whole", async () => {
         const sent = Buffer.alloc(5_000_000, "0123456789abcdef-");
-        on.handle = async (request) => ok(String(Buffer.from((await request.body(6_000_000)) as Uint8Array).equals(sent)));
+        on.handle = async (request) => ok(String(Buffer.from((await request.body(roomy).read(6_000_000)) as Uint8Array).equals(sent)));
         expect((await on.request("POST / HTTP/1.1", sent)).body.toString()).toBe("true");
       });
 
       it("[HO7] a chunked body arrives whole, a missing one is empty", async () => {
-        on.handle = async (request) => ok(`<${Buffer.from((await request.body(100)) as Uint8Array).toString()}>`);
+        on.handle = async (request) => ok(`<${Buffer.from((await request.body(roomy).read(100)) as Uint8Array).toString()}>`);
         const client = await on.connection();
         client.write("POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
         client.write("2\r\nde\r\n0\r\n\r\n");
@@ -119,7 +114,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
       });
 
       it("[HO7] a client that expects 100-continue is told to go on", async () => {
-        on.handle = async (request) => ok(Buffer.from((await request.body(100)) as Uint8Array).toString());
+        on.handle = async (request) => ok(Buffer.from((await request.body(roomy).read(100)) as Uint8Array).toString());
         const client = await on.connection();
         client.write("POST / HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
         await once(client.socket, "data");
@@ -128,7 +123,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
       });
 
       const limited = async (request: HttpRequest): Promise<HttpReply> => {
-        const body = await request.body(1000);
+        const body = await request.body(roomy).read(1000);
         return body === "too_large" ? { status: 413, headers: {}, body: "too large" } : ok(String(body.length));
       };
 
@@ -161,7 +156,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
       it("[HO9] a truncated body rejects with ClientGone and is no error of the server", async () => {
         const outcome = new Promise<unknown>((resolve) => {
           on.handle = async (request) => {
-            await request.body(1000).then(resolve, resolve);
+            await request.body(roomy).read(1000).then(resolve, resolve);
             throw new ClientGone();
           };
         });

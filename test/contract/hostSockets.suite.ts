@@ -1,8 +1,9 @@
 /** What every host promises of WebSockets and of its own life. Run by host.test.ts on each adapter. */
 import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import type { HostApp, StartHost } from "../../server/host/port.ts";
+import { type HostApp, type StartHost, socketLingerMs } from "../../server/edge/host/port.ts";
 import { hostFixture, maxBufferedBytes, maxFrameBytes, ok } from "./hostFixture.ts";
 import { rawConnection } from "./rawHttp.ts";
 
@@ -144,6 +145,53 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(code).toBe(1011);
         expect(on.errors).toHaveLength(1);
         expect(other.readyState).toBe(WebSocket.OPEN);
+      });
+    });
+
+    describe("clients that do not end", () => {
+      const upgradeRequest = `GET /socket HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
+
+      it("[HO22] a client that goes on sending after the server's close is cut off", { timeout: 2 * socketLingerMs }, async () => {
+        const message = vi.fn();
+        const { made } = on.acceptAll({ message });
+        const client = connect({ port: on.host.port, host: "127.0.0.1", allowHalfOpen: true });
+        client.on("error", () => undefined);
+        client.write(upgradeRequest);
+        (await made).close(4401, "no");
+        const received: Buffer[] = [];
+        client.on("data", (bytes: Buffer) => received.push(bytes));
+        // Empty binary frames with the mask 0.
+        const sending = setInterval(() => client.write(Buffer.from([0x82, 0x80, 0, 0, 0, 0])), 100);
+        await vi
+          .waitFor(() => expect(client.destroyed).toBe(true), { timeout: socketLingerMs, interval: 50 })
+          .finally(() => clearInterval(sending));
+        // The close frame: its length, the code, the reason.
+        expect(Buffer.concat(received).includes(Buffer.from([0x88, 4, 0x11, 0x31, 0x6e, 0x6f]))).toBe(true);
+        expect(message).not.toHaveBeenCalled();
+      });
+
+      it("[HO23] a client that leaves while its upgrade waits aborts the signal, and its socket never opens", async () => {
+        const open = vi.fn();
+        const close = vi.fn();
+        let answer: () => void = () => undefined;
+        const signals: AbortSignal[] = [];
+        on.upgrade = async (request) => {
+          signals.push(request.signal);
+          await new Promise<void>((resolve) => (answer = resolve));
+          return { accept: { open, message: () => undefined, drain: () => undefined, close } };
+        };
+        const client = connect({ port: on.host.port, host: "127.0.0.1" });
+        client.write(upgradeRequest);
+        await vi.waitFor(() => expect(signals).toHaveLength(1), { timeout: 10_000 });
+        client.destroy();
+        await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 10_000 });
+        answer();
+        // A socket that comes later is served, so the answer to the first was dealt with.
+        const { made } = on.acceptAll();
+        await on.socket();
+        await made;
+        expect([open, close].map((called) => called.mock.calls)).toEqual([[], []]);
+        expect(on.errors).toEqual([]);
       });
     });
 

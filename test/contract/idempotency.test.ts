@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import { AppError } from "../../api/schema/error.ts";
-import type { Call } from "../../server/calls/call.ts";
-import { idempotencyAnswer, idempotencyReservation } from "../../server/calls/records.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import { type Partition, partitionCount } from "../../server/storage/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import type { Call } from "../../server/domain/call/call.ts";
+import { idempotencyAnswer, idempotencyReservation } from "../../server/edge/calls/records.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { type Partition, partitionCount } from "../../server/platform/storage/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { credentials, Reply, sampleReply, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 const json = { "content-type": "application/json" };

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiKey, CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
 import { idPattern } from "../../api/schema/id.ts";
 import { type Scope, satisfies, scopeNames } from "../../api/scopes.ts";
-import { createApiKeyText } from "../../server/auth/apiKeyText.ts";
-import { keyHashSpace } from "../../server/auth/authenticator.ts";
-import { apiKeyUse } from "../../server/auth/records.ts";
-import { hashSecretText } from "../../server/auth/secretHash.ts";
-import { partitionOfId } from "../../server/ids.ts";
+import { apiKeyUse } from "../../server/domain/identity/access/credentialRecords.ts";
+import { createApiKeyText } from "../../server/domain/identity/auth/apiKeyText.ts";
+import { keyHashSpace } from "../../server/domain/identity/auth/authenticator.ts";
+import { hashSecretText } from "../../server/domain/identity/auth/secretHash.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import {
   auditOf,
   codeOf,

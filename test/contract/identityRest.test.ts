@@ -6,20 +6,20 @@ import { accounts } from "../../api/contract/accounts.ts";
 import { auth } from "../../api/contract/auth.ts";
 import { keys } from "../../api/contract/keys.ts";
 import { members } from "../../api/contract/members.ts";
+import type { OperationSpec } from "../../api/contract/operation.ts";
 import { workspaces } from "../../api/contract/workspaces.ts";
-import type { OperationSpec } from "../../api/operation.ts";
-import { createApp } from "../../server/app.ts";
-import { createWellKnownRoutes } from "../../server/auth/wellKnown.ts";
-import { callRecordTypes } from "../../server/calls/records.ts";
-import { createAccountHandlers } from "../../server/handlers/accounts.ts";
-import { createAuthHandlers } from "../../server/handlers/auth.ts";
-import { createKeyHandlers } from "../../server/handlers/keys.ts";
-import { createMemberHandlers } from "../../server/handlers/members.ts";
-import { createWorkspaceHandlers } from "../../server/handlers/workspaces.ts";
-import type { Host } from "../../server/host/port.ts";
-import { startUwsHost } from "../../server/host/uws.ts";
-import { setupRoutes } from "../../server/pages/setup.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { createApp } from "../../server/edge/app.ts";
+import { callRecordTypes } from "../../server/edge/calls/records.ts";
+import { createAccountHandlers } from "../../server/edge/handlers/accounts.ts";
+import { createAuthHandlers } from "../../server/edge/handlers/auth.ts";
+import { createKeyHandlers } from "../../server/edge/handlers/keys.ts";
+import { createMemberHandlers } from "../../server/edge/handlers/members.ts";
+import { createWorkspaceHandlers } from "../../server/edge/handlers/workspaces.ts";
+import type { Host } from "../../server/edge/host/port.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { setupRoutes } from "../../server/edge/pages/setup.ts";
+import { createWellKnownRoutes } from "../../server/edge/pages/wellKnown.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { baseUrl, createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
 
 const contract = { auth, accounts, keys, workspaces, members };
@@ -91,7 +91,7 @@ describe("identity over REST", () => {
       leaseMs,
       corsOrigins: [],
       proxyHops: 0,
-      routes: [...setupRoutes, ...createWellKnownRoutes({ tokens: identity.tokens, baseUrl })],
+      routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.tokens.jwks, baseUrl })],
       upgrade: () => ({ refuse: { status: 404, headers: {} } }),
     });
     host = await startUwsHost(app, {
@@ -106,7 +106,7 @@ describe("identity over REST", () => {
     const setup = await call("POST", "/auth/setup", { body: { token, username: "Root", password } });
     expect([setup.status, setup.headers.get("location"), setup.body]).toEqual([
       201,
-      "/accounts/root",
+      "/auth/me",
       { username: "root", operator: true, disabled: false, createdAt: expect.any(Number) },
     ]);
     rootToken = (await signIn("root")).accessToken;

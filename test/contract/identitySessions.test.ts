@@ -1,8 +1,7 @@
-/** Sign-in, refresh, the end of sessions, and tickets, through the services on each store. */
-import { randomBytes } from "node:crypto";
+/** Sign-in, the end of sessions, and tickets, through the services on each store. Refresh: identityRefresh.test.ts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
-import { sessionRecord } from "../../server/auth/records.ts";
+import { sessionRecord } from "../../server/domain/identity/access/credentialRecords.ts";
 import {
   auditOf,
   codeOf,
@@ -76,60 +75,6 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await bearer(root.accessToken)).toBe("done");
     store.clock.nowMs += 60_000;
     expect(await bearer(root.accessToken)).toBe("token_expired");
-  });
-
-  it("[AU4] a refresh token is replaced at every use, and the session goes on", async () => {
-    const root = await firstOperator(identity);
-    const second = await refresh(root.refreshToken);
-    const third = await refresh(second.refreshToken);
-    expect(new Set([root.refreshToken, second.refreshToken, third.refreshToken]).size).toBe(3);
-    const principals = await Promise.all(
-      [root, second, third].map(({ accessToken }) => identity.authenticator.authenticate({ bearer: accessToken })),
-    );
-    for (const principal of principals) expect(principal).toEqual(root.principal);
-  });
-
-  it("[AU4] a refresh token used twice ends the session for both, with the fact that closes its sockets", async () => {
-    identity.access.start();
-    await identity.access.ready();
-    const root = await firstOperator(identity);
-    const stolen = await refresh(root.refreshToken);
-    expect(await codeOf(refresh(root.refreshToken))).toBe("unauthenticated");
-    expect(await codeOf(refresh(stolen.refreshToken))).toBe("unauthenticated");
-    expect(await bearer(stolen.accessToken)).toBe("unauthenticated");
-    expect(await bearer(root.accessToken)).toBe("unauthenticated");
-    const sessionId = root.principal.kind === "session" ? root.principal.sessionId : "";
-    await expect.poll(() => identity.facts).toEqual([{ kind: "session.ended", sessionId }]);
-    expect(auditOf(identity)).toContainEqual(
-      expect.objectContaining({ event: "session.ended", sessionId, reason: "refresh token reused" }),
-    );
-    identity.access.stop();
-  });
-
-  it("[AU4] of two refreshes with one token at once at most one answers, and then the session is over", async () => {
-    const root = await firstOperator(identity);
-    const outcomes = await Promise.all([codeOf(refresh(root.refreshToken)), codeOf(refresh(root.refreshToken))]);
-    expect(outcomes.filter((code) => code === "done").length).toBeLessThanOrEqual(1);
-    expect(await bearer(root.accessToken)).toBe("unauthenticated");
-  });
-
-  it("[AU4] an invented token ends nobody's session", async () => {
-    const root = await firstOperator(identity);
-    const sessionId = root.principal.kind === "session" ? root.principal.sessionId : "";
-    const payload = Buffer.from(JSON.stringify([sessionId, 1, "x"])).toString("base64url");
-    for (const text of ["", "x", `${payload}.${randomBytes(32).toString("base64url")}`, root.refreshToken.slice(0, -2), root.accessToken]) {
-      expect(await codeOf(refresh(text))).toBe("unauthenticated");
-    }
-    expect(await bearer(root.accessToken)).toBe("done");
-    await refresh(root.refreshToken);
-  });
-
-  it("[AU4] a refresh token ends by store time, and its session with it", async () => {
-    const root = await firstOperator(identity);
-    store.clock.nowMs += 29 * 86_400_000;
-    const later = await refresh(root.refreshToken);
-    store.clock.nowMs += 30 * 86_400_000;
-    expect(await codeOf(refresh(later.refreshToken))).toBe("token_expired");
   });
 
   it("[AU5] sessions, refresh tokens and tickets outlive a restart of the server", async () => {

@@ -1,8 +1,8 @@
 /** Workspaces, members and access, through the services on each store. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Workspace } from "../../api/schema/workspace.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import { membershipKey, membershipRecord, withNextCounter, workspaceRecord } from "../../server/workspaces/records.ts";
+import { membershipKey, membershipRecord, withNextCounter, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import {
   auditOf,
@@ -352,13 +352,29 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     const next = async (): Promise<number> => {
       const stored = await identity.storage.records.get(workspaceRecord, team);
       if (stored === undefined) throw new Error("gone");
-      const { number, write } = withNextCounter(stored, "article");
+      const { number, write } = await withNextCounter(identity.storage, stored.value, "article");
       const result = await identity.storage.commit({ partition: workspaceRecord.partitionOf(team), records: [write] });
       return result.ok ? number : next();
     };
     const numbers = await Promise.all(Array.from({ length: 15 }, next));
     expect(numbers.sort((one, other) => one - other)).toEqual(Array.from({ length: 15 }, (_, at) => at + 1));
     expect((await identity.workspaces.get(ann.call(), team)).workspace).toMatchObject({ svcArticleCounter: 15, svcBriefCounter: 0 });
+  });
+
+  it("[WS14] numbers continue where an older store left them, with the counters still in the workspace record", async () => {
+    const stored = await identity.storage.records.get(workspaceRecord, team);
+    if (stored === undefined) throw new Error("gone");
+    const partition = workspaceRecord.partitionOf(team);
+    const value = { ...stored.value, counters: { article: 7, project: 2, brief: 3 } };
+    await identity.storage.commit({ partition, records: [{ op: "put", type: workspaceRecord, value, replacing: stored }] });
+    expect((await identity.workspaces.get(ann.call(), team)).workspace).toMatchObject({ svcArticleCounter: 7, svcBriefCounter: 3 });
+    for (const expected of [8, 9]) {
+      const { number, write } = await withNextCounter(identity.storage, value, "article");
+      expect(number).toBe(expected);
+      await identity.storage.commit({ partition, records: [write] });
+    }
+    const { workspaces } = await identity.workspaces.list(ann.call(), {});
+    expect(workspaces).toContainEqual(expect.objectContaining({ workspaceId: team, svcArticleCounter: 9, svcBriefCounter: 3 }));
   });
 
   it("[WS11] a role that is lost between the check and the commit no longer counts", async () => {

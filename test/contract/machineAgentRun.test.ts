@@ -10,9 +10,9 @@ import {
   runCommands,
   type TimelineFact,
 } from "../../machines/agentRun.ts";
-import { decideBirth, decideEvent } from "../../server/actors/decide.ts";
-import type { ActorKind, ActorRecord } from "../../server/actors/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const nowMs = 1_900_000_000_000;
@@ -69,6 +69,7 @@ function eventsIn({ round, approvals }: Pick<RunContext, "round" | "approvals">,
     nextApprovalId: `apr_${approvals.length + 1}`,
     ...more,
   };
+  const approvalIds = { outline: `apr_${approvals.length + 1}`, draft: `apr_${approvals.length + 2}` };
   const completed = { type: "step.completed", artifacts: [artifact], output: "outline-1", usage: noUsage, ...next } as RunEvent;
   const decisions = approvals.flatMap(({ approvalId }) =>
     (["approve", "reject", "request_changes"] as const).map(
@@ -81,15 +82,15 @@ function eventsIn({ round, approvals }: Pick<RunContext, "round" | "approvals">,
     { type: "step.started", round: round - 1, nowMs: later },
     completed,
     { ...completed, round: round - 1 } as RunEvent,
-    { ...next, type: "step.skipped", code: "not_available", reason: "no executor" } as RunEvent,
+    { ...next, type: "step.skipped", code: "provider_unavailable", reason: "no executor" } as RunEvent,
     { type: "step.failed", round, code: "provider_unavailable", message: "gone", retryable: true, usage: noUsage, nowMs: later },
     { type: "execute.exhausted", reason: "a bug", attempts: 3, nowMs: later },
     ...decisions,
     ...approvals.map(({ approvalId }) => ({ ...next, type: "approval.lapsed", approvalId }) as RunEvent),
     { type: "run.cancel", by: "bob", nowMs: later },
-    { type: "run.retry", by: "bob", approvalIds: {}, nowMs: later },
-    { type: "run.retry", by: "bob", fromStep: "outline", approvalIds: { outline: `apr_${approvals.length + 1}` }, nowMs: later },
-    { type: "run.retry", by: "bob", fromStep: "nothing", approvalIds: {}, nowMs: later },
+    ...[undefined, "outline", "nothing"].map(
+      (fromStep) => ({ type: "run.retry", by: "bob", fromStep, approvalIds, nowMs: later }) as const,
+    ),
   ];
 }
 
@@ -229,6 +230,21 @@ describe("a run", () => {
     const { record } = take(...paused, find("run.cancel"), find("run.retry", { fromStep: undefined }));
     expect(record).toMatchObject({ state: "paused_for_approval", context: { at: 0 } });
     expect(record.context.steps[0]).toMatchObject({ status: "paused", attempt: 1 });
+  });
+
+  test("[API53] a run that was cancelled with its approval left pending waits for that approval again after a retry", () => {
+    const { record } = take(...paused, find("run.cancel"));
+    // Cancelled runs were stored like this before open approvals expired with their run.
+    const approvals = record.context.approvals.map(({ resolvedAtMs: _, ...approval }) => ({ ...approval, state: "pending" as const }));
+    const old = { ...record, context: { ...record.context, approvals } };
+    const event = find("run.retry", { fromStep: undefined })(old);
+    const retried = decideEvent<RunContext>(kind, { value: old, revision: 1 }, event, undefined, { nowMs: later, leaseMs: 1 })?.next;
+    expect(retried).toMatchObject({ state: "paused_for_approval", context: { at: 0 } });
+    expect(retried?.context.steps[0]).toMatchObject({ status: "paused", attempt: 1 });
+    expect(retried?.context.approvals.map(({ approvalId, state }) => [approvalId, state])).toEqual([
+      ["apr_1", "pending"],
+      ["apr_2", "pending"],
+    ]);
   });
 
   test("[RU7] an interrupted attempt is remembered by what it wrote under, a finished one is not", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type ApiKeyEvent, type ApiKeyTimes, apiKeyCommands, apiKeyMachine } from "../../machines/apiKey.ts";
-import { decideBirth, decideEvent } from "../../server/actors/decide.ts";
-import type { ActorKind, ActorRecord } from "../../server/actors/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const startMs = 1_800_000_000_000;

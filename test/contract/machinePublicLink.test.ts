@@ -7,9 +7,9 @@ import {
   publicLinkMachine,
   syncPauseMs,
 } from "../../machines/publicLink.ts";
-import { decideBirth, decideEvent } from "../../server/actors/decide.ts";
-import type { ActorKind, ActorRecord } from "../../server/actors/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const startMs = 1_800_000_000_000;
@@ -86,7 +86,7 @@ describe("all paths", () => {
   test("[AC15] the synchronization moves as stated and no other way", () => {
     const within = [...moves].filter((move) => /^live\.\w+ \S+ live\./.test(move) && !move.includes("link.change"));
     expect(within.map((move) => move.replaceAll("live.", "")).sort()).toEqual([
-      "failed article.edited failed",
+      "failed article.edited pending",
       "failed link.sync syncing",
       "pending article.edited pending",
       "pending pause.over syncing",
@@ -97,6 +97,7 @@ describe("all paths", () => {
       "synced article.edited syncing",
       "syncing article.edited syncing",
       "syncing sync.failed failed",
+      "syncing sync.failed pending",
       "syncing sync.failed retrying",
       "syncing sync.succeeded pending",
       "syncing sync.succeeded synced",
@@ -150,6 +151,43 @@ test("[AC15] failures are retried after 5 s, 30 s, 2 m, 10 m and 30 m with jitte
   link.send({ type: "sync.succeeded", round: link.sync.round, content: toContent(2), nowMs });
   expect(link.sync).not.toHaveProperty("lastError");
   expect([link.state, link.record.context.content?.revision]).toEqual(["synced", 2]);
+});
+
+/** Fails every attempt of a series; the last one ends in `edited`, an edit that comes while it runs. */
+function failSeries(link: ReturnType<typeof createLink>, beginMs: number, edited?: { readonly revision: number }): number {
+  let nowMs = beginMs;
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    if (attempt === 6 && edited !== undefined) link.send({ type: "article.edited", revision: edited.revision, nowMs });
+    link.send({ type: "sync.failed", round: link.sync.round, reason: "unreachable", jitter: 0, nowMs });
+    if (link.sync.nextRetryAtMs === undefined) break;
+    nowMs = link.sync.nextRetryAtMs;
+    link.send({ type: "retry.due", nowMs });
+  }
+  return nowMs;
+}
+
+test("[PL19] an edit after the last failed attempt begins a new series of attempts", () => {
+  const link = createLink();
+  link.send({ type: "article.edited", revision: 2, nowMs: startMs + 10_000 });
+  const failedAtMs = failSeries(link, startMs + 10_000);
+  expect([link.state, link.sync.attempts]).toEqual(["failed", 6]);
+  link.send({ type: "article.edited", revision: 3, nowMs: failedAtMs + 5000 });
+  expect([link.state, link.sync.attempts, link.sync.sourceRevision]).toEqual(["pending", 0, 3]);
+  expect(link.record.timers).toHaveProperty("pause");
+  link.send({ type: "pause.over", nowMs: failedAtMs + 5000 });
+  link.send({ type: "sync.failed", round: link.sync.round, reason: "unreachable", jitter: 0, nowMs: failedAtMs + 5001 });
+  expect([link.state, link.sync.attempts, link.sync.nextRetryAtMs]).toEqual(["retrying", 1, failedAtMs + 10_001]);
+});
+
+test("[PL19] an edit that comes while the last attempt runs is followed although that attempt fails", () => {
+  const link = createLink();
+  link.send({ type: "article.edited", revision: 2, nowMs: startMs + 10_000 });
+  const failedAtMs = failSeries(link, startMs + 10_000, { revision: 3 });
+  expect([link.state, link.sync.attempts, link.sync.lastError]).toEqual(["pending", 0, "unreachable"]);
+  link.send({ type: "pause.over", nowMs: failedAtMs + syncPauseMs });
+  link.send({ type: "sync.succeeded", round: link.sync.round, content: toContent(3), nowMs: failedAtMs + syncPauseMs + 10 });
+  expect([link.state, link.record.context.content?.revision]).toEqual(["synced", 3]);
+  expect(link.sync).not.toHaveProperty("lastError");
 });
 
 test("[AC15] the first edit is followed at once, further ones at most once a second, and none is forgotten", () => {

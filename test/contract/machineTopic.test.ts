@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import type { AuditFact, TopicContext, TopicEvent, TopicInput } from "../../machines/topic.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
-import { decideBirth, decideEvent } from "../../server/actors/decide.ts";
-import type { ActorKind, ActorRecord } from "../../server/actors/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const nowMs = 1_900_000_000_000;

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { PublicLink } from "../../api/schema/publicLink.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import { publicLinkRecord } from "../../server/publishing/records.ts";
-import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
+import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
@@ -331,14 +331,39 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await time.until(async () => (await liveSync())?.status === "failed", { stepMs: 60_000, withinMs: 4 * 3_600_000 });
     expect((await liveSync())?.attempts).toBe(6);
     node.trouble.read = false;
-    await append("Third.\n");
-    await time.advance(10_000);
+    await time.advance(3_600_000);
     expect((await liveSync())?.status).toBe("failed");
     await node.links.sync(call(), articleId);
     await time.until(async () => (await liveSync())?.status === "synced");
-    expect(await markdown(link.slug)).toBe("First words.\nSecond.\nThird.\n");
+    expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
     const idle = await node.links.sync(call(), articleId);
     expect(idle.link.liveSync?.status).toBe("synced");
+  });
+
+  test("[PL19] a page whose synchronization was given up follows the next edit, and fails again as before", async () => {
+    const { slug } = (await node.links.put(call(), articleId, {})).link;
+    await time.advance(2000);
+    node.trouble.read = true;
+    await append("Second.\n");
+    const isFailed = async () => (await liveSync())?.status === "failed";
+    await time.until(isFailed, { stepMs: 60_000, withinMs: 4 * 3_600_000 });
+    // Still broken: the next edit gets a whole series of attempts, not one.
+    await append("Third.\n");
+    await time.until(async () => (await liveSync())?.status === "retrying");
+    expect(await liveSync()).toMatchObject({ attempts: 1 });
+    await time.until(isFailed, { stepMs: 60_000, withinMs: 4 * 3_600_000 });
+    expect(await liveSync()).toMatchObject({ attempts: 6 });
+    node.trouble.read = false;
+    const { revision } = await append("Fourth.\n");
+    await time.until(async () => (await liveSync())?.status === "synced");
+    expect(await liveSync()).toEqual({
+      status: "synced",
+      attempts: 0,
+      sourceRevision: revision,
+      publishedRevision: revision,
+      lastSyncedAt: expect.any(Number),
+    });
+    expect(await markdown(slug)).toBe("First words.\nSecond.\nThird.\nFourth.\n");
   });
 
   test("[PL10] deleting an article takes its page down in the same commit; taken back, it is not public again", async () => {
@@ -458,10 +483,10 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(css.headers).toMatchObject({ "content-type": "text/css; charset=utf-8", "cache-control": expect.stringContaining("immutable") });
     expect(css.body).toContain("prefers-color-scheme: dark");
     expect(page.body).not.toMatch(/<script|<style|\sstyle=/);
-    expect(page.body).toContain("<h1>Über den Wolken!</h1>\n<p>First words.</p>");
+    expect(page.body).toContain('<h1 dir="auto">Über den Wolken!</h1>\n<p dir="auto">First words.</p>');
     const titled = await create("Twice", "# Twice\n\nText");
     const { link: other } = await node.links.put(call(), titled, {});
-    expect((await node.page(`/p/${other.slug}`)).body.match(/<h1>/g)).toHaveLength(1);
+    expect((await node.page(`/p/${other.slug}`)).body.match(/<h1\b/g)).toHaveLength(1);
   });
 });
 

@@ -4,15 +4,15 @@
  */
 import pino from "pino";
 import { AppError, errorRow } from "../../api/schema/error.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import { createAccessWatch } from "../../server/auth/accessFacts.ts";
-import { createPager } from "../../server/calls/paging.ts";
-import { createRateLimits } from "../../server/calls/rateLimits.ts";
-import { createRouter } from "../../server/host/router.ts";
-import { createPublicPageRoutes } from "../../server/pages/publicPage.ts";
-import { createPublishing, type Publishing } from "../../server/publishing/publishing.ts";
-import { createDirectory } from "../../server/storage/directory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { createPager } from "../../server/domain/call/paging.ts";
+import { createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
+import { createPublishing, type Publishing } from "../../server/domain/publishing/publishing.ts";
+import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
+import { createRouter } from "../../server/edge/host/router.ts";
+import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import { createDirectory } from "../../server/platform/storage/directory.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 import { type ArticleNodeOptions, baseUrl, createArticleNode } from "./articleFixture.ts";
 
@@ -71,8 +71,9 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
       path,
       query: "",
       remoteAddress: "203.0.113.9",
+      fault: undefined,
       header: (name: string) => headers[name],
-      body: () => Promise.reject(new Error("no body")),
+      body: () => ({ declaredBytes: 0, read: () => Promise.reject(new Error("no body")) }),
       signal: new AbortController().signal,
     };
     try {

@@ -1,7 +1,7 @@
 /** The order of refusals, credentials, scopes, roles and the shape of problems, over real sockets. */
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode, errorTable, Problem } from "../../api/schema/error.ts";
-import { StorageFullError, StorageUnavailableError } from "../../server/storage/port.ts";
+import { StorageFullError, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { articleId, baseUrl, credentials, foreignWorkspaceId, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 const json = { "content-type": "application/json" };

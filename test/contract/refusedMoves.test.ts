@@ -5,13 +5,13 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ArticleFile } from "../../api/schema/article.ts";
-import type { ErrorCode } from "../../api/schema/error.ts";
+import { type ErrorCode, errorRow } from "../../api/schema/error.ts";
 import { agentRunMachine, runCommands } from "../../machines/agentRun.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import type { Executor } from "../../server/runs/executors/port.ts";
-import { stepsOfWorkspace } from "../../server/runs/runKind.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
+import type { Executor } from "../../server/domain/runs/executors/port.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { createCall } from "./articleFixture.ts";
 import { type Answer, createRunRig, noUsage, type RunRig, toExecutors, workspaceId } from "./runRig.ts";
 
@@ -66,7 +66,7 @@ async function expectRefused(request: Request, expected: { code: ErrorCode; curr
     expect(result, `${told} over ${surface}`).toBeUndefined();
     const { instance: _instance, requestId: _requestId, ...rest } = problem;
     expect({ ...rest, allowed: [...rest.allowed].sort() }, told).toMatchObject({
-      status: 409,
+      status: errorRow(expected.code).status,
       ...expected,
       allowed: [...expected.allowed].sort(),
     });
@@ -281,21 +281,32 @@ describe("runs", () => {
     readonly status: string;
     readonly reach: () => Promise<ReachedRun>;
     readonly taken: readonly (typeof runCommands)[number][];
-    readonly isDecided?: boolean;
+    /** Of the approval that is decided about. */
+    readonly refusedDecision?: ErrorCode;
   }
   const active = ["run.cancel", "approval.resolve"] as const;
   const states: Readonly<Record<string, RunState>> = {
     queued: { status: "queued", reach: () => queue(), taken: active },
     running: { status: "running", reach: () => start("Holds", "running"), taken: active },
     "waiting for a decision": { status: "paused_for_approval", reach: () => start("Kites", "paused_for_approval"), taken: active },
-    completed: { status: "completed", reach: () => then("POST approve", "completed"), taken: [], isDecided: true },
-    failed: { status: "failed", reach: () => start("Fails", "failed"), taken: ["run.retry"] },
-    "cancelled while it waited": { status: "cancelled", reach: () => then("POST cancel", "cancelled"), taken: ["run.retry"] },
+    completed: {
+      status: "completed",
+      reach: () => then("POST approve", "completed"),
+      taken: [],
+      refusedDecision: "approval_already_resolved",
+    },
+    failed: { status: "failed", reach: () => start("Fails", "failed"), taken: ["run.retry"], refusedDecision: "approval_expired" },
+    "cancelled while it waited": {
+      status: "cancelled",
+      reach: () => then("POST cancel", "cancelled"),
+      taken: ["run.retry"],
+      refusedDecision: "approval_expired",
+    },
     "cancelled by a rejection": {
       status: "cancelled",
       reach: () => then("POST reject", "cancelled"),
       taken: ["run.retry"],
-      isDecided: true,
+      refusedDecision: "approval_already_resolved",
     },
     "cancelled before it began": {
       status: "cancelled",
@@ -305,6 +316,7 @@ describe("runs", () => {
         return queued;
       },
       taken: ["run.retry"],
+      refusedDecision: "approval_expired",
     },
   };
 
@@ -354,8 +366,8 @@ describe("runs", () => {
     return [run.headers.get("etag"), run.body, approvals, events, await rig.topic(topicId), await rig.auditOf(topicId)];
   }
 
-  const codeOf = ({ event }: RunMove, { isDecided = false }: RunState): ErrorCode =>
-    event === "approval.resolve" && isDecided ? "approval_already_resolved" : "invalid_transition";
+  const codeOf = ({ event }: RunMove, { refusedDecision = "invalid_transition" }: RunState): ErrorCode =>
+    event === "approval.resolve" ? refusedDecision : "invalid_transition";
 
   test("[RU69] the tables name every state and every move", () => {
     // One state is only passed through.

@@ -1,8 +1,8 @@
 /** What every answer carries and every request may ask for: tracing, version, rates, tags, methods, origins. */
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
-import type { Call } from "../../server/calls/call.ts";
-import { articleEtag, recordEtag, requireMatch } from "../../server/calls/precondition.ts";
+import type { Call } from "../../server/domain/call/call.ts";
+import { liveEtag, recordEtag, requireMatch } from "../../server/domain/call/precondition.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { articleId, credentials, Reply, sampleReply, useSurface, workspaceId } from "./surfaceFixture.ts";
 
@@ -84,7 +84,7 @@ describe("requests and answers", () => {
   });
 
   it("[API13] If-None-Match with the tag of the answer is 304 without a body", async () => {
-    surface.on("articles.get", () => new Reply({ status: 200, headers: { etag: articleEtag(9, 3) }, body: article }));
+    surface.on("articles.get", () => new Reply({ status: 200, headers: { etag: liveEtag(9, 3) }, body: article }));
     for (const tag of ['"r9-3"', 'W/"r9-3"', '"x", "r9-3"', "*"]) {
       const response = await get({ "if-none-match": tag });
       expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", '"r9-3"']);
@@ -102,9 +102,9 @@ describe("requests and answers", () => {
         headers: { ...credentials.session, ...json, ...(tag === undefined ? {} : { "if-match": tag }) },
         body: "{}",
       });
-    for (const tag of [undefined, "*", recordEtag(3), articleEtag(9, 3), articleEtag(10, 3), '"r1", "r3"'])
+    for (const tag of [undefined, "*", recordEtag(3), liveEtag(9, 3), liveEtag(10, 3), '"r1", "r3"'])
       expect((await patch(tag)).status, tag).toBe(200);
-    for (const tag of [recordEtag(2), articleEtag(3, 2), 'W/"r3"', '"other"']) {
+    for (const tag of [recordEtag(2), liveEtag(3, 2), 'W/"r3"', '"other"']) {
       const response = await patch(tag);
       expect([response.status, (await response.json()).code], tag).toEqual([412, "precondition_failed"]);
     }
@@ -238,7 +238,7 @@ describe("requests and answers", () => {
   it("[API8] a negotiated answer follows Accept, and 406 names what there is", async () => {
     const accepts: string[] = [];
     surface.on("content.get", ({ accept }) => {
-      accepts.push(accept);
+      accepts.push(accept[0] ?? "");
       return sampleReply(contract.content.get).body;
     });
     const read = (accept: string) => get({ accept }, `/articles/${articleId}/content`);

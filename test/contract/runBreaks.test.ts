@@ -1,11 +1,11 @@
 /** What tries to break the engine: cancels at every moment of a step, retries and decisions that race, ends that cannot be taken in. */
 import { afterEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import type { Executors } from "../../server/runs/executors/port.ts";
-import { stepsOfWorkspace } from "../../server/runs/runKind.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
+import type { Executors } from "../../server/domain/runs/executors/port.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { createCall } from "./articleFixture.ts";
 import { createGate, draftOf, draftRun, openEngine, partition, written } from "./runBreaksFixture.ts";
 import { finished, readRun, readTimeline, toInput } from "./runEngineFixture.ts";
@@ -242,6 +242,7 @@ describe("retry", () => {
     const { approvals } = await current.expect(200, "GET", `/runs/${runId}/approvals`);
     expect(approvals).toMatchObject([
       { approvalId, state: "approved", note: "as planned" },
+      { stepName: "draft", state: "expired" },
       { stepName: "draft", state: "pending" },
     ]);
     expect((await current.topic(topicId)).approvals.outline).toMatchObject({ approvedBy: "ana" });

@@ -1,8 +1,9 @@
 /** What the tests share that try to break the engine: it alone on a held clock, and steps that a test ends when it wants. */
-import { partitionOfId } from "../../server/ids.ts";
-import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+
+import type { Executors, StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { createManualTime } from "../support/manualTime.ts";
 import { createEngineNode, readRun, readTimeline } from "./runEngineFixture.ts";
 import { noUsage, type RunRig, workspaceId } from "./runRig.ts";

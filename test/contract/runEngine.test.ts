@@ -1,9 +1,9 @@
 /** The engine alone: steps that a test scripts, on every storage, dying wherever something is written. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import { createIds, partitionOfId } from "../../server/ids.ts";
-import type { StepContext } from "../../server/runs/executors/port.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
+import type { StepContext } from "../../server/domain/runs/executors/port.ts";
+import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
@@ -104,13 +104,13 @@ function createNode(executors: Parameters<typeof createEngineNode>[2], limits: P
 }
 
 describe("steps", () => {
-  test("[RU21] a step type without an executor is skipped with its reason, and the run goes on", async () => {
+  test("[RU21] a step of pictures without an executor is skipped with the reason, and the run goes on", async () => {
     const node = createNode({ draft: async () => finished("a draft") });
     await node.actors.create(
       node.kind,
       node.runId,
       toInput([
-        { name: "bench", type: "serp_benchmark" },
+        { name: "pictures", type: "illustrate" },
         { name: "draft", type: "draft" },
       ]),
     );
@@ -119,7 +119,7 @@ describe("steps", () => {
     expect(steps[0]).toMatchObject({
       status: "skipped",
       attempt: 0,
-      error: { code: "not_available", message: "There is no executor for step type serp_benchmark yet." },
+      error: { code: "provider_unavailable", message: "This server has no executor for steps of type illustrate." },
     });
     expect(steps[1]?.status).toBe("completed");
   });

@@ -1,13 +1,13 @@
 /** Articles, topics and limits that give way under a run: trash, archive, departures, texts that outgrow their file. */
 import { afterEach, describe, expect, test } from "vitest";
-import { toNewArticle } from "../../server/articles/articleWriter.ts";
-import { articleRecord } from "../../server/articles/records.ts";
-import { createIds } from "../../server/ids.ts";
-import type { Executors } from "../../server/runs/executors/port.ts";
-import { runRecord } from "../../server/runs/records.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
+import { toNewArticle } from "../../server/domain/articles/articleWriter.ts";
+import { articleRecord } from "../../server/domain/articles/records.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import type { Executors } from "../../server/domain/runs/executors/port.ts";
+import { runRecord } from "../../server/domain/runs/model/records.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { createCall } from "./articleFixture.ts";
 import { createGate, draftOf, draftRun, eventsOf, openEngine, partition, written } from "./runBreaksFixture.ts";
 import { finished, readRun, toInput } from "./runEngineFixture.ts";

@@ -9,25 +9,25 @@ import { workflows as workflowContract } from "../../api/contract/workflows.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Scope } from "../../api/scopes.ts";
-import { after } from "../../server/actors/after.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import { createApp } from "../../server/app.ts";
-import type { Principal } from "../../server/calls/call.ts";
-import { createPageTokens } from "../../server/calls/pageToken.ts";
-import { createPager } from "../../server/calls/paging.ts";
-import { createRunHandlers } from "../../server/handlers/runs.ts";
-import { createTopicHandlers } from "../../server/handlers/topics.ts";
-import { createWorkflowHandlers } from "../../server/handlers/workflows.ts";
-import { startNodeHost } from "../../server/host/node.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import type { Executors, StepContext, StepResult } from "../../server/runs/executors/port.ts";
-import { runRecord } from "../../server/runs/records.ts";
-import { createRunService } from "../../server/runs/service.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { createTimelineReader } from "../../server/streams/timelineReader.ts";
-import { createTopicService } from "../../server/topics/service.ts";
-import { createAccessResolver } from "../../server/workspaces/access.ts";
-import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
+import type { Principal } from "../../server/domain/call/call.ts";
+import { createPageTokens } from "../../server/domain/call/pageToken.ts";
+import { createPager } from "../../server/domain/call/paging.ts";
+import { createAccessResolver } from "../../server/domain/identity/workspaces/access.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import type { Executors, StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
+import { runRecord } from "../../server/domain/runs/model/records.ts";
+import { createRunService } from "../../server/domain/runs/service.ts";
+import { createTopicService } from "../../server/domain/topics/service.ts";
+import { createApp } from "../../server/edge/app.ts";
+import { createRunHandlers } from "../../server/edge/handlers/runs.ts";
+import { createTopicHandlers } from "../../server/edge/handlers/topics.ts";
+import { createWorkflowHandlers } from "../../server/edge/handlers/workflows.ts";
+import { startNodeHost } from "../../server/edge/host/node.ts";
+import { createTimelineReader } from "../../server/edge/streams/timelineReader.ts";
+import { after } from "../../server/platform/actors/after.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { baseUrl, createArticleNode } from "./articleFixture.ts";
 
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
@@ -129,7 +129,6 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       type: "team",
       owner: accountIdOf("ana"),
       members: id === workspaceId ? members : members.slice(0, 1),
-      counters: { article: 0, project: 0, brief: 0 },
       settings: { styleProfiles: { house: { content: "Short sentences." } } },
       createdAt: 1,
       updatedAt: 1,
@@ -140,7 +139,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
   const app = createApp({
     contract: { topics: topicContract, runs: runContract, workflows: workflowContract } as never,
     handlers: {
-      topics: createTopicHandlers({ topics: topicService.topics, topicRuns: runService.topicRuns }),
+      topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
       runs: createRunHandlers(runService),
       workflows: createWorkflowHandlers(runService),
     } as never,
@@ -180,9 +179,9 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     readonly headers?: Record<string, string>;
   }
 
-  async function request(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
-    const { as = "ana", key, headers = {} } = options;
-    const response = await fetch(`http://127.0.0.1:${host.port}${path}`, {
+  /** The answer as it is, for tests of its bytes and headers. */
+  function fetchAs(method: string, path: string, { as = "ana", key, headers = {} }: RequestOptions = {}, body?: unknown) {
+    return fetch(`http://127.0.0.1:${host.port}${path}`, {
       method,
       headers: {
         ...(key === undefined ? { authorization: `Bearer ${as}` } : { "x-api-key": key }),
@@ -191,6 +190,10 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+  }
+
+  async function request(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
+    const response = await fetchAs(method, path, options, body);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") === true;
     return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
@@ -214,6 +217,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     node,
     actors,
     logged,
+    fetch: fetchAs,
     request,
     expect,
     trpc,

@@ -1,9 +1,9 @@
 /** From a topic to its draft: what starts, what follows, and what each move leaves behind, over REST. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { folderRecord } from "../../server/folders/records.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import type { StepContext, StepResult } from "../../server/runs/executors/port.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { folderRecord } from "../../server/domain/folders/records.ts";
+import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
 
 let rig: RunRig;
@@ -255,7 +255,7 @@ test("[RU68] a review of the article is kept with the topic's brief, whose revis
 });
 
 describe("other ways to start", () => {
-  test("[RU45] full is one run through every step; what nobody can do yet is skipped with its reason", async () => {
+  test("[RU45] full is one run: after the outline it goes on to the draft itself, and no other run starts", async () => {
     const topicId = await rig.makeTopic();
     const { runId, workflowId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { pipeline: "full" });
     expect(workflowId).toBe("full_editorial_article");
@@ -263,16 +263,16 @@ describe("other ways to start", () => {
     // The run itself goes on to the draft: no other one starts.
     const approved = await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {});
     expect(approved.draftRunId).toBeUndefined();
-    const run = await rig.runIn(runId, "completed");
-    expect(run.steps.map(({ name, status }: { name: string; status: string }) => [name, status]).slice(0, 6)).toEqual([
-      ["serp_benchmark", "skipped"],
+    const run = await rig.runIn(runId, "failed");
+    expect(run.steps.map(({ name, status }: { name: string; status: string }) => [name, status]).slice(0, 7)).toEqual([
+      ["serp_benchmark", "completed"],
       ["research", "completed"],
       ["thesis", "completed"],
       ["outline", "completed"],
       ["draft", "completed"],
-      ["citation_enrichment", "skipped"],
+      ["citation_enrichment", "failed"],
+      ["tech_review", "pending"],
     ]);
-    expect(run.steps[0].error).toEqual({ code: "not_available", message: "There is no executor for step type serp_benchmark yet." });
     expect((await rig.topic(topicId)).status).toBe("drafted");
   });
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";
+import type { OperationSpec } from "../../api/contract/operation.ts";
 import { fieldNames } from "../../api/derive/input.ts";
-import type { OperationSpec } from "../../api/operation.ts";
 import { AppError } from "../../api/schema/error.ts";
 import { sampleOf } from "./schemaSample.ts";
 import { articleId, credentials, useSurface, workspaceId } from "./surfaceFixture.ts";

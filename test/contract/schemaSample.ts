@@ -63,12 +63,18 @@ function variants(definition: Definition, value: object): unknown[] {
   });
 }
 
+/** A member that no value may have: its object names it only to say why. */
+function isForbidden(field: z.ZodType): boolean {
+  const { innerType } = field._zod.def as unknown as Definition;
+  return innerType?._zod.def.type === "never";
+}
+
 function toSample(definition: Definition, optional: boolean): unknown {
   switch (definition.type) {
     case "object":
       return Object.fromEntries(
         Object.entries(definition.shape ?? {}).flatMap(([name, field]) =>
-          !optional && field.safeParse(undefined).success ? [] : [[name, sampleOf(field, optional)]],
+          (!optional && field.safeParse(undefined).success) || isForbidden(field) ? [] : [[name, sampleOf(field, optional)]],
         ),
       );
     case "optional":

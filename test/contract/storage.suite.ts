@@ -3,8 +3,8 @@
  * alone; the clock is handed in, so that leases and timers need no waiting.
  */
 import { describe } from "vitest";
-import type { Storage } from "../../server/storage/port.ts";
-import type { AnyRecordType } from "../../server/storage/recordType.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
+import type { AnyRecordType } from "../../server/platform/storage/recordType.ts";
 import { blobTests } from "./storageBlobs.ts";
 import { dueTests } from "./storageDue.ts";
 import { indexTests } from "./storageIndexes.ts";

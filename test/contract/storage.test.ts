@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLmdbStorage, type LmdbStorageOptions } from "../../server/storage/lmdb.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
+import { createLmdbStorage, type LmdbStorageOptions } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { storageSuite, type WithStorage } from "./storage.suite.ts";
 
 function withLmdb(settings: Partial<LmdbStorageOptions>): WithStorage {

@@ -1,9 +1,9 @@
 /** Blobs: addressed by content, counted by the records that name them, removed by due rows. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createHousekeeping } from "../../server/storage/housekeeping.ts";
-import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/storage/port.ts";
-import { createRecordTypes } from "../../server/storage/recordType.ts";
+import { createHousekeeping } from "../../server/platform/storage/housekeeping.ts";
+import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
+import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
 import type { WithStorage } from "./storage.suite.ts";
 import { batch, bytes, type Item, itemType, put, remove } from "./storageTypes.ts";
 

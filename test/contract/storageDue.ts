@@ -1,8 +1,8 @@
 /** The due queue, expiry rows and their housekeeping; named leases. The clock stands still unless a test moves it. */
 import { describe, expect, test } from "vitest";
-import { createHousekeeping, housekeepingKinds } from "../../server/storage/housekeeping.ts";
-import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/storage/port.ts";
-import { createRecordTypes } from "../../server/storage/recordType.ts";
+import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
+import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
+import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
 import type { WithStorage } from "./storage.suite.ts";
 import { batch, type Item, itemType, put, remove } from "./storageTypes.ts";
 

@@ -1,6 +1,6 @@
 /** Index rows: order, prefixes, paging in both directions, odd text and odd numbers. */
 import { describe, expect, test } from "vitest";
-import type { IndexKey, IndexRow, Storage, Stored } from "../../server/storage/port.ts";
+import type { IndexKey, IndexRow, Storage, Stored } from "../../server/platform/storage/port.ts";
 import type { WithStorage } from "./storage.suite.ts";
 import { batch, type Item, itemType, put } from "./storageTypes.ts";
 

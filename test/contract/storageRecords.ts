@@ -1,7 +1,7 @@
 /** Records and commits: conditions, conflicts, unique rules, counts, upgrades. */
 import { describe, expect, test } from "vitest";
-import { StorageDamagedError, type Stored } from "../../server/storage/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import { StorageDamagedError, type Stored } from "../../server/platform/storage/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import type { WithStorage } from "./storage.suite.ts";
 import { append, batch, type Item, itemType, itemTypeLater, otherType, put, remove } from "./storageTypes.ts";
 

@@ -1,7 +1,7 @@
 /** The storage suite on Redis: on one server, and on a Cluster of three masters. Each test begins on empty servers. */
 import { afterAll, beforeAll } from "vitest";
-import { createRedisStorage } from "../../server/storage/redis.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
+import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 import { type RedisProcess, startRedis, startRedisCluster } from "../support/redisServer.ts";
 import { storageSuite, type WithStorage } from "./storage.suite.ts";
 

@@ -1,6 +1,6 @@
 /** Record types that the storage suites write, and short ways to build batches of them. */
-import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/storage/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/platform/storage/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 
 export interface Item {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Who may read a live stream and for how long, on both hosts: what is refused, what ends a stream, and who is told to come again. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { StorageUnavailableError } from "../../server/storage/port.ts";
+import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import type { Rest } from "../support/clients.ts";
 import { closeReaders, openReader, type Told } from "../support/eventReader.ts";
 import { hosts, type StreamServer, startStreamServer } from "./streamFixture.ts";

@@ -6,17 +6,17 @@ import { pino } from "pino";
 import { vi } from "vitest";
 import type { Limits } from "../../api/limits.ts";
 import type { RunStatus } from "../../api/schema/run.ts";
-import { deriveSecrets } from "../../server/auth/secrets.ts";
 import { composeService } from "../../server/compose.ts";
 import { readConfig } from "../../server/config.ts";
-import { startNodeHost } from "../../server/host/node.ts";
-import type { StartHost } from "../../server/host/port.ts";
-import { startUwsHost } from "../../server/host/uws.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import { createMetrics } from "../../server/observability/metrics.ts";
-import { encodeTimelineEntry, runLog, timelineLog } from "../../server/runs/timelineEntry.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { encodeTimelineEntry, runLog, timelineLog } from "../../server/domain/runs/engine/timelineEntry.ts";
+import { startNodeHost } from "../../server/edge/host/node.ts";
+import type { StartHost } from "../../server/edge/host/port.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { createMetrics } from "../../server/platform/observability/metrics.ts";
+import { deriveSecrets } from "../../server/platform/secrets.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
 
 export const hosts: readonly [name: string, start: StartHost][] = [

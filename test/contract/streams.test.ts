@@ -4,7 +4,7 @@ import { EventSource, type FetchLike } from "eventsource";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { AppRouter } from "../../api/derive/trpc.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
-import { runLog, timelineLog } from "../../server/runs/timelineEntry.ts";
+import { runLog, timelineLog } from "../../server/domain/runs/engine/timelineEntry.ts";
 import { closeReaders, eventsOf, openReader, type Reading, type Told } from "../support/eventReader.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { hangMs, hosts, type StreamServer, startStreamServer } from "./streamFixture.ts";
@@ -109,7 +109,8 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.resume();
     const { status, body } = await stalled.response();
     const ids = [...body.toString().matchAll(/^id: .*:(\d+)$/gm)].map(([, seq]) => Number(seq));
-    expect([status, ids]).toEqual([200, upTo(lastSeq + count + 1)]);
+    // Behind what was told come the end of the open approval and the end of the run.
+    expect([status, ids]).toEqual([200, upTo(lastSeq + count + 2)]);
     expect(body.toString().endsWith("event: stream.end\ndata: {}\n\n")).toBe(true);
     stalled.destroy();
   });

@@ -8,19 +8,19 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
+import { jsonOf, type OperationSpec, type Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import type { OperationSpec, Role } from "../../api/operation.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Scope } from "../../api/scopes.ts";
-import { type AppOptions, createApp } from "../../server/app.ts";
-import type { Call, CallReply, Principal } from "../../server/calls/call.ts";
-import type { PreparedRequest } from "../../server/calls/preparedOperation.ts";
-import type { AnsweredCall } from "../../server/calls/wrapper.ts";
-import type { Host } from "../../server/host/port.ts";
-import { startUwsHost } from "../../server/host/uws.ts";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import type { Call, CallReply, Principal } from "../../server/domain/call/call.ts";
+import { type App, type AppOptions, createApp } from "../../server/edge/app.ts";
+import type { PreparedRequest } from "../../server/edge/calls/preparedOperation.ts";
+import type { AnsweredCall } from "../../server/edge/calls/wrapper.ts";
+import type { Host, StartHost } from "../../server/edge/host/port.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { sampleOf } from "./schemaSample.ts";
 
 export const baseUrl = "https://svc.example";
@@ -35,6 +35,8 @@ const workspacePartition = 5;
 export const credentials = {
   session: { authorization: "Bearer session" },
   operator: { authorization: "Bearer operator" },
+  /** Each of these belongs to an account of its own; all others to one. */
+  otherAccounts: [{ authorization: "Bearer other-1" }, { authorization: "Bearer other-2" }] as const,
   fullKey: { "x-api-key": "full" },
   /** `key:<scopes>` carries exactly those scopes. */
   key: (...scopes: Scope[]) => ({ "x-api-key": `key:${scopes.join(",")}` }),
@@ -45,6 +47,7 @@ export const credentials = {
 export type Serve = (request: PreparedRequest, call: Call) => unknown;
 
 export interface Surface {
+  readonly app: App;
   readonly host: Host;
   readonly origin: string;
   readonly storage: Storage;
@@ -71,6 +74,8 @@ export interface SurfaceOptions {
   readonly now?: () => number;
   /** `memory` when absent. */
   readonly store?: "memory" | "embedded";
+  /** uWebSockets.js when absent. */
+  readonly startHost?: StartHost;
 }
 
 function principalOf(name: string, isKey: boolean): Principal {
@@ -85,6 +90,9 @@ function principalOf(name: string, isKey: boolean): Principal {
     return { kind: "session", ...account, operator: false, sessionId: `ses_${name}` };
   }
   if (!isKey && name === "operator") return { kind: "session", ...account, operator: true, sessionId: "ses_operator" };
+  if (!isKey && name.startsWith("other-")) {
+    return { kind: "session", accountId: `usr_${name}`, username: name, operator: false, sessionId: `ses_${name}` };
+  }
   throw new AppError("unauthenticated", "No such credential.");
 }
 
@@ -92,8 +100,7 @@ function principalOf(name: string, isKey: boolean): Principal {
 export function sampleReply(spec: OperationSpec): CallReply {
   const [status = "200", reply] = Object.entries(spec.replies)[0] ?? [];
   if (reply === null || reply === undefined) return { status: Number(status) };
-  const schema = "media" in reply ? reply.media["application/json"] : reply;
-  return { status: Number(status), body: sampleOf(schema as never) };
+  return { status: Number(status), body: sampleOf(jsonOf(reply)?.schema as never) };
 }
 
 export function useSurface(options: SurfaceOptions = {}): Surface {
@@ -167,7 +174,8 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
       onAnswered: (call) => void answered.push(call),
       ...options.app,
     });
-    surface.host = await startUwsHost(app, {
+    surface.app = app;
+    surface.host = await (options.startHost ?? startUwsHost)(app, {
       host: "127.0.0.1",
       port: 0,
       maxFrameBytes: 1024,

@@ -1,10 +1,10 @@
 /** Topics and their articles: links, texts, and what commits and deletions make of a topic. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ArticleFile, CommitKind } from "../../api/schema/article.ts";
-import type { CommittingRun } from "../../server/articles/port.ts";
-import { articleRecord, toArticle, toCommit } from "../../server/articles/records.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import type { CommittingRun } from "../../server/domain/articles/port.ts";
+import { articleRecord, toArticle, toCommit } from "../../server/domain/articles/records.ts";
+import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
@@ -75,7 +75,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
       files: [],
       wordCount: 0,
     });
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters).toMatchObject({ article: 1, brief: 1 });
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters).toMatchObject({ article: 1, brief: 1 });
     expect((await node.get(workspaceId, topicId)).articleId).toBe(made.articleId);
     for (const wanted of [undefined, made.articleId]) {
       expect(await ensure(wanted)).toEqual({ articleId: made.articleId, created: false, linked: false });

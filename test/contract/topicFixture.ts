@@ -1,18 +1,20 @@
 /** The topics as a server has them, beside the articles, on a store and a clock of the test's own. */
 import pino from "pino";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import { type ContentTopic, type TopicStatus, topicStatuses, type WorkspaceCreateTopicRequest } from "../../api/schema/topic.ts";
+import { type ContentTopic, type TopicStatus, topicStatuses } from "../../api/schema/topic.ts";
+import type { WorkspaceCreateTopicRequest } from "../../api/schema/topicOperations.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
-import type { Timeless } from "../../server/actors/port.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import { joinParts } from "../../server/actors/together.ts";
-import type { ArticleUpdated } from "../../server/articles/port.ts";
-import { createPager } from "../../server/calls/paging.ts";
-import { type FolderRecord, folderRecord } from "../../server/folders/records.ts";
-import { createIds } from "../../server/ids.ts";
-import type { Partition, Storage } from "../../server/storage/port.ts";
-import { type TopicRecord, topicRecord } from "../../server/topics/records.ts";
-import { createTopicService } from "../../server/topics/service.ts";
+import type { ArticleUpdated } from "../../server/domain/articles/port.ts";
+import { createPager } from "../../server/domain/call/paging.ts";
+import { joinParts } from "../../server/domain/call/together.ts";
+import { type FolderRecord, folderRecord } from "../../server/domain/folders/records.ts";
+import { createTopicTransitions } from "../../server/domain/runs/decisions/topicTransitions.ts";
+import { type TopicRecord, topicRecord } from "../../server/domain/topics/records.ts";
+import { createTopicService } from "../../server/domain/topics/service.ts";
+import type { Timeless } from "../../server/platform/actors/port.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import { createIds } from "../../server/platform/storage/ids.ts";
+import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 import { type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
 
@@ -41,6 +43,7 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
   const call = (workspaceId: string, more: CallOptions = {}) => createCall(storage, workspaceId, partition, { limits, ...more });
   return {
     ...service,
+    readTransitions: createTopicTransitions({ storage, topics: service.port }),
     node,
     actors,
     webhooks,

@@ -1,11 +1,13 @@
 /** Topics as records: what is kept, who finds it, what each change leaves behind. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ContentAuditEvent, ContentTopic, type WorkspaceCreateTopicRequest } from "../../api/schema/topic.ts";
+import { ContentTopic } from "../../api/schema/topic.ts";
+import { ContentAuditEvent } from "../../api/schema/topicAudit.ts";
+import type { WorkspaceCreateTopicRequest } from "../../api/schema/topicOperations.ts";
 import type { TopicFields } from "../../machines/topic.ts";
-import { folderRecord } from "../../server/folders/records.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { contentAuditRecord, topicRecord } from "../../server/topics/records.ts";
-import { workspaceRecord } from "../../server/workspaces/records.ts";
+import { folderRecord } from "../../server/domain/folders/records.ts";
+import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { contentAuditRecord, topicRecord } from "../../server/domain/topics/records.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace } from "./articleFixture.ts";
@@ -138,7 +140,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
       shortId: "T-1",
       slug: "eclairs-cream",
     });
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.brief).toBe(1);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(1);
     const other = await node.create(workspaceId, { title: "???" });
     expect(await node.get(workspaceId, other)).toMatchObject({ shortId: "T-2", slug: "topic-2" });
   });
@@ -246,7 +248,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
         code: "not_found",
       });
       await expect(node.topics.audit({ workspaceId, topicId: reference }, {})).rejects.toMatchObject({ code: "not_found" });
-      await expect(node.topics.transitions({ workspaceId, topicId: reference })).rejects.toMatchObject({ code: "not_found" });
+      await expect(node.readTransitions({ workspaceId, topicId: reference })).rejects.toMatchObject({ code: "not_found" });
       await expect(node.topics.ensure(node.call(workspaceId), workspaceId, reference, undefined)).rejects.toMatchObject({
         code: "not_found",
       });
@@ -275,7 +277,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     );
     const numbers = await Promise.all(made.map(async (topicId) => Number((await node.get(workspaceId, topicId)).shortId?.slice(2))));
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.brief).toBe(40);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(40);
     await second.node.close();
   });
 
@@ -284,7 +286,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     const first = await node.create(workspaceId, {}, { attempt });
     expect(await node.create(workspaceId, {}, { attempt })).toBe(first);
     expect((await node.topics.list({ workspaceId })).items).toHaveLength(1);
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.brief).toBe(1);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(1);
     expect(await node.audit(workspaceId, first)).toEqual(["topic_created"]);
   });
 
@@ -376,7 +378,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     );
     expect(await node.get(workspaceId, topicId)).toEqual(before);
     expect([await countOf(topicRecord), await countOf(contentAuditRecord)]).toEqual([1, 1]);
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.brief).toBe(1);
+    expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(1);
 
     // Somebody else's commit comes between the decision and its commit: the decision is made anew, the audit with it.
     let meanwhile: (() => Promise<unknown>) | undefined = () => update(topicId, { thesis: "by another" }, { username: "ben" });
@@ -493,7 +495,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
         facts: { errors: [{ pointer: "/contentProjectId" }] },
       });
     }
-    expect((await storage.records.get(workspaceRecord, workspaceId))?.value.counters.brief).toBe(0);
+    expect(await storage.records.get(workspaceCountersRecord, workspaceId)).toBeUndefined();
     const project = {
       requireOutlineApproval: false,
       requireDraftApproval: true,
@@ -580,7 +582,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
   test("[TO34] transitions name what may happen now and what stands against the rest", async () => {
     const topicId = await node.create(workspaceId);
     const look = async () => {
-      const { status, allowed, blocked } = await node.topics.transitions({ workspaceId, topicId });
+      const { status, allowed, blocked } = await node.readTransitions({ workspaceId, topicId });
       expect(allowed.length + blocked.length).toBe(12);
       return {
         status,
@@ -603,7 +605,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     await node.send(workspaceId, topicId, { type: "outline.committed", ...commit });
     expect((await look()).allowed).toMatchObject({ approve_outline: "outlined", request_outline_changes: "outlined" });
     await node.send(workspaceId, topicId, { type: "outline.approve", by: "ben" });
-    const { blocked } = await node.topics.transitions({ workspaceId, topicId });
+    const { blocked } = await node.readTransitions({ workspaceId, topicId });
     expect(blocked.find(({ operation }) => operation === "approve_outline")).toEqual({
       operation: "approve_outline",
       code: "approval_already_resolved",

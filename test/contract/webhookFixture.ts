@@ -10,30 +10,30 @@ import { AppError } from "../../api/schema/error.ts";
 import type { WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
 import type { Scope } from "../../api/scopes.ts";
 import type { AutoDisable } from "../../machines/endpoint.ts";
-import { createDuePump } from "../../server/actors/due.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import { createApp } from "../../server/app.ts";
-import { deriveSecrets } from "../../server/auth/secrets.ts";
-import type { Principal } from "../../server/calls/call.ts";
-import { createPager } from "../../server/calls/paging.ts";
-import { callRecordTypes } from "../../server/calls/records.ts";
-import { createWebhookHandlers } from "../../server/handlers/webhooks.ts";
-import { startNodeHost } from "../../server/host/node.ts";
-import { createIds, partitionOfId } from "../../server/ids.ts";
-import { createOutboundFetch } from "../../server/outbound/fetch.ts";
-import { createPublicAddresses } from "../../server/outbound/publicAddress.ts";
-import { createCheckPublicUrl } from "../../server/outbound/publicUrl.ts";
-import { createResolve, type Resolve } from "../../server/outbound/resolver.ts";
-import { createHousekeeping, housekeepingKinds } from "../../server/storage/housekeeping.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { createRecordTypes, defineRecord } from "../../server/storage/recordType.ts";
-import { createWebhookCleanup } from "../../server/webhooks/cleanup.ts";
-import { createWebhookActorKinds } from "../../server/webhooks/deliver.ts";
-import { createEnqueue } from "../../server/webhooks/enqueue.ts";
-import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/webhooks/records.ts";
-import { createWebhooks } from "../../server/webhooks/webhooks.ts";
-import { createAccessResolver } from "../../server/workspaces/access.ts";
-import { type WorkspaceRecord, workspaceRecord } from "../../server/workspaces/records.ts";
+import type { Principal } from "../../server/domain/call/call.ts";
+import { createPager } from "../../server/domain/call/paging.ts";
+import { createAccessResolver } from "../../server/domain/identity/workspaces/access.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { createWebhookCleanup } from "../../server/domain/webhooks/cleanup.ts";
+import { createWebhookActorKinds } from "../../server/domain/webhooks/deliver.ts";
+import { createEnqueue } from "../../server/domain/webhooks/enqueue.ts";
+import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/domain/webhooks/records.ts";
+import { createWebhooks } from "../../server/domain/webhooks/webhooks.ts";
+import { createApp } from "../../server/edge/app.ts";
+import { callRecordTypes } from "../../server/edge/calls/records.ts";
+import { createWebhookHandlers } from "../../server/edge/handlers/webhooks.ts";
+import { startNodeHost } from "../../server/edge/host/node.ts";
+import { createDuePump } from "../../server/platform/actors/due.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import { createOutboundFetch } from "../../server/platform/outbound/fetch.ts";
+import { createPublicAddresses } from "../../server/platform/outbound/publicAddress.ts";
+import { createCheckPublicUrl } from "../../server/platform/outbound/publicUrl.ts";
+import { createResolve, type Resolve } from "../../server/platform/outbound/resolver.ts";
+import { deriveSecrets } from "../../server/platform/secrets.ts";
+import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
+import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
+import { createRecordTypes, defineRecord } from "../../server/platform/storage/recordType.ts";
 import type { CertificateAuthority } from "../support/certificateAuthority.ts";
 
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
@@ -121,7 +121,6 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       type: "team",
       owner: accountIdOf("ana"),
       members: id === workspaceId ? members : members.slice(0, 1),
-      counters: { article: 0, project: 0, brief: 0 },
       createdAt: 1,
       updatedAt: 1,
     };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent } from "../../machines/delivery.ts";
 import { createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../machines/endpoint.ts";
-import type { ActorKind } from "../../server/actors/port.ts";
-import { deliveryRecord, endpointRecord } from "../../server/webhooks/records.ts";
+import { deliveryRecord, endpointRecord } from "../../server/domain/webhooks/records.ts";
+import type { ActorKind } from "../../server/platform/actors/port.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const nowMs = 1_800_000_000_000;

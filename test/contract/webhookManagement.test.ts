@@ -1,8 +1,8 @@
 /** The webhooks of a workspace, managed over REST by owner, admin, member and stranger. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { webhookRecord } from "../../server/webhooks/records.ts";
+import { webhookRecord } from "../../server/domain/webhooks/records.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { createWebhookRig, otherWorkspaceId, rigRecordTypes, type WebhookRig, workspaceId } from "./webhookFixture.ts";
 
 const url = "https://hooks.example.com/in?token=abc";
@@ -69,6 +69,7 @@ describe("managing webhooks", () => {
       ["https://hooks.example.com:6379/", "url_not_public"],
       ["https://missing.example.com/", "url_unresolvable"],
       ["not a url", "validation_failed"],
+      ["https://hooks.example.com\\@more.example.com/", "validation_failed"],
       [`https://hooks.example.com/${"a".repeat(2048)}`, "validation_failed"],
     ] as const) {
       for (const [method, path] of [
@@ -82,6 +83,16 @@ describe("managing webhooks", () => {
     }
     expect((await rig.request("GET", rig.path())).body.webhooks).toEqual([before.body]);
     expect((await rig.request("GET", rig.path(webhookId))).headers.get("etag")).toBe('"r1"');
+  });
+
+  test("[OB12] a webhook keeps the normalised form of its address, and the same address written otherwise changes nothing", async () => {
+    const made = await rig.make("HTTPS://Hooks.Example.com:443/a/../in");
+    const { body } = await rig.request("GET", rig.path(made.webhookId));
+    expect(body.url).toBe("https://hooks.example.com/in");
+    const same = await rig.request("PATCH", rig.path(made.webhookId), { body: { url: "https://hooks.example.com/./in" } });
+    expect(same).toMatchObject({ status: 200, body });
+    const moved = await rig.request("PATCH", rig.path(made.webhookId), { body: { url: "https://more.example.com" } });
+    expect(moved.body.url).toBe("https://more.example.com/");
   });
 
   test("[WH10] lists are newest first and paged", async () => {

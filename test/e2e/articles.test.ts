@@ -2,8 +2,12 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";
+import type { z } from "zod";
+import { contract } from "../../api/contract/contract.ts";
+import type { OperationSpec } from "../../api/contract/operation.ts";
 import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
+import { createTangledPatch } from "../support/tangledPatch.ts";
 
 let server: RunningServer;
 let rest: Rest;
@@ -114,6 +118,23 @@ test("[AR16][CO7] requests repeated under their Idempotency-Key are done once an
   expect((await rest.expect(200, "GET", `${path}/commits`)).commits).toHaveLength(2);
 });
 
+test("[API27] articles are listed by their topic's id and by its short id, as every operation takes both", async () => {
+  const topics = `/workspaces/${workspaceId}/topics`;
+  const { topicId, shortId } = await rest.expect(201, "POST", topics, { title: "Kites", targetAudience: "builders" });
+  const { articleId } = await rest.expect(201, "POST", `${topics}/${topicId}/article`, {});
+  await create("Of no topic");
+  for (const reference of [topicId, shortId]) {
+    const { articles } = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&topicId=${reference}`);
+    expect(articles.map((article: { articleId: string }) => article.articleId)).toEqual([articleId]);
+  }
+  expect((await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&topicId=T-999`)).articles).toEqual([]);
+  expect((await rest.request("GET", `/articles?workspaceId=${workspaceId}&topicId=t-1`)).status).toBe(422);
+  const specs: readonly OperationSpec[] = Object.values(contract).flatMap((group) => Object.values(group));
+  const named = specs.flatMap(({ params, query }) => [params?.shape.topicId, query?.shape.topicId]).filter((field) => field !== undefined);
+  expect(named.length).toBeGreaterThan(15);
+  for (const field of named) expect((field as z.ZodType).safeParse("T-1").success).toBe(true);
+});
+
 test("[CO1][CO8][CO10] commits are made, listed and compared over both surfaces", async () => {
   const { articleId } = (await create("Commits", "one\n")).body;
   const path = `/articles/${articleId}`;
@@ -130,6 +151,22 @@ test("[CO1][CO8][CO10] commits are made, listed and compared over both surfaces"
   expect(await trpc.commits.diff.query({ articleId, from: 1, to: 2, format: "words" })).toMatchObject(expected);
   expect((await rest.request("GET", `${path}/diff?from=1&to=now`)).status).toBe(422);
   expect((await rest.request("GET", `${path}/diff?from=1`)).status).toBe(422);
+});
+
+test("[CO11][CO12] a name given to unchanged text shows everywhere, under a new entity tag, and once for its key", async () => {
+  const { articleId } = (await create("Names", "one\n")).body;
+  const path = `/articles/${articleId}/commits`;
+  const made = await rest.expect(201, "POST", path);
+  const read = () => rest.request("GET", `${path}/${made.commitId}`);
+  const before = (await read()).headers.get("etag") ?? "";
+  const name = (text: string, key: string) => rest.request("POST", path, { name: text }, { "idempotency-key": key });
+  const named = await name("Draft", "first");
+  expect([named.status, named.headers.get("location"), named.body]).toEqual([200, null, { ...made, name: "Draft" }]);
+  expect((await rest.request("GET", `${path}/${made.commitId}`, undefined, { "if-none-match": before })).body.name).toBe("Draft");
+  await name("Final", "second");
+  expect((await name("Draft", "first")).body.name).toBe("Draft");
+  expect((await read()).body.name).toBe("Final");
+  expect((await rest.expect(200, "GET", path)).commits).toEqual([{ ...made, name: "Final" }]);
 });
 
 test("[AR3][AR4][AR5] renamed, deleted, taken back and deleted for good", async () => {
@@ -168,4 +205,44 @@ test("[AR13] a large article is edited and merged while others are answered", as
     status: 413,
     code: "content_too_large",
   });
+});
+
+test("[AR24] while one workspace sends edits that take too long, the long edit of another one is made", async () => {
+  const limits = { "edit.workMs": 2000, "article.file": 2 ** 20 };
+  const own = await startServer({ LIMITS: JSON.stringify(limits) });
+  try {
+    const rest = await signIn(own.url, own.operator);
+    const createIn = async (name: string, content: string) => {
+      const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name, type: "team" });
+      const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: name, content });
+      return `/articles/${articleId}/content`;
+    };
+    const { text, edits } = createTangledPatch(limits["article.file"]);
+    const tangledPaths = await Promise.all(Array.from({ length: 2 }, (_, at) => createIn(`Tangled ${at}`, text)));
+    const plain = Array.from({ length: 8000 }, (_, at) => `line ${at} of an ordinary text\n`).join("");
+    const plainPath = await createIn("Plain", plain);
+    const ended: string[] = [];
+    const tangled = tangledPaths.flatMap((path) =>
+      Array.from({ length: 4 }, async () => {
+        const { status, body } = await rest.request("PATCH", path, { mode: "patch", edits });
+        ended.push("tangled");
+        return { status, code: body.code };
+      }),
+    );
+    for (const at of [1, 2, 3]) {
+      const find = `line ${at * 1000} of`;
+      expect(
+        await rest.expect(200, "PATCH", plainPath, { mode: "patch", edits: [{ find, replace: `LINE ${at * 1000} of` }] }),
+      ).toMatchObject({
+        applied: 1,
+      });
+      ended.push("plain");
+    }
+    const answers = await Promise.all(tangled);
+    expect(answers).toContainEqual({ status: 422, code: "edit_too_complex" });
+    for (const answer of answers) expect([422, 429]).toContain(answer.status);
+    expect(ended.lastIndexOf("plain")).toBeLessThan(ended.lastIndexOf("tangled"));
+  } finally {
+    await own.remove();
+  }
 });

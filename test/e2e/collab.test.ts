@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import type { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import { startNodeHost } from "../../server/host/node.ts";
-import { startUwsHost } from "../../server/host/uws.ts";
+import { startNodeHost } from "../../server/edge/host/node.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
 import { type CollabServer, closeOf, startCollabServer, textOf, write } from "../support/collabServer.ts";
 
 let server: CollabServer;

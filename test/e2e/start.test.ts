@@ -78,6 +78,7 @@ test("[OP7] a taken port ends the start with 78 and leaves the data alone", asyn
   other.close();
   expect(taken.code).toBe(78);
   expect(taken.stderr).toContain(`127.0.0.1:${port}`);
+  expect(taken.stderr).toContain("Another server may be running: stop it, or set another PORT and DATA_DIR.");
   expect(existsSync(dataDir)).toBe(false);
 });
 
@@ -147,6 +148,21 @@ test("[OP9] the first account comes from the settings, once, and stays what it i
   await server.start({ SVC_ADMIN_USERNAME: "second", SVC_ADMIN_PASSWORD: "another password" });
   const { accounts } = await rest.expect(200, "GET", "/accounts");
   expect(accounts.map((account: { username: string }) => account.username)).toEqual(["first"]);
+});
+
+test("[OP42] a start says when SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD do nothing because accounts exist", async () => {
+  const server = await started({ SVC_ADMIN_USERNAME: "first", SVC_ADMIN_PASSWORD: "a first password" });
+  const ignored = () => server.logLines.filter((line) => line.msg?.includes("SVC_ADMIN_USERNAME"));
+  expect(ignored()).toEqual([]);
+
+  await server.stop();
+  await server.start({ SVC_ADMIN_PASSWORD: "another password" });
+  expect(ignored()).toMatchObject([{ level: "info", username: "first", msg: expect.stringContaining("keeps its password") }]);
+
+  await server.stop();
+  await server.start({ SVC_ADMIN_USERNAME: "second" });
+  expect(ignored().at(-1)).toMatchObject({ level: "warn", username: "second", msg: expect.stringContaining("no account was made") });
+  await signIn(server.url, { username: "first", password: "a first password" });
 });
 
 test("[OP9] without such settings a one-time link on standard error makes it, and appears in no log line", async () => {

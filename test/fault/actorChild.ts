@@ -6,10 +6,10 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
 import { AppError } from "../../api/schema/error.ts";
-import { createDuePump } from "../../server/actors/due.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import { createSeededIds } from "../../server/ids.ts";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import { createDuePump } from "../../server/platform/actors/due.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import { createSeededIds } from "../../server/platform/storage/ids.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createParcelKind, parcelRecord } from "../support/parcelMachine.ts";
 
 const [directory = "", journal = "", count = "0", wall = "0"] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { toContentHash } from "../../server/articles/fileTexts.ts";
+import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 
 const child = fileURLToPath(new URL("./checkpointChild.ts", import.meta.url));
 const kills = 6;

@@ -3,12 +3,13 @@
  * write`. It says on stdout what was acknowledged. With `settle` instead of `write` it works off every row that is due
  * or ever will be, and tells what stands in the end: no row, no further commit.
  */
-import { after } from "../../server/actors/after.ts";
-import { articleRecordTypes } from "../../server/articles/records.ts";
-import { createSeededIds } from "../../server/ids.ts";
-import { createHousekeeping, housekeepingKinds } from "../../server/storage/housekeeping.ts";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
-import { type AnyRecordType, createRecordTypes } from "../../server/storage/recordType.ts";
+
+import { articleRecordTypes } from "../../server/domain/articles/records.ts";
+import { after } from "../../server/platform/actors/after.ts";
+import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
+import { createSeededIds } from "../../server/platform/storage/ids.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { type AnyRecordType, createRecordTypes } from "../../server/platform/storage/recordType.ts";
 import { addWorkspace, createArticleNode, createCall, eventsOf } from "../contract/articleFixture.ts";
 
 const [directory = "", mode = ""] = process.argv.slice(2);

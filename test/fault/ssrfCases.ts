@@ -103,6 +103,17 @@ const others: readonly string[] = [
   "https://empty.bad.example/",
   "https://broken.bad.example/",
   "https://a..bad.example/",
+  "https://0x08.8.8.8/",
+  "https://134744072/",
+  "https://hooks.good.example\\@127.0.0.1/",
+  "https://hooks.good.example\\.bad.example/",
+  "https:\\\\hooks.good.example/",
+  "https:hooks.good.example/",
+  "https:///hooks.good.example/",
+  "https://@hooks.good.example/",
+  "https://ｈooks.good.example/",
+  "https://hooks。good。example/",
+  "https://ho%6fks.good.example/",
   `https://hooks.good.example/${"a".repeat(2048)}`,
   ...[0, 1, 7, 22, 23, 25, 53, 110, 143, 389, 465, 587, 993, 2049, 3306, 5060, 5432, 6000, 6379, 6667, 9200, 10080, 11211, 27017].map(
     (port) => `https://hooks.good.example:${port}/`,
@@ -161,7 +172,6 @@ export const goodUrls: readonly string[] = [
   "https://metadata.google.internal.good.example/",
   "https://bücher.good.example/",
   "https://intranet/",
-  "https://0x08.8.8.8/",
 ];
 
 /** Names that are public when the webhook is made and something else when it is called. */

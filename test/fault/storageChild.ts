@@ -4,7 +4,7 @@
  * `hold DIRECTORY`: opens the store and says so. `hammer DIRECTORY SEED`: writes to it as fast as it can and
  * reports on stdout, a line of JSON each, what was acknowledged.
  */
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { hammer } from "./storageHammer.ts";
 
 const [, , task, directory, seed] = process.argv;

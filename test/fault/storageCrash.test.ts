@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { itemType, text } from "../contract/storageTypes.ts";
 import {
   type Acknowledged,

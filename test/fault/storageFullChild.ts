@@ -8,8 +8,8 @@ import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { createLmdbStorage, isLmdbWriteRejection } from "../../server/storage/lmdb.ts";
-import { type Storage, StorageFullError } from "../../server/storage/port.ts";
+import { createLmdbStorage, isLmdbWriteRejection } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { type Storage, StorageFullError } from "../../server/platform/storage/port.ts";
 import { append, type Item, itemType, put, text } from "../contract/storageTypes.ts";
 
 export interface Seen {

@@ -3,7 +3,7 @@
  * a record, two logs, a pair of twin logs, an index, a count and the due queue, so that a torn one shows.
  */
 import { createHash } from "node:crypto";
-import type { Storage, Stored } from "../../server/storage/port.ts";
+import type { Storage, Stored } from "../../server/platform/storage/port.ts";
 import { append, bytes, type Item, itemType, put } from "../contract/storageTypes.ts";
 
 export const partitions = [20, 21, 22];

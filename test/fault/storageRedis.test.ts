@@ -1,7 +1,13 @@
 /** Redis is killed, stopped, emptied, filled up and stripped of its scripts while it is written to. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Storage, StorageDamagedError, StorageFullError, StorageUnavailableError, type Stored } from "../../server/storage/port.ts";
-import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
+import {
+  type Storage,
+  StorageDamagedError,
+  StorageFullError,
+  StorageUnavailableError,
+  type Stored,
+} from "../../server/platform/storage/port.ts";
+import { createRedisStorage, type RedisStorageOptions } from "../../server/platform/storage/redis/redisStorage.ts";
 import { append, batch, bytes, type Item, itemType, put, remove, text } from "../contract/storageTypes.ts";
 import { type RedisOptions, type RedisProcess, startRedis } from "../support/redisServer.ts";
 

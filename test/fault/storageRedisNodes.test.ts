@@ -1,6 +1,6 @@
 /** Several nodes on one Redis; Redis that moves: a Cluster whose slots move, and a master that another one follows. */
 import { describe, expect, test, vi } from "vitest";
-import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
+import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { append, batch, bytes, itemType, put } from "../contract/storageTypes.ts";
 import {
   type RedisClusterProcesses,
@@ -31,7 +31,8 @@ describe.each([
       [20, 20, 20],
     ]);
 
-    expect(Math.abs(one.now() - two.now())).toBeLessThan(1000);
+    // Generous: each node's estimate is as far off as its last look at the clock of Redis took.
+    expect(Math.abs(one.now() - two.now())).toBeLessThan(10_000);
     const dueAtMs = one.now() - 5;
     for (const partition of [1, 2, 3]) {
       await one.commit(batch(partition, { due: Array.from({ length: 20 }, (_, at) => ({ op: "schedule", row: row(`r${at}`, dueAtMs) })) }));

@@ -1,10 +1,10 @@
 /** Redis servers that do not let everybody in, or not everybody do everything. */
 import { readFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Storage, StorageUnavailableError } from "../../server/storage/port.ts";
-import { createRedisStorage } from "../../server/storage/redis.ts";
-import { redisScripts } from "../../server/storage/redisScripts.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
+import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
+import { redisScripts } from "../../server/platform/storage/redis/scripts.ts";
+import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 import { append, batch, bytes, put } from "../contract/storageTypes.ts";
 import { type RedisProcess, startRedis } from "../support/redisServer.ts";
 

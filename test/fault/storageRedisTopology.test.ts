@@ -1,6 +1,6 @@
 /** Those who say where the masters are: Sentinels and nodes of a Cluster that are cut off, closed, or behind. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Storage, StorageDamagedError } from "../../server/storage/port.ts";
+import { type Storage, StorageDamagedError } from "../../server/platform/storage/port.ts";
 import { append, batch } from "../contract/storageTypes.ts";
 import {
   type RedisClusterProcesses,

@@ -4,7 +4,7 @@
  * committed, and at the end what became of the deliveries. Its authority comes by NODE_EXTRA_CA_CERTS.
  */
 import { join } from "node:path";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createWebhookRig, happening, rigRecordTypes } from "../contract/webhookFixture.ts";
 
 const [directory = "", url = "", count = "0"] = process.argv.slice(2);

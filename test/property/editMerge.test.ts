@@ -8,8 +8,8 @@ import {
   carryOperations,
   joinNearest,
   type TextOperation,
-} from "../../server/articles/merge.ts";
-import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../server/articles/textDiff.ts";
+} from "../../server/domain/articles/merge.ts";
+import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../server/domain/articles/textDiff.ts";
 
 const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
 

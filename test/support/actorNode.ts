@@ -1,9 +1,9 @@
 /** One "node" of a test: a runtime and its pump on a storage that others may share, on a held clock. */
 import pino from "pino";
-import { createDuePump, type DueObserver } from "../../server/actors/due.ts";
-import type { ActorKind, ActorRuntime, DuePump } from "../../server/actors/port.ts";
-import { createActorRuntime } from "../../server/actors/runtime.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import { createDuePump, type DueObserver } from "../../server/platform/actors/due.ts";
+import type { ActorKind, ActorRuntime, DuePump } from "../../server/platform/actors/port.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "./manualTime.ts";
 
 export const testLeaseMs = 5000;

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { createLmdbStorage } from "../../server/storage/lmdb.ts";
-import { createMemoryStorage } from "../../server/storage/memory.ts";
-import type { Storage } from "../../server/storage/port.ts";
-import { createRedisStorage } from "../../server/storage/redis.ts";
+import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
+import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
 import type { ManualTime } from "./manualTime.ts";
 import { type RedisProcess, startRedis } from "./redisServer.ts";
 

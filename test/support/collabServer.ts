@@ -3,17 +3,17 @@ import { pino } from "pino";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
+import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import type { Role } from "../../api/operation.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Scope } from "../../api/scopes.ts";
 import { createRooms } from "../../realtime/rooms.ts";
-import { after } from "../../server/actors/after.ts";
-import type { AccessFact } from "../../server/auth/accessFacts.ts";
-import type { Principal } from "../../server/calls/call.ts";
-import { createRateLimits } from "../../server/calls/rateLimits.ts";
-import { createCollabSocket } from "../../server/collab/collabSocket.ts";
-import type { StartHost } from "../../server/host/port.ts";
+import type { Principal } from "../../server/domain/call/call.ts";
+import type { AccessFact } from "../../server/domain/identity/access/accessFacts.ts";
+import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
+import { createCollabSocket } from "../../server/edge/collab/collabSocket.ts";
+import type { StartHost } from "../../server/edge/host/port.ts";
+import { after } from "../../server/platform/actors/after.ts";
 import { createMemoryLog } from "./memoryLog.ts";
 import { createMemoryBus } from "./realtimeRig.ts";
 
@@ -26,10 +26,24 @@ export interface TestKey {
   readonly expiresAtMs?: number;
 }
 
-export async function startCollabServer(start: StartHost, { limits = {} }: { limits?: Partial<Limits> } = {}) {
+/** A line of the server's log. */
+export interface LogLine {
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export interface CollabServerOptions {
+  readonly limits?: Partial<Limits>;
+  /** Trusted proxies: with 1 a test chooses its address by `x-forwarded-for`. */
+  readonly proxyHops?: number;
+  /** The timers of the socket; those of real time by default. */
+  readonly later?: typeof after;
+}
+
+export async function startCollabServer(start: StartHost, { limits = {}, proxyHops = 0, later = after }: CollabServerOptions = {}) {
   const log = createMemoryLog();
   const allLimits = { ...defaultLimits, ...limits };
-  const clock = { now: Date.now, after };
+  const clock = { now: Date.now, after: later };
   const rooms = createRooms({ updateLog: log, bus: createMemoryBus(), clock, nodeId: "node", limits: allLimits });
   const listeners = new Set<(fact: AccessFact) => void>();
   const missed = new Set<() => void>();
@@ -38,7 +52,9 @@ export async function startCollabServer(start: StartHost, { limits = {} }: { lim
   const roles = new Map<string, Role>();
   const articles = new Set(["art_one", "art_two"]);
   const refusedKeys = new Set<string>();
-  let drawn = 0;
+  const logLines: LogLine[] = [];
+  /** Tokens drawn from each bucket; no bucket is ever refilled. */
+  const drawn = new Map<string, number>();
 
   function sessionOf(username: string): Principal {
     return { kind: "session", accountId: `usr_${username}`, username, operator: false, sessionId: `ses_${username}` };
@@ -48,7 +64,8 @@ export async function startCollabServer(start: StartHost, { limits = {} }: { lim
     rooms,
     limits: allLimits,
     clock,
-    log: pino({ level: "silent" }),
+    log: pino({ level: "info", base: null }, { write: (line: string) => void logLines.push(JSON.parse(line)) }),
+    proxyHops,
     baseUrl: "https://content.example",
     corsOrigins: ["https://editor.example"],
     accessWatch: {
@@ -66,8 +83,11 @@ export async function startCollabServer(start: StartHost, { limits = {} }: { lim
       storage: {
         rates: {
           async take(demands) {
-            drawn += 1;
-            return demands.map(({ policy }) => ({ allowed: drawn <= policy.burst, remaining: 0, retryAfterMs: 1000 }));
+            return demands.map(({ bucket, policy }) => {
+              const count = (drawn.get(bucket) ?? 0) + 1;
+              drawn.set(bucket, count);
+              return { allowed: count <= policy.burst, remaining: 0, retryAfterMs: 1000 };
+            });
           },
         },
       },
@@ -119,6 +139,7 @@ export async function startCollabServer(start: StartHost, { limits = {} }: { lim
     refusedKeys,
     articles,
     errors,
+    logLines,
     url,
     tell(fact: AccessFact) {
       for (const listener of listeners) listener(fact);

@@ -2,7 +2,7 @@
  * A storage whose process dies at its n-th write, just before it or just after it: that write never answers,
  * and neither does anything asked later. What was written before stays in the storage beneath.
  */
-import type { Storage } from "../../server/storage/port.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 
 export interface DyingStorage extends Storage {
   /** Writes begun so far. */

@@ -1,6 +1,6 @@
 /** A clock that stands still until a test moves it, with the timers that hang on it. */
-import type { After } from "../../server/actors/after.ts";
-import type { Storage } from "../../server/storage/port.ts";
+import type { After } from "../../server/platform/actors/after.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 
 export interface ManualTime {
   now(): number;

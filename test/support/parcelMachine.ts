@@ -1,10 +1,10 @@
 /** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
-import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/actors/port.ts";
-import { partitionOfId } from "../../server/ids.ts";
-import type { LogWrite } from "../../server/storage/port.ts";
-import { defineRecord } from "../../server/storage/recordType.ts";
+import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import type { LogWrite } from "../../server/platform/storage/port.ts";
+import { defineRecord } from "../../server/platform/storage/recordType.ts";
 
 export interface ParcelContext {
   readonly lane?: string;

@@ -10,8 +10,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createRedisClient, type RedisClient } from "../../server/storage/redisClient.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import { createRedisClient, type RedisClient } from "../../server/platform/storage/redis/client.ts";
+import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 
 export interface RedisProcess {
   readonly port: number;

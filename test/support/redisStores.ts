@@ -1,8 +1,8 @@
 /** Stores on Redis servers of a test file: both go when the test that opened them is over, the last one first. */
 import { afterEach } from "vitest";
-import type { Storage } from "../../server/storage/port.ts";
-import { createRedisStorage, type RedisStorageOptions } from "../../server/storage/redis.ts";
-import type { RedisAddress } from "../../server/storage/storeAddress.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
+import { createRedisStorage, type RedisStorageOptions } from "../../server/platform/storage/redis/redisStorage.ts";
+import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

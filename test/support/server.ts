@@ -50,7 +50,7 @@ export interface RunningServer {
   remove(): Promise<void>;
 }
 
-const operator = { username: "operator", password: "correct horse battery" };
+const operator = { username: "operator", password: "a password of tests alone" };
 const operatorToken = "operator-token-of-the-tests";
 const hangMs = 30_000;
 
@@ -170,7 +170,8 @@ export async function startServer(
   return server;
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port } = probe.address() as AddressInfo;

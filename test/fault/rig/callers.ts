@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
-import { type Household, type Ids, idNames, settleHousehold } from "../../support/household.ts";
+import { type Ids, idNames, type SeededAccount, seedAccount } from "../../support/seededAccount.ts";
 import type { Rig } from "./rig.ts";
 
 export interface Caller {
@@ -19,9 +19,9 @@ export interface Caller {
 
 export interface Neighbourhood {
   /** Whose data everybody asks for. */
-  readonly owner: Household;
+  readonly owner: SeededAccount;
   /** Whose ids the callers with a home have. */
-  readonly neighbour: Household;
+  readonly neighbour: SeededAccount;
   /** Ids like the owner's, in the same partitions, of nothing. */
   readonly missing: Ids;
   readonly callers: readonly Caller[];
@@ -62,8 +62,8 @@ export async function settleNeighbourhood(rig: Rig): Promise<Neighbourhood> {
   };
   const expiring = await newKey(ownerRest, { expiresAt: new Date(Date.now() + keyLifeMs).toISOString() });
   const [owner, neighbour] = await Promise.all([
-    settleHousehold(ownerRest, "owner-of-the-house", ownersMark),
-    settleHousehold(neighbourRest, "neighbour", "Nextdoor"),
+    seedAccount(ownerRest, "owner-of-the-house", ownersMark),
+    seedAccount(neighbourRest, "neighbour", "Nextdoor"),
   ]);
   const home = `/workspaces/${owner.ids.workspaceId}`;
   await neighbourRest.expect(201, "POST", `/workspaces/${neighbour.ids.workspaceId}/members`, {

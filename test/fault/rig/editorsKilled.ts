@@ -37,7 +37,7 @@ interface Scale {
 
 const tickMs = 5;
 
-const convergedMs = 15_000;
+const convergedMs = 60_000;
 
 async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const journal = createJournal();

@@ -121,7 +121,7 @@ export async function makeToken(
 }
 
 const betweenUsesMs = 20;
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 export interface Expiry {
   /** How far from its moment the first refusal came. */

@@ -24,7 +24,7 @@ interface Scale {
 }
 
 const backMs = 10_000;
-const convergedMs = 15_000;
+const convergedMs = 60_000;
 /** A node that waits for a successor says so sooner. */
 const answerMs = 10_000;
 const tryAgain = new Set(["unavailable", "idempotency_in_progress", "service_draining"]);

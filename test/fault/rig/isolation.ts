@@ -6,7 +6,7 @@
 import { WebSocket } from "ws";
 import { createRest, type Rest } from "../../support/clients.ts";
 import { closeReaders, eventsOf, openReader } from "../../support/eventReader.ts";
-import { type Ids, readHousehold } from "../../support/household.ts";
+import { type Ids, readSeededAccount } from "../../support/seededAccount.ts";
 import { type Caller, ownersMark, settleNeighbourhood } from "./callers.ts";
 import { percentile } from "./outcome.ts";
 import { operations, type Probe, probedStreams, toAsked, toProbes } from "./probes.ts";
@@ -62,7 +62,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const town = await settleNeighbourhood(rig);
   const { owner, neighbour, missing } = town;
   const dropUse = (read: Record<string, unknown>) => JSON.stringify(read, (name, value) => (name === "lastUsedAt" ? undefined : value));
-  const before = dropUse(await readHousehold(owner));
+  const before = dropUse(await readSeededAccount(owner));
   /** The owner's account is nobody's secret: an operator lists it. */
   const secrets = [...new Set(before.match(idPattern))].filter((id) => !id.startsWith("usr_"));
   const spoken = new Map([
@@ -282,7 +282,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
   await listen(rig.nodes.length - 1);
-  if (dropUse(await readHousehold(owner)) !== before) fault("what the owner reads is not what it was");
+  if (dropUse(await readSeededAccount(owner)) !== before) fault("what the owner reads is not what it was");
   const difference = Math.abs(percentile(foreignMs, 0.5) - percentile(missingMs, 0.5));
   if (scale.differenceMs !== undefined && difference >= scale.differenceMs) fault(`the times differ by ${difference} ms`);
   return {

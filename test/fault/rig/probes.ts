@@ -5,11 +5,11 @@
  */
 import { z } from "zod";
 import { contract } from "../../../api/contract/contract.ts";
+import type { OperationSpec, StreamSpec } from "../../../api/contract/operation.ts";
 import { streams } from "../../../api/contract/streams.ts";
 import { fieldNames } from "../../../api/derive/input.ts";
-import type { OperationSpec, StreamSpec } from "../../../api/operation.ts";
 import { sampleOf } from "../../contract/schemaSample.ts";
-import { type Ids, idNames } from "../../support/household.ts";
+import { type Ids, idNames } from "../../support/seededAccount.ts";
 
 export interface ProbedOperation {
   readonly key: string;

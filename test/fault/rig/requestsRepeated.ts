@@ -17,7 +17,7 @@ interface Scale {
   readonly restMs: number;
 }
 
-interface Wish {
+interface PlannedRequest {
   readonly name: string;
   readonly method: "POST" | "PATCH";
   readonly path: string;
@@ -51,9 +51,9 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   };
 
   /** Of several kinds, by turns; each can be told from every other by its name. */
-  function toWish(number: number): Wish {
+  function toPlannedRequest(number: number): PlannedRequest {
     const name = `Wish ${number}.`;
-    const wishes: readonly Omit<Wish, "name">[] = [
+    const wishes: readonly Omit<PlannedRequest, "name">[] = [
       {
         method: "POST",
         path: "/articles",
@@ -80,12 +80,12 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
         otherBody: { url: `${rig.receiver.url}/other` },
       },
     ];
-    return { name, ...(wishes[number % wishes.length] as Omit<Wish, "name">) };
+    return { name, ...(wishes[number % wishes.length] as Omit<PlannedRequest, "name">) };
   }
 
   /** Kills what is to be killed next, once. */
   let strike = () => {};
-  async function send(node: number, wish: Wish, body = wish.body): Promise<Answer> {
+  async function send(node: number, wish: PlannedRequest, body = wish.body): Promise<Answer> {
     const { url, headers } = rig.rest(node);
     try {
       const startedAt = performance.now();
@@ -105,7 +105,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  async function insist(node: number, wish: Wish, body = wish.body): Promise<Answer> {
+  async function insist(node: number, wish: PlannedRequest, body = wish.body): Promise<Answer> {
     for (const endMs = Date.now() + patienceMs; ; await pause(50)) {
       const answer = await send(node, wish, body);
       const code = codeOf(answer);
@@ -117,7 +117,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   }
 
   const answers = new Map<string, string>();
-  function take(wish: Wish, answer: Answer, where: string): void {
+  function take(wish: PlannedRequest, answer: Answer, where: string): void {
     if (answer === undefined) return;
     const code = codeOf(answer);
     if (code === "idempotency_in_progress") early += 1;
@@ -131,7 +131,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     else if (!answer.isReplay && where !== "at once") fault(`${wish.name} ${where} ran again`);
   }
 
-  const wishes: Wish[] = [];
+  const wishes: PlannedRequest[] = [];
   let isKilled = false;
   const killing = (async () => {
     for (let kill = 0; kill < scale.kills; kill += 1) {
@@ -158,7 +158,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
           await pause(20);
           continue;
         }
-        const wish = toWish(wishes.length);
+        const wish = toPlannedRequest(wishes.length);
         wishes.push(wish);
         const given = await Promise.all(Array.from({ length: copies }, (_, copy) => send(copy, wish)));
         for (const answer of given) take(wish, answer, "at once");
@@ -172,7 +172,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
       for (let at = next++; at < wishes.length; at = next++) {
-        const wish = wishes[at] as Wish;
+        const wish = wishes[at] as PlannedRequest;
         const known = answers.has(wish.name);
         for (const node of rig.nodes.keys()) {
           const answer = await insist(node, wish);

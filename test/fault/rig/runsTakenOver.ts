@@ -20,7 +20,7 @@ interface Scale {
 
 const leaseMs = 500;
 const silentMs = 3 * leaseMs;
-const takenOverMs = 20_000;
+const takenOverMs = 60_000;
 /** The old owner has the time to try. */
 const watchMs = 1000;
 

@@ -4,11 +4,11 @@
  */
 import * as encoding from "lib0/encoding";
 import { WebSocket } from "ws";
-import type { OperationSpec } from "../../../api/operation.ts";
+import type { OperationSpec } from "../../../api/contract/operation.ts";
 import { missingScopes, type Scope, scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
 import { updateFrame, updateOf } from "../../support/hostileFrames.ts";
-import { commonNames, type Ids } from "../../support/household.ts";
+import { commonNames, type Ids } from "../../support/seededAccount.ts";
 import { operations, probedStreams, toAsked } from "./probes.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";

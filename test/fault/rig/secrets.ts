@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRest, openEditor, type Rest, signIn } from "../../support/clients.ts";
 import { openReader } from "../../support/eventReader.ts";
-import { settleHousehold } from "../../support/household.ts";
 import { createSecretScan } from "../../support/secretScan.ts";
+import { seedAccount } from "../../support/seededAccount.ts";
 import { operations, toAsked } from "./probes.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
@@ -92,7 +92,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       addToken("a refresh token", refreshToken);
     }
     const rest = plain.with({ authorization: `Bearer ${renewed.accessToken}` });
-    const { ids } = await settleHousehold(rest, username, mark);
+    const { ids } = await seedAccount(rest, username, mark);
     const inside = `/workspaces/${ids.workspaceId}`;
     const keyIds: string[] = [];
     const keys: string[] = [];

@@ -17,7 +17,7 @@ interface Scale {
   readonly abreast: number;
 }
 
-const caughtUpMs = 15_000;
+const caughtUpMs = 60_000;
 
 interface Heard {
   readonly missing: readonly string[];

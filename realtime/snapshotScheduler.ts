@@ -1,0 +1,45 @@
+/**
+ * SnapshotScheduler decides when a snapshot (the whole state) of a document is saved. Only one snapshot is saved at a
+ * time, and a larger document needs more new bytes before the next one.
+ */
+
+/** A snapshot is due after this many batches, or after `maxBytes` or a quarter of the document, whichever is more. */
+const maxBatches = 500;
+const maxBytes = 1024 * 1024;
+
+export class SnapshotScheduler {
+  private behind: { batches: number; bytes: number };
+  private saving: Promise<void> | undefined;
+  private readonly keep: () => Promise<void>;
+  private readonly onKept: () => void;
+
+  constructor(behind: { batches: number; bytes: number }, keep: () => Promise<void>, onKept: () => void) {
+    this.behind = behind;
+    this.keep = keep;
+    this.onKept = onKept;
+  }
+
+  get isBehind(): boolean {
+    return this.behind.batches > 0;
+  }
+
+  get isSaving(): boolean {
+    return this.saving !== undefined;
+  }
+
+  /** Counts a batch that became durable, and saves a snapshot when it is due. Both sizes are in bytes. */
+  grow(bytes: number, documentBytes: number): void {
+    this.behind = { batches: this.behind.batches + 1, bytes: this.behind.bytes + bytes };
+    if (this.behind.batches >= maxBatches || this.behind.bytes >= Math.max(maxBytes, documentBytes / 4)) void this.save();
+  }
+
+  save(): Promise<void> {
+    if (this.saving !== undefined) return this.saving;
+    this.behind = { batches: 0, bytes: 0 };
+    this.saving = this.keep().finally(() => {
+      this.saving = undefined;
+      this.onKept();
+    });
+    return this.saving;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs automatic checkpoints: the workers of the two due rows that follow an edit (see checkpointRows.ts).
+ *
+ * Checkpoints use durable due rows instead of timers in a process: after a crash any node continues from the row, and the
+ * fence of the row decides which of two nodes commits. The time of the last edit is read from the log, so a keystroke
+ * does not have to write it.
+ */
+import type { DueOutcome, DueWorker } from "../../platform/actors/port.ts";
+import type { IdSource } from "../../platform/storage/ids.ts";
+import type { ClaimedRow, Storage } from "../../platform/storage/port.ts";
+import {
+  type CheckpointCommitPayload,
+  type CheckpointPayload,
+  checkpointCommitKind,
+  checkpointCommitRow,
+  checkpointKind,
+} from "./checkpointRows.ts";
+import type { CommitWriter } from "./commitWriter.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { articleRecord } from "./records.ts";
+
+export interface CheckpointOptions {
+  readonly storage: Pick<Storage, "commit" | "now">;
+  readonly reader: DocumentReader;
+  readonly commitWriter: Pick<CommitWriter, "write">;
+  readonly ids: IdSource;
+  readonly checkpointQuietMs: number;
+  readonly checkpointMaxMs: number;
+  /** Schedules a poll of the partition's due queue at `dueAtMs`. */
+  readonly wake: (partition: number, dueAtMs: number) => void;
+}
+
+const message = "Automatic checkpoint";
+const catchUpMs = 250;
+
+/** Kind of due row → its worker, for the due pump. */
+export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Record<string, DueWorker>> {
+  const { storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake } = options;
+
+  async function settle(row: ClaimedRow): Promise<DueOutcome> {
+    const { articleId, firstEditAtMs } = row.payload as CheckpointPayload;
+    const { partition, id, fence } = row;
+    const tail = await reader.tail(articleId);
+    let lastEditAtMs = firstEditAtMs;
+    if (tail > 0) for await (const newest of reader.headers(articleId, tail - 1, tail)) lastEditAtMs = newest.atMs;
+    const nowMs = storage.now();
+    const dueAtMs = Math.min(lastEditAtMs + checkpointQuietMs, firstEditAtMs + checkpointMaxMs);
+    if (nowMs < dueAtMs) {
+      await storage.commit({ partition, due: [{ op: "postpone", id, fence, dueAtMs, attempts: 0 }] });
+      return { kind: "settled" };
+    }
+    const exchanged = await storage.commit({
+      partition,
+      due: [
+        { op: "acknowledge", id, fence },
+        { op: "schedule", row: checkpointCommitRow(articleId, ids.next("cmt", partition), nowMs) },
+      ],
+    });
+    if (exchanged.ok) wake(partition, nowMs);
+    return { kind: "settled" };
+  }
+
+  async function commit(row: ClaimedRow): Promise<DueOutcome> {
+    const { articleId, commitId } = row.payload as CheckpointCommitPayload;
+    const { partition, id, fence } = row;
+    const acknowledge = { op: "acknowledge", id, fence } as const;
+    for (;;) {
+      const outcome = await commitWriter.write({
+        articleId,
+        commitId,
+        kind: "checkpoint",
+        message,
+        automatic: true,
+        ids,
+        due: [acknowledge],
+        notBefore: await reader.tail(articleId),
+        commit: (batch) => storage.commit(batch),
+      });
+      if (outcome.kind === "deleted") return { kind: "done" };
+      if (outcome.kind === "behind") return { kind: "retry", atMs: storage.now() + catchUpMs };
+      if (outcome.kind !== "unchanged") return { kind: "settled" };
+      // The edits cancelled each other out. Advance `checkedRevision`, so that the next commit does not name their authors.
+      const { article, revision } = outcome;
+      const value = { ...article.value, checkedRevision: Math.max(article.value.checkedRevision, revision) };
+      const records =
+        value.checkedRevision === article.value.checkedRevision
+          ? []
+          : [{ op: "put", type: articleRecord, value, replacing: article } as const];
+      const result = await storage.commit({ partition, records, due: [acknowledge] });
+      if (result.ok || result.conflict.kind === "due") return { kind: "settled" };
+    }
+  }
+
+  return { [checkpointKind]: settle, [checkpointCommitKind]: commit };
+}

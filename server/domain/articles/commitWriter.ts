@@ -1,0 +1,237 @@
+/**
+ * CommitWriter makes one commit of the live document, for a person, an API key, a run or an automatic checkpoint.
+ *
+ * Texts are stored first, as deflated, content-addressed blobs. Then one storage commit writes the commit record, the
+ * article that points to it, the deliveries of article.updated, the change of the article's topic and the caller's own
+ * writes (its due rows or its run step). The commit requires the article revision that was read, so the commits of an
+ * article form one chain; after a conflict everything is read again.
+ */
+import type { Author } from "../../../api/schema/article.ts";
+import { articleFiles } from "../../../api/schema/article.ts";
+import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Alongside } from "../../platform/actors/port.ts";
+import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { toAlongside, toBatch } from "./alongside.ts";
+import type { ArticleTexts } from "./articleTexts.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
+import type { History } from "./history.ts";
+import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
+import {
+  type ArticleRecord,
+  articleRecord,
+  type CommitFileRecord,
+  type CommitRecord,
+  commitRecord,
+  emptyTextHash,
+  hashOf,
+} from "./records.ts";
+
+export interface CommitParams extends CommitOrder {
+  /** Due rows that the same storage commit removes or changes. */
+  readonly due?: readonly DueWrite[];
+  /** Commits the batch. It receives the commit record so that a call can store its answer in the same commit. */
+  commit(batch: Batch, record: CommitRecord): Promise<CommitResult>;
+}
+
+/** A commit whose changes are prepared but not stored yet. */
+export interface ReadyCommit {
+  readonly kind: "ready";
+  readonly commit: CommitRecord;
+  readonly change: Alongside;
+}
+
+interface Unchanged {
+  readonly kind: "unchanged";
+  readonly article: Stored<ArticleRecord>;
+  readonly revision: number;
+  /** The last commit; absent when the article has no commit yet and nothing to commit. */
+  readonly last?: CommitRecord;
+}
+
+export type CommitPreparation = ReadyCommit | Unchanged | { readonly kind: "deleted" } | { readonly kind: "behind" };
+
+export type CommitOutcome =
+  | { readonly kind: "committed"; readonly commit: CommitRecord }
+  /** Every file equals its text in the last commit. */
+  | Unchanged
+  /** The article is in the trash or deleted for good. */
+  | { readonly kind: "deleted" }
+  /** This node's document is older than `notBefore` or than the last commit. */
+  | { readonly kind: "behind" }
+  /** The caller lost the lease of one of its due rows. */
+  | { readonly kind: "lost" };
+
+export interface CommitWriterOptions {
+  readonly storage: Pick<Storage, "records" | "blobs" | "now">;
+  readonly rooms: Pick<Rooms, "read">;
+  readonly reader: DocumentReader;
+  readonly history: History;
+  readonly listeners: Pick<ArticleListeners, "articleUpdated" | "articleCommitted">;
+  readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface CommitWriter {
+  /** Prepares the changes of the commit from the current state, for the caller's storage commit. Call it again after each conflict. */
+  prepare(order: CommitOrder): Promise<CommitPreparation>;
+  write(wish: CommitParams): Promise<CommitOutcome>;
+}
+
+/** An event names only the newest authors, at most this many; the commit record names all. */
+const maxEventAuthors = 100;
+
+export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
+  const { storage, rooms, reader, history, listeners, texts: work, baseUrl } = options;
+
+  async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
+    const authors = new Map<string, Author>();
+    for await (const batch of reader.headers(article.articleId, article.checkedRevision, revision)) {
+      for (const author of batch.authors) {
+        const key = `${author.kind}/${author.username}`;
+        // Delete first: a Map keeps the position of an existing key, and the most recent author must be last.
+        authors.delete(key);
+        authors.set(key, author);
+      }
+    }
+    return [...authors.values()];
+  }
+
+  async function toFiles(
+    owner: string,
+    articleId: string,
+    texts: FileTexts,
+    last: CommitRecord | undefined,
+  ): Promise<readonly CommitFileRecord[]> {
+    const files: CommitFileRecord[] = [];
+    let before: FileTexts | undefined;
+    for (const file of articleFiles) {
+      const contentHash = toContentHash(texts[file]);
+      const older = last?.files.find((entry) => entry.file === file);
+      if (contentHash === (older?.contentHash ?? emptyTextHash)) {
+        if (older !== undefined && contentHash !== emptyTextHash) files.push({ ...older, added: 0, removed: 0 });
+        continue;
+      }
+      if (last !== undefined) before ??= await history.textsOf(last);
+      const blob = await storage.blobs.put(partitionOfId(articleId), await toBlob(texts[file]));
+      const lines = await work.countLines(owner, before?.[file] ?? "", texts[file]);
+      files.push({ file, contentHash, ...lines, blob });
+    }
+    return files;
+  }
+
+  /** For each file that is empty in this commit: the id of the last commit that contained its text. */
+  function toEmptied(
+    { emptied }: ArticleRecord,
+    files: readonly CommitFileRecord[],
+    last: CommitRecord | undefined,
+  ): ArticleRecord["emptied"] {
+    const left = articleFiles.flatMap((file) => {
+      if (hashOf(files, file) !== emptyTextHash) return [];
+      const commitId = last !== undefined && hashOf(last.files, file) !== emptyTextHash ? last.commitId : emptied?.[file];
+      return commitId === undefined ? [] : [[file, commitId] as const];
+    });
+    return left.length === 0 ? undefined : Object.fromEntries(left);
+  }
+
+  function toEventData(article: ArticleRecord, commit: CommitRecord): ArticleUpdatedData {
+    const { articleId, commitId, kind, revision, parentRevision } = commit;
+    return {
+      articleId,
+      title: article.title,
+      commitId,
+      kind,
+      revision,
+      previousRevision: parentRevision,
+      contentHash: hashOf(commit.files, "content.md"),
+      files: commit.files.filter(({ added, removed }) => added + removed > 0).map(({ file, added, removed }) => ({ file, added, removed })),
+      authors: commit.authors.slice(-maxEventAuthors),
+      ...(article.topicId === undefined ? {} : { topicId: article.topicId }),
+      ...(commit.runId === undefined ? {} : { runId: commit.runId }),
+      ...(article.publicLink === undefined ? {} : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
+      diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}`,
+    };
+  }
+
+  async function prepare(order: CommitOrder): Promise<CommitPreparation> {
+    const { articleId, commitId, kind, message, name, ids, notBefore = 0, run, traceparent } = order;
+    const article = await storage.records.get(articleRecord, articleId);
+    if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+    const { lastCommit, topicId, workspaceId } = article.value;
+    const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
+    const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
+    if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
+
+    // Checkpoints have their own owner in the worker queue, so that they do not wait behind a workspace's requests.
+    const owner = order.automatic === true ? "checkpoints" : workspaceId;
+    const files = await toFiles(owner, articleId, live.texts, last);
+    const changed = files.filter((file) => file.added + file.removed > 0);
+    if (changed.length === 0 && (last !== undefined || order.automatic === true)) {
+      return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
+    }
+
+    const authors = await authorsSince(article.value, live.revision);
+    const createdAtMs = storage.now();
+    const commit: CommitRecord = {
+      commitId,
+      articleId,
+      revision: live.revision,
+      parentRevision: last?.revision ?? null,
+      kind,
+      message,
+      ...(name === undefined ? {} : { name }),
+      authors,
+      files,
+      createdAtMs,
+      ...(run === undefined ? {} : { runId: run.runId }),
+    };
+    const { emptied: _emptied, ...kept } = article.value;
+    const emptied = toEmptied(article.value, files, last);
+    const next: ArticleRecord = {
+      ...kept,
+      ...(emptied === undefined ? {} : { emptied }),
+      files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
+      wordCount: await work.countWords(owner, live.texts["content.md"]),
+      updatedBy: order.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
+      updatedAtMs: createdAtMs,
+      lastCommit: { commitId, revision: live.revision },
+      checkedRevision: live.revision,
+    };
+    const own: Alongside = {
+      records: [
+        { op: "put", type: commitRecord, value: commit, replacing: null },
+        { op: "put", type: articleRecord, value: next, replacing: article },
+      ],
+    };
+    const parts = [own, await listeners.articleUpdated({ workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) })];
+    if (topicId !== undefined) {
+      const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
+      const { revision } = commit;
+      parts.push(
+        await listeners.articleCommitted({ workspaceId, articleId, topicId, commitId, kind, revision, by: next.updatedBy, written, run }),
+      );
+    }
+    return { kind: "ready", commit, change: toAlongside(parts) };
+  }
+
+  return {
+    prepare,
+    async write(wish) {
+      for (;;) {
+        const prepared = await prepare(wish);
+        if (prepared.kind !== "ready") return prepared;
+        const { commit, change } = prepared;
+        const result = await wish.commit(toBatch(partitionOfId(wish.articleId), change, { due: wish.due ?? [] }), commit);
+        if (result.ok) {
+          change.started?.();
+          return { kind: "committed", commit };
+        }
+        if (result.conflict.kind === "due") return { kind: "lost" };
+        const made = await storage.records.get(commitRecord, wish.commitId);
+        if (made !== undefined) return { kind: "committed", commit: made.value };
+      }
+    },
+  };
+}

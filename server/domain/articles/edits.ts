@@ -1,0 +1,188 @@
+/**
+ * Edits applies edit requests to the live text.
+ *
+ * An edit is computed against the revision that the caller read and is then merged into the live text. Text that others
+ * wrote since that revision is never deleted. The plan is computed outside the room (in a worker thread for a long text),
+ * then adjusted inside the room to the edits that arrived meanwhile, and applied.
+ *
+ * An edit with an Idempotency-Key uses its own Yjs client id, derived from the call's ids. A retry after a crash finds this
+ * client id in the document, changes nothing and returns the first attempt's answer. All other edits share the room's client
+ * id, because each additional client id makes the document larger permanently.
+ */
+import * as Y from "yjs";
+import type { EditRequest, EditResponse } from "../../../api/schema/article.ts";
+import { AppError } from "../../../api/schema/error.ts";
+import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Call } from "../call/call.ts";
+import { requireTextMatch } from "../call/precondition.ts";
+import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";
+import { authorOf } from "./author.ts";
+import type { Commits } from "./commits.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { checkEditRequest, type EditTask, finish, type PlannedEdit, planEdit } from "./editPlan.ts";
+import { textsOfDocument, toContentHash } from "./fileTexts.ts";
+import type { History } from "./history.ts";
+import { carryOperations, joinNearest, unpackOperations } from "./merge.ts";
+import type { FileTexts } from "./port.ts";
+import { findChanged } from "./textDiff.ts";
+import { applyToText, leaveMark, toClientId } from "./textUpdate.ts";
+import { createTurns } from "./turns.ts";
+
+export interface Edits {
+  edit(articleId: string, request: EditRequest, call: Call): Promise<EditResponse>;
+}
+
+export interface EditsOptions {
+  readonly rooms: Pick<Rooms, "read" | "edit">;
+  readonly reader: DocumentReader;
+  readonly history: History;
+  readonly commits: Pick<Commits, "create">;
+  readonly texts: Pick<ArticleTexts, "planEdit">;
+}
+
+interface Live {
+  readonly revision: number;
+  readonly texts: FileTexts;
+  /** Whether the document contains changes of the requested client id. */
+  readonly known: boolean;
+}
+
+/** Characters that may change while an edit is planned. After a larger change the edit is planned again, up to `maxTries` plans. */
+const maxMoved = 256 * 1024;
+const maxTries = 4;
+/** Edits that may wait for one long text. */
+const maxWaiting = 10;
+
+/** The time for one place grows with the number of Yjs structs in the document: at 200,000 structs, 2,000 places take 200 ms. */
+function maxPlacesIn({ store }: Y.Doc): number {
+  const pieces = [...store.clients.values()].reduce((sum, structs) => sum + structs.length, 0);
+  return Math.max(100, Math.floor(20_000_000 / Math.max(pieces, 1)));
+}
+
+function ownerOf({ access, requestId }: Call): string {
+  return access?.workspaceId ?? requestId;
+}
+
+type Answer = Omit<EditResponse, "articleId" | "file" | "commitId">;
+
+export function createEdits({ rooms, reader, history, commits, texts }: EditsOptions): Edits {
+  const inTurn = createTurns(maxWaiting);
+
+  function readLive(articleId: string, clientId: number | undefined): Promise<Live> {
+    return rooms.read(articleId, (document, revision) => ({
+      revision,
+      texts: textsOfDocument(document),
+      known: clientId !== undefined && document.store.clients.has(clientId),
+    }));
+  }
+
+  async function findBase(articleId: string, baseRevision: number, live: Live): Promise<FileTexts> {
+    const texts = baseRevision === live.revision ? live.texts : await history.textsAt(articleId, baseRevision);
+    if (texts !== undefined) return texts;
+    const detail = `Revision ${baseRevision} was not committed and is not kept any more, or does not exist; read the article again.`;
+    throw new AppError("revision_conflict", detail, { currentRevision: live.revision });
+  }
+
+  /**
+   * Finds the revision of the batch that an earlier attempt of this call wrote. Undefined when the client id belongs to another
+   * author by coincidence. Throws `revision_conflict` when the trimmed log no longer reaches back to the time of the call: then
+   * nothing proves that the edit was not written yet, and a retry must never write twice.
+   */
+  async function findEarlier(articleId: string, clientId: number, { nowMs }: Call): Promise<number | undefined> {
+    for (let count = 256; ; count *= 4) {
+      const { batches, before } = await reader.latest(articleId, count);
+      const reachesBack = (batches[0]?.atMs ?? nowMs) < nowMs;
+      if (!reachesBack && before === "kept") continue;
+      const holds = ({ update }: { readonly update: Uint8Array }) => Y.parseUpdateMeta(update).to.has(clientId);
+      const earlier = batches.find((batch) => batch.atMs >= nowMs && batch.updates.some(holds));
+      if (earlier === undefined && !reachesBack && before === "trimmed") throw notKept(await reader.tail(articleId));
+      return earlier?.revision;
+    }
+  }
+
+  function notKept(currentRevision: number): AppError {
+    const detail = "The edit was made by an earlier attempt, whose revision is not kept any more.";
+    return new AppError("revision_conflict", detail, { currentRevision });
+  }
+
+  /** Recomputes the answer of an earlier attempt from the texts before and after its batch. */
+  async function answerAgain(articleId: string, request: EditRequest, revision: number, call: Call): Promise<Answer> {
+    const { file = "content.md", baseRevision = revision - 1 } = request;
+    const [base, before, after] = await Promise.all(
+      [baseRevision, revision - 1, revision].map(async (at) => (await history.textsAt(articleId, at))?.[file]),
+    );
+    if (base === undefined || after === undefined) throw notKept(revision);
+    const task = { request, base, live: base, maxFileBytes: call.limits["article.file"] };
+    const { applied, rejected } = await texts.planEdit(ownerOf(call), task);
+    const merged = request.baseRevision !== undefined && before !== base;
+    return { revision, contentHash: toContentHash(after), merged, applied, rejected };
+  }
+
+  /** Returns whether the file changed since the base revision. Throws `revision_conflict` if it did and `onConflict` is "fail". */
+  function judgeMerge({ baseRevision, onConflict }: EditRequest, base: string, live: string, currentRevision: number): boolean {
+    const merged = baseRevision !== undefined && live !== base;
+    if (!merged || onConflict !== "fail") return merged;
+    throw new AppError("revision_conflict", "The file was changed since baseRevision; nothing was written.", { currentRevision });
+  }
+
+  /** Adjusts the plan to the current live text; undefined when too much changed and the edit must be planned again. */
+  function planNow(task: EditTask, planned: PlannedEdit, live: string, tries: number): PlannedEdit | undefined {
+    if (live === task.live) return planned;
+    if (isLightEdit({ ...task, live })) return planEdit({ ...task, live });
+    const { start, baseEnd, nextEnd } = findChanged(task.live, live);
+    if (baseEnd - start + nextEnd - start > maxMoved && tries < maxTries) return undefined;
+    const operations = planned.apart === undefined ? planned.operations : unpackOperations(planned.apart);
+    return finish(live, carryOperations(operations, task.live, live), task.maxFileBytes, planned);
+  }
+
+  async function answerTo(articleId: string, request: EditRequest, call: Call, hasTurn = false): Promise<Answer> {
+    const { file = "content.md", baseRevision, dryRun = false } = request;
+    for (let tries = 1; ; tries += 1) {
+      const clientId = call.isRepeatable ? toClientId(call.ids) : undefined;
+      const live = await readLive(articleId, clientId);
+      if (clientId !== undefined && live.known) {
+        const earlier = await findEarlier(articleId, clientId, call);
+        if (earlier === undefined) continue;
+        return answerAgain(articleId, request, earlier, call);
+      }
+      const base = (baseRevision === undefined ? live.texts : await findBase(articleId, baseRevision, live))[file];
+      requireTextMatch(call, live.revision);
+      const merged = judgeMerge(request, base, live.texts[file], live.revision);
+      const task: EditTask = { request, base, live: live.texts[file], maxFileBytes: call.limits["article.file"] };
+      // Edits of long texts run one at a time for each article. Of two identical concurrent requests, the second is planned on the
+      // result of the first, so the text is written once.
+      if (!isLightEdit(task) && !hasTurn) return inTurn(articleId, () => answerTo(articleId, request, call, true));
+      const planned = await texts.planEdit(ownerOf(call), task);
+      const { contentHash, applied, rejected } = planned;
+      if (dryRun) return { revision: live.revision, contentHash, merged, applied, rejected };
+      const change = (document: Y.Doc, revision: number) => {
+        const text = document.getText(file);
+        const now = text.toString();
+        requireTextMatch(call, revision);
+        const mergedNow = judgeMerge(request, base, now, revision);
+        const plan = planNow(task, planned, now, tries);
+        if (plan === undefined) return undefined;
+        const operations = joinNearest(now, plan.operations, maxPlacesIn(document));
+        applyToText(text, operations);
+        if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) leaveMark(text);
+        return { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
+      };
+      // With a precondition the append must fail if another node wrote meanwhile, because the check above saw only this node's text.
+      const isExact = request.onConflict === "fail" || call.ifMatch !== undefined;
+      const edited = await rooms.edit(articleId, authorOf(call), clientId, change, isExact);
+      if (edited.value !== undefined) return { revision: edited.revision, ...edited.value };
+    }
+  }
+
+  return {
+    async edit(articleId, request, call) {
+      checkEditRequest(request, call.limits["article.file"]);
+      const { file = "content.md", message, dryRun = false } = request;
+      const answer: EditResponse = { articleId, file, ...(await answerTo(articleId, request, call)) };
+      if (message === undefined || dryRun) return answer;
+      const withCommit = (commitId: string): EditResponse => ({ ...answer, commitId });
+      const { commit } = await commits.create(articleId, { message }, call, (reply) => withCommit(reply.commit.commitId));
+      return withCommit(commit.commitId);
+    },
+  };
+}

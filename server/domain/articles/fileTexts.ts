@@ -1,0 +1,45 @@
+/** Converts the texts of an article's files between documents, strings, hashes and deflated blobs. */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib";
+import type * as Y from "yjs";
+import { type ArticleFile, articleFiles } from "../../../api/schema/article.ts";
+import type { FileTexts } from "./port.ts";
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+export function toFileTexts(textOf: (file: ArticleFile) => string): FileTexts {
+  return Object.fromEntries(articleFiles.map((file) => [file, textOf(file)])) as FileTexts;
+}
+
+export const emptyTexts: FileTexts = toFileTexts(() => "");
+
+export function textsOfDocument(document: Y.Doc): FileTexts {
+  return toFileTexts((file) => document.getText(file).toString());
+}
+
+/** SHA-256 (hex) of the UTF-8 bytes. */
+export function toContentHash(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}
+
+/** Counts words: runs of letters and digits, with apostrophes and hyphens inside. Each Han, Hiragana or Katakana character is a word. */
+export function countWords(text: string): number {
+  let count = 0;
+  for (const _word of text.matchAll(words)) count += 1;
+  return count;
+}
+const words = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’-][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+
+/** Smaller blobs are processed inline, because moving them to another thread costs more than the work. */
+const threadFromBytes = 16 * 1024;
+
+export async function toBlob(text: string): Promise<Uint8Array> {
+  const bytes = Buffer.from(text, "utf8");
+  return bytes.byteLength < threadFromBytes ? deflateRawSync(bytes) : deflate(bytes);
+}
+
+export async function fromBlob(bytes: Uint8Array): Promise<string> {
+  return (bytes.byteLength < threadFromBytes ? inflateRawSync(bytes) : await inflate(bytes)).toString("utf8");
+}

@@ -1,0 +1,160 @@
+/**
+ * Port of the articles domain: the interfaces it offers to publishing, topics and runs, and the listeners it calls.
+ *
+ * A listener returns changes and never commits them. The changes join the commit of the event, so that a webhook
+ * delivery or an unpublished page is exactly as durable as its cause.
+ */
+import type * as Y from "yjs";
+import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
+import type { Alongside } from "../../platform/actors/port.ts";
+import type { IdSource } from "../../platform/storage/ids.ts";
+import type { DueWrite, Stored } from "../../platform/storage/port.ts";
+import type { WorkspaceRecord } from "../identity/workspaces/records.ts";
+import type { ArticleRecord } from "./records.ts";
+
+export type FileTexts = Readonly<Record<ArticleFile, string>>;
+
+export interface Documents {
+  /** The live revision and the text of all files at it. Only durable updates are included. */
+  read(articleId: string): Promise<{ readonly revision: number; readonly texts: FileTexts }>;
+  /** The text of all files at a revision; undefined when the revision is neither kept nor committed. */
+  readAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
+}
+
+/** The run step that a commit is made for. */
+export interface CommittingRun {
+  readonly runId: string;
+  readonly stepName: string;
+  /** The file that the step writes. The commit may also contain changes that other authors made to other files. */
+  readonly file?: ArticleFile | undefined;
+  /** Revision of the SEO brief that the step used as input. */
+  readonly seoBriefRevision?: number | undefined;
+}
+
+export interface CommitOrder {
+  readonly articleId: string;
+  /** Chosen by the caller, so that a retry asks for the same commit. */
+  readonly commitId: string;
+  readonly kind: CommitKind;
+  readonly message: string;
+  readonly name?: string | undefined;
+  /** True for a commit by the service itself. Such a commit is skipped for an article that has no commit and no text. */
+  readonly automatic?: boolean;
+  /** Username for the article's `updatedBy`. Default: the author of the newest batch since the last check. */
+  readonly committer?: string;
+  /** Source of ids for the records that follow from the commit, such as webhook deliveries. */
+  readonly ids: IdSource;
+  /** Lowest acceptable revision: the committed text must include every batch up to it. */
+  readonly notBefore?: number;
+  readonly run?: CommittingRun | undefined;
+  /** W3C trace context of the request that caused the commit; passed on to the listeners. */
+  readonly traceparent?: string | undefined;
+}
+
+export type PreparedCommit =
+  | { readonly kind: "ready"; readonly commitId: string; readonly revision: number; readonly change: Alongside }
+  /** Every file equals its text in the last commit. */
+  | { readonly kind: "unchanged"; readonly revision: number; readonly lastCommitId?: string }
+  /** The article is in the trash or deleted for good. */
+  | { readonly kind: "deleted" }
+  /** This node's document is older than `notBefore` or than the last commit. */
+  | { readonly kind: "behind" };
+
+/** Operations for a server-side writer that takes part in the room of a live document. */
+export interface DocumentWriting {
+  /** Replaces NUL characters and unpaired surrogates, which a document must not contain, by U+FFFD. */
+  toAcceptable(text: string): string;
+  /** Throws `content_too_large` when the text is larger than a file may be. */
+  requireFits(text: string): void;
+  /**
+   * Merges `content`, which was written against `base`, into the live text. Returns a change to apply in one transaction;
+   * the change also merges with edits made after `live` was read. Undefined when there is nothing to change. `owner` is a
+   * workspace id. Throws `content_too_large` when the result is larger than a file may be.
+   */
+  carry(
+    owner: string,
+    task: { readonly base: string; readonly content: string; readonly live: string },
+  ): Promise<((text: Y.Text) => void) | undefined>;
+}
+
+/** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
+export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
+
+/** Prepares changes of articles that topics and runs include in their own commits. */
+export interface ArticleWriter {
+  /** Prepares a new article without text, optionally linked to a topic. The change also increments the workspace's article counter. */
+  prepareArticle(input: {
+    readonly workspace: WorkspaceRecord;
+    readonly title: string;
+    readonly topicId?: string;
+    readonly author: Author;
+    readonly ids: IdSource;
+  }): Promise<{ readonly articleId: string; readonly change: Alongside }>;
+  /** Links an article to a topic; undefined when the article is already linked to another topic. */
+  prepareLink(article: Stored<ArticleRecord>, topicId: string): Alongside | undefined;
+  /** Prepares a commit of the live document as it is now. Call this again after each conflict. */
+  prepareCommit(order: CommitOrder): Promise<PreparedCommit>;
+  /** The text of a file in the newest commit that contains it; undefined when no commit does or the article is in the trash. */
+  committedText(
+    articleId: string,
+    file: ArticleFile,
+  ): Promise<{ readonly text: string; readonly commitId: string; readonly revision: number } | undefined>;
+}
+
+/** `data` of the webhook event article.updated. The set of fields is closed. */
+export interface ArticleUpdatedData {
+  readonly articleId: string;
+  readonly title: string;
+  readonly commitId: string;
+  readonly kind: CommitKind;
+  readonly revision: number;
+  /** Revision of the previous commit; null for the first commit. */
+  readonly previousRevision: number | null;
+  readonly contentHash: string;
+  /** Files that this commit changed. */
+  readonly files: readonly { readonly file: ArticleFile; readonly added: number; readonly removed: number }[];
+  readonly authors: readonly Author[];
+  readonly topicId?: string;
+  readonly runId?: string;
+  readonly publicLink?: { readonly url: string; readonly mode: PublicLinkMode };
+  readonly diffUrl: string;
+}
+
+export interface ArticleUpdated {
+  readonly workspaceId: string;
+  /** Store time of the commit. */
+  readonly createdAtMs: number;
+  /** Source of the event's id. */
+  readonly ids: IdSource;
+  readonly traceparent?: string | undefined;
+  readonly data: ArticleUpdatedData;
+}
+
+/** Facts about a commit that the topic of the article needs. */
+export interface ArticleCommitted extends Pick<ArticleUpdatedData, "articleId" | "commitId" | "kind" | "revision"> {
+  readonly workspaceId: string;
+  readonly topicId: string;
+  /** Username of the committer, or of the last author when the commit has no committer. */
+  readonly by: string;
+  /** Files that this commit changed and that are not empty after it. */
+  readonly written: readonly ArticleFile[];
+  readonly run?: CommittingRun | undefined;
+}
+
+/** Listeners that the articles domain calls on its events. Each returns changes for the commit of the event. */
+export interface ArticleListeners {
+  /** Webhooks: returns the deliveries of article.updated. */
+  articleUpdated(event: ArticleUpdated): Promise<Alongside>;
+  /** Topics: returns the topic's changes after a commit of its article. */
+  articleCommitted(event: ArticleCommitted): Promise<Alongside>;
+  /** Publishing: unpublishes the article. The listener must not write the article record, because the same commit writes it already. */
+  articleDeleted(article: { readonly articleId: string; readonly workspaceId: string }): Promise<Alongside>;
+  /** Topics: the article of a topic is being deleted for good. */
+  articleRemoved(article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<Alongside>;
+}
+
+/**
+ * Publishing: returns the due rows to arm in the commit of an edit, and a callback for after the commit. It must not do any
+ * I/O, because every keystroke calls it.
+ */
+export type ArmAtEdit = (article: ArticleRecord, nowMs: number) => { readonly due: readonly DueWrite[]; readonly started?: () => void };

@@ -1,0 +1,207 @@
+/**
+ * Defines the records of articles: the article, its commits, and the stored states of its document.
+ *
+ * The article and the summary of its last commit share one record, because they change together. The states of the
+ * live document are a separate record: they change while an author types, and must not conflict with a rename. This
+ * module does no I/O; functions return values for the caller's commit.
+ */
+import type { Article, ArticleFile, Author, Commit, CommitKind, PublicLinkMode, PublicLinkState } from "../../../api/schema/article.ts";
+import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { IndexKey, RecordWrite, Stored } from "../../platform/storage/port.ts";
+import { defineRecord } from "../../platform/storage/recordType.ts";
+import { toTitlePrefixes } from "../call/titleWords.ts";
+
+/** Summary of the public link that the article record contains. The publishing domain owns the link itself. */
+export interface PublicLinkSummary {
+  readonly mode: PublicLinkMode;
+  readonly url: string;
+  readonly slug: string;
+  readonly state: PublicLinkState;
+}
+
+/** A file as of the last commit. Before the first commit: as the article was created. */
+export interface CommittedFile {
+  readonly file: ArticleFile;
+  /** SHA-256 (hex) of the UTF-8 bytes. */
+  readonly contentHash: string;
+}
+
+export interface ArticleRecord {
+  readonly articleId: string;
+  readonly workspaceId: string;
+  /** From the workspace's article counter. */
+  readonly number: number;
+  readonly title: string;
+  readonly slug: string;
+  /**
+   * Rises when a request changes the article's title, slug, trash state, topic or public link; commits do not raise it.
+   * It is the record part of the ETag, so that concurrent typing never makes a rename fail.
+   */
+  readonly metaRevision: number;
+  /** Files that are not empty. */
+  readonly files: readonly CommittedFile[];
+  readonly wordCount: number;
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+  readonly updatedBy: string;
+  readonly updatedAtMs: number;
+  readonly lastCommit?: { readonly commitId: string; readonly revision: number };
+  /** For each file that a commit emptied: the id of the last commit that contained its text. */
+  readonly emptied?: Readonly<Partial<Record<ArticleFile, string>>>;
+  /** Newest revision whose text is known to equal `files`. The authors of the next commit are collected from the batches after it. */
+  readonly checkedRevision: number;
+  readonly deletedAtMs?: number;
+  /** The topic that the article belongs to. */
+  readonly topicId?: string;
+  readonly publicLink?: PublicLinkSummary;
+}
+
+const createdIndex = "article.created";
+const trashIndex = "article.trash";
+const titleIndex = "article.title";
+
+/** Lists are ordered by (createdAt, articleId); read backwards they are newest first. */
+export const articleLists = {
+  all: (workspaceId: string): IndexKey => [createdIndex, workspaceId],
+  trash: (workspaceId: string): IndexKey => [trashIndex, workspaceId],
+  /** Articles that belong to the topic. */
+  ofTopic: (topicId: string): IndexKey => ["article.topic", topicId],
+  /** `prefix` must be a value that `toTitlePrefixes` returns. */
+  titled: (workspaceId: string, prefix: string): IndexKey => [titleIndex, workspaceId, prefix],
+};
+
+export const articleRecord = defineRecord<ArticleRecord>({
+  name: "article",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (article) => article.articleId,
+  indexes: (article) => {
+    const place = [article.createdAtMs, article.articleId] as const;
+    if (article.deletedAtMs !== undefined) return [[...articleLists.trash(article.workspaceId), ...place]];
+    return [
+      [...articleLists.all(article.workspaceId), ...place],
+      ...(article.topicId === undefined ? [] : [[...articleLists.ofTopic(article.topicId), ...place] as const]),
+      ...toTitlePrefixes(article.title).map((prefix): IndexKey => [...articleLists.titled(article.workspaceId, prefix), ...place]),
+    ];
+  },
+});
+
+export interface CommitFileRecord extends CommittedFile {
+  readonly added: number;
+  readonly removed: number;
+  /** Key of the deflated text in the blob store: the SHA-256 (hex) of its bytes. */
+  readonly blob: string;
+}
+
+export interface CommitRecord {
+  readonly commitId: string;
+  readonly articleId: string;
+  readonly revision: number;
+  readonly parentRevision: number | null;
+  readonly kind: CommitKind;
+  readonly message: string;
+  readonly name?: string;
+  readonly authors: readonly Author[];
+  readonly files: readonly CommitFileRecord[];
+  readonly createdAtMs: number;
+  /** The run that made the commit. */
+  readonly runId?: string;
+}
+
+/** Index of an article's commits, in ascending order of revision. */
+export function commitsOf(articleId: string): IndexKey {
+  return ["commit.revision", articleId];
+}
+
+export const commitRecord = defineRecord<CommitRecord>({
+  name: "commit",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (commit) => commit.commitId,
+  indexes: (commit) => [[...commitsOf(commit.articleId), commit.revision]],
+  blobs: (commit) => commit.files.map((file) => file.blob),
+});
+
+/** Reference to the stored state of a whole document (a Yjs update) at a revision. */
+export interface StoredState {
+  readonly revision: number;
+  readonly blob: string;
+}
+
+/**
+ * Stored states of a document, ascending by revision. The last state is the head, which the room loads when a client joins. The
+ * first state is the base: the log is trimmed through its revision, and kept revisions are rebuilt from it. The states
+ * between them become the next bases.
+ */
+export interface DocumentRecord {
+  readonly articleId: string;
+  readonly states: readonly StoredState[];
+  /** The log has no entries up to and including this position. */
+  readonly trimmedTo: number;
+}
+
+export const documentRecord = defineRecord<DocumentRecord>({
+  name: "document",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: (document) => document.articleId,
+  blobs: (document) => document.states.map((state) => state.blob),
+});
+
+export const articleRecordTypes = [articleRecord, commitRecord, documentRecord] as const;
+
+/** Name of the log of a document's batches. The log is in the article's partition. */
+export function documentLog(articleId: string): string {
+  return `document/${articleId}`;
+}
+
+/** Sets or removes the public link summary of an article. The write belongs in the commit of the link actor. */
+export function withPublicLink(stored: Stored<ArticleRecord>, publicLink: PublicLinkSummary | undefined): RecordWrite<ArticleRecord> {
+  const { publicLink: _before, ...rest } = stored.value;
+  const value: ArticleRecord = { ...rest, metaRevision: rest.metaRevision + 1, ...(publicLink === undefined ? {} : { publicLink }) };
+  return { op: "put", type: articleRecord, value, replacing: stored };
+}
+
+export const emptyTextHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+export function hashOf(files: readonly CommittedFile[], file: ArticleFile): string {
+  return files.find((entry) => entry.file === file)?.contentHash ?? emptyTextHash;
+}
+
+export function toArticle(record: ArticleRecord, revision: number): Article {
+  const { articleId, workspaceId, title, slug, wordCount, createdBy, updatedBy, deletedAtMs, topicId, publicLink } = record;
+  return {
+    articleId,
+    workspaceId,
+    folderId: null,
+    title,
+    slug,
+    revision,
+    contentHash: hashOf(record.files, "content.md"),
+    files: record.files.map((entry) => entry.file),
+    wordCount,
+    createdBy,
+    createdAt: record.createdAtMs / 1000,
+    updatedBy,
+    updatedAt: record.updatedAtMs / 1000,
+    ...(topicId === undefined ? {} : { topicId }),
+    ...(deletedAtMs === undefined ? {} : { deletedAt: deletedAtMs / 1000 }),
+    ...(publicLink === undefined ? {} : { publicLink: { mode: publicLink.mode, url: publicLink.url, state: publicLink.state } }),
+  };
+}
+
+export function toCommit(record: CommitRecord): Commit {
+  return {
+    commitId: record.commitId,
+    articleId: record.articleId,
+    revision: record.revision,
+    parentRevision: record.parentRevision,
+    kind: record.kind,
+    message: record.message,
+    ...(record.name === undefined ? {} : { name: record.name }),
+    authors: record.authors.map(({ username, kind }) => ({ username, kind })),
+    files: record.files.map(({ file, contentHash, added, removed }) => ({ file, contentHash, added, removed })),
+    createdAt: record.createdAtMs / 1000,
+    ...(record.runId === undefined ? {} : { runId: record.runId }),
+  };
+}

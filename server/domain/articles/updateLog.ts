@@ -1,0 +1,134 @@
+/**
+ * Implements the rooms' `UpdateLog` port on the storage port: it stores the updates and states of documents.
+ *
+ * `append` runs for every keystroke. It reads one record and makes one commit with the batch, the armed checkpoint row
+ * and, for a published article, the due rows of publishing. It writes nothing else: the time of the last edit is read from
+ * the log itself.
+ *
+ * A document has a short ascending list of states. The first is the base, through which the log is trimmed; the last is
+ * the head. A base is never computed: a later state becomes the base once everything below it may be removed. Therefore
+ * the log keeps about 1.5 times as much as `document.keptMs` and `document.keptBatches` require.
+ */
+import type { Limits } from "../../../api/limits.ts";
+import type { UpdateLog } from "../../../realtime/ports.ts";
+import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { DueWrite, Storage } from "../../platform/storage/port.ts";
+import { checkpointRow } from "./checkpointRows.ts";
+import type { DocumentReader } from "./documentReader.ts";
+import { encodeBatch } from "./logEntry.ts";
+import type { ArmAtEdit } from "./port.ts";
+import { type ArticleRecord, articleRecord, documentLog, documentRecord, type StoredState } from "./records.ts";
+
+/** The base, the head, and two states between them that become the next bases. */
+const maxStates = 4;
+
+export interface UpdateLogOptions {
+  readonly storage: Pick<Storage, "records" | "log" | "blobs" | "commit" | "now">;
+  readonly reader: DocumentReader;
+  /** Written with each batch, so that a node can skip the batches it wrote itself. */
+  readonly nodeId: string;
+  readonly checkpointQuietMs: number;
+  readonly limits: Pick<Limits, "document.keptMs" | "document.keptBatches">;
+  readonly armAtEdit: ArmAtEdit;
+}
+
+export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
+  const { storage, reader, nodeId, checkpointQuietMs, limits, armAtEdit } = options;
+
+  /**
+   * Index of the newest state below which nothing is needed: neither for a kept revision, nor for the authors of the next
+   * commit, nor for the batches that are loaded after the head. -1 when no state can become the base.
+   */
+  async function findBase(article: ArticleRecord, states: readonly StoredState[]): Promise<number> {
+    const keptFrom = (await reader.tail(article.articleId)) - limits["document.keptBatches"];
+    const keptFromMs = storage.now() - limits["document.keptMs"];
+    for (let at = states.length - 1; at >= 0; at -= 1) {
+      const revision = states[at]?.revision ?? 0;
+      if (revision > article.checkedRevision) continue;
+      if (revision <= keptFrom) return at;
+      // The time of the batch at a revision is the time at which the previous revision was superseded.
+      for await (const { atMs } of reader.headers(article.articleId, revision - 1, revision)) if (atMs < keptFromMs) return at;
+    }
+    return -1;
+  }
+
+  return {
+    async load(articleId) {
+      const found = await reader.rebuild(articleId);
+      if (found === undefined) throw new Error(`the head of ${articleId} lies below its base`);
+      const { state, batches } = found;
+      return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
+    },
+
+    tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
+
+    async append(articleId, updates, guard, after) {
+      for (;;) {
+        const article = await storage.records.get(articleRecord, articleId);
+        if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+        const nowMs = storage.now();
+        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
+        const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
+        const result = await storage.commit({
+          partition: partitionOfId(articleId),
+          logs: [{ op: "append", log: documentLog(articleId), entries: [encodeBatch(nowMs, nodeId, updates)] }],
+          due: armed === undefined ? [checkpoint] : [checkpoint, ...armed.due],
+          // Prevents an edit of an article that was moved to the trash between the read and this commit.
+          require: [
+            { kind: "revision", type: articleRecord, key: articleId, revision: article.revision },
+            ...(guard === undefined ? [] : [{ kind: "due", ...guard } as const]),
+            ...(after === undefined ? [] : [{ kind: "tail", log: documentLog(articleId), position: after } as const]),
+          ],
+        });
+        if (result.ok) {
+          armed?.started?.();
+          return { kind: "appended", revision: result.positions[0] as number };
+        }
+        if (result.conflict.kind === "due") return { kind: "fenced" };
+        if (result.conflict.kind === "tail") return { kind: "behind" };
+      }
+    },
+
+    async readAfter(articleId, revision) {
+      const batches = await reader.batchesAfter(articleId, revision);
+      return batches === undefined ? { gap: true } : { gap: false, batches };
+    },
+
+    async saveState(articleId, revision, state) {
+      const partition = partitionOfId(articleId);
+      const blob = await storage.blobs.put(partition, state);
+      for (;;) {
+        const [article, stored] = await Promise.all([
+          storage.records.get(articleRecord, articleId),
+          storage.records.get(documentRecord, articleId),
+        ]);
+        const before = stored?.value ?? { articleId, states: [], trimmedTo: 0 };
+        if (article === undefined || revision <= (before.states.at(-1)?.revision ?? 0)) return;
+        const states = withHead(before.states, { revision, blob });
+        const base = await findBase(article.value, states);
+        const trimmedTo = Math.max(before.trimmedTo, states[base]?.revision ?? 0);
+        const value = { articleId, states: states.slice(Math.max(0, base)), trimmedTo };
+        const result = await storage.commit({
+          partition,
+          records: [{ op: "put", type: documentRecord, value, replacing: stored ?? null }],
+          logs: trimmedTo === before.trimmedTo ? [] : [{ op: "trim", log: documentLog(articleId), through: trimmedTo }],
+          // Prevents a state from being stored for an article that was deleted for good meanwhile.
+          require: [{ kind: "revision", type: articleRecord, key: articleId, revision: article.revision }],
+        });
+        if (result.ok) return;
+      }
+    },
+  };
+}
+
+/** Adds the new head. While there are more than `maxStates`, drops the inner state whose two neighbours are closest together. */
+function withHead(states: readonly StoredState[], head: StoredState): readonly StoredState[] {
+  const next = [...states, head];
+  while (next.length > maxStates) {
+    const span = (at: number) => (next[at + 1]?.revision ?? 0) - (next[at - 1]?.revision ?? 0);
+    let closest = 1;
+    for (let at = 2; at < next.length - 1; at += 1) if (span(at) < span(closest)) closest = at;
+    next.splice(closest, 1);
+  }
+  return next;
+}

@@ -1,0 +1,116 @@
+/**
+ * This module defines the context of one call of one operation, as every service receives it: the caller, the
+ * workspace, the time, the ids, and a `commit` that also stores the response for an idempotent repeat.
+ */
+
+import type { Contract, OperationSpec, ParsedInput, Role } from "../../../api/contract/operation.ts";
+import type { Limits } from "../../../api/limits.ts";
+import type { Scope } from "../../../api/scopes.ts";
+import type { IdSource } from "../../platform/storage/ids.ts";
+import type { Batch, CommitResult, Partition } from "../../platform/storage/port.ts";
+
+/** The account behind a credential. An API key acts for the account that created it. */
+export type Principal =
+  | {
+      readonly kind: "session";
+      readonly accountId: string;
+      readonly username: string;
+      readonly displayName?: string | undefined;
+      readonly operator: boolean;
+      readonly sessionId: string;
+    }
+  | {
+      readonly kind: "key";
+      readonly accountId: string;
+      readonly username: string;
+      readonly displayName?: string | undefined;
+      readonly operator: false;
+      readonly keyId: string;
+      /** When absent, the key has full access. */
+      readonly scopes?: readonly Scope[];
+      /** When absent, the key reaches every workspace of the account. */
+      readonly workspaceIds?: readonly string[];
+      readonly expiresAtMs?: number;
+    };
+
+/** The role of the principal in the workspace of the request. */
+export interface Access {
+  readonly workspaceId: string;
+  readonly partition: Partition;
+  readonly role: Role;
+}
+
+export interface Call {
+  readonly requestId: string;
+  /** W3C trace context of the request. It is passed on to all work that the request starts. */
+  readonly traceparent?: string | undefined;
+  /** Absent only for operations with credential `none`. */
+  readonly principal?: Principal | undefined;
+  /** Present for operations that name a resource. */
+  readonly access?: Access | undefined;
+  /** Store time at the start of the call. With an Idempotency-Key, the store time of the first attempt. */
+  readonly nowMs: number;
+  /**
+   * Source of new ids. With an Idempotency-Key, every attempt gets the same ids, so that a repeat creates the same
+   * records.
+   */
+  readonly ids: IdSource;
+  /** True for a request with an Idempotency-Key: the call may repeat an attempt that was interrupted. */
+  readonly isRepeatable: boolean;
+  readonly limits: Limits;
+  readonly remoteAddress: string;
+  /** Entity tags of the `If-Match` header. Services pass the record revision that they read to `requireMatch`. */
+  readonly ifMatch?: readonly string[] | undefined;
+  /**
+   * Commits like the storage port. With an Idempotency-Key, `value` (the result of the handler) is converted to the
+   * response and stored in the same commit. Without `value`, the response is stored after the handler returns.
+   */
+  commit(batch: Batch, value?: unknown): Promise<CommitResult>;
+}
+
+export interface CallReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A JSON value, or a `RawReply` (bytes with their media type) for a negotiated reply. */
+  readonly body?: unknown;
+}
+
+/** A reply body that consists of bytes. */
+export class RawReply {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  constructor(mediaType: string, bytes: Uint8Array) {
+    this.mediaType = mediaType;
+    this.bytes = bytes;
+  }
+}
+
+export interface HandlerRequest<Spec extends OperationSpec> extends ParsedInput<Spec> {
+  /**
+   * Media types of a negotiated reply that the `Accept` header allows, best first. The list is never empty. Callers
+   * without HTTP get only the JSON type. `pickMediaType` chooses when the resource offers only some of the types.
+   */
+  readonly accept: readonly string[];
+}
+
+/**
+ * Handles one operation. `serve` calls a service. `reply` converts the result of the service to the response and has no
+ * side effects.
+ */
+export interface Handler<Spec extends OperationSpec, Value = unknown> {
+  serve(request: HandlerRequest<Spec>, call: Call): Promise<Value>;
+  reply(value: Value): CallReply;
+}
+
+/** A record of handlers with the same shape as the contract, so that a missing handler is a compile error. */
+export type Handlers<C extends Contract> = {
+  readonly [Resource in keyof C]: {
+    // biome-ignore lint/suspicious/noExplicitAny: the value between serve and reply is the handler's own
+    readonly [Name in keyof C[Resource]]: Handler<C[Resource][Name], any>;
+  };
+};
+
+/** Creates a handler. The type parameters ensure that `reply` accepts the value that `serve` resolves with. */
+export function handler<Spec extends OperationSpec, Value>(parts: Handler<Spec, Value>): Handler<Spec, Value> {
+  return parts;
+}

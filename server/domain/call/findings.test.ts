@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { TokenRequest, UpdateMeRequest } from "../../../api/schema/account.ts";
+import { CreateApiKeyRequest } from "../../../api/schema/apiKey.ts";
+import { EditRequest, RevisionOrLive } from "../../../api/schema/article.ts";
+import { FreeForm } from "../../../api/schema/common.ts";
+import type { AppError } from "../../../api/schema/error.ts";
+import { type Part, parsePart, toPointer } from "./findings.ts";
+
+function findings(schema: z.ZodType, value: unknown, part: Part = "body"): unknown {
+  try {
+    parsePart(schema, value, part);
+    return "valid";
+  } catch (error) {
+    return (error as AppError).facts.errors?.map(({ pointer, message }) => `${pointer} ${message}`);
+  }
+}
+
+describe("findings", () => {
+  it("[API7] say what would be right", () => {
+    expect(findings(CreateApiKeyRequest, {})).toEqual(["/name is required"]);
+    expect(findings(CreateApiKeyRequest, { name: 1 })).toEqual(["/name must be a string"]);
+    expect(findings(CreateApiKeyRequest, { name: "  " })).toEqual(["/name must have at least 1 character"]);
+    expect(findings(CreateApiKeyRequest, { name: "a\u0007" })).toEqual(["/name must not contain control characters"]);
+    expect(findings(CreateApiKeyRequest, { name: "k", scopes: [] })).toEqual(["/scopes must have at least 1 item"]);
+    expect(findings(CreateApiKeyRequest, { name: "k", scopes: null })).toEqual(["/scopes must be an array"]);
+    expect(findings(CreateApiKeyRequest, { name: "k", expiresAt: "soon" })).toEqual([
+      "/expiresAt must be an ISO 8601 time in UTC with milliseconds, such as 2026-11-21T00:00:00.000Z",
+    ]);
+    expect(findings(CreateApiKeyRequest, { name: "k", workspaceIds: ["x"] })).toEqual([
+      "/workspaceIds/0 must be an id of the form ws_ followed by 26 characters",
+    ]);
+    expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 1.5 })).toEqual(["/n must be a whole number"]);
+    expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 0 })).toEqual(["/n must be at least 1"]);
+    expect(findings(z.strictObject({ settings: FreeForm }), { settings: [] })).toEqual(["/settings must be an object"]);
+    expect(findings(z.strictObject({ q: z.string(), k: z.enum(["a"]) }), { q: ["x", "y"], k: ["a", "a"] }, "query")).toEqual([
+      "/q must be a string, given once",
+      "/k must be 'a', given once",
+    ]);
+    expect(findings(z.strictObject({ e: z.email() }), { e: "x" })).toEqual(["/e must be a valid email"]);
+  });
+
+  it("[API7] list every fault, each with its own pointer", () => {
+    expect(findings(CreateApiKeyRequest, { name: "", scopes: ["articles:read", "all"], zz: 1 })).toEqual([
+      "/name must have at least 1 character",
+      expect.stringMatching(/^\/scopes\/1 must be one of 'articles:read', /),
+      "/zz is not a known field",
+    ]);
+  });
+
+  it("[API1] the code of a refusal and its words tell the same fault", () => {
+    const refused = (value: unknown) => expect(() => parsePart(CreateApiKeyRequest, value, "body"));
+    refused({ name: "", zz: 1 }).toThrow(
+      expect.objectContaining({ code: "unknown_field", message: "In the body, /zz is not a known field (and 1 more, see errors)." }),
+    );
+    refused({ name: "", scopes: [] }).toThrow(
+      expect.objectContaining({
+        code: "validation_failed",
+        message: "In the body, /name must have at least 1 character (and 1 more, see errors).",
+      }),
+    );
+  });
+
+  it("[API7] of a union name what is wrong inside the alternative that was meant, or all alternatives", () => {
+    expect(findings(TokenRequest, { grantType: "password", username: "ana" })).toEqual(["/password is required"]);
+    expect(findings(TokenRequest, { grantType: "magic" })).toEqual(["/grantType must be one of 'password', 'refresh_token'"]);
+    expect(findings(EditRequest, { mode: "patch", edits: [{ find: "a", replace: "b", occurrence: "last" }] })).toEqual([
+      "/edits/0/occurrence must be 'first' or 'all' or a number",
+    ]);
+  });
+
+  it("[API7] a union or an enumeration that is missing is required, like anything else", () => {
+    const schema = z.strictObject({ from: RevisionOrLive, kind: z.enum(["a", "b"]), only: z.literal("x") });
+    expect(findings(schema, {})).toEqual(["/from is required", "/kind is required", "/only is required"]);
+    expect(findings(schema, { from: "now", kind: "c", only: "y" })).toEqual([
+      "/from must be a number or 'live'",
+      "/kind must be one of 'a', 'b'",
+      "/only must be 'x'",
+    ]);
+  });
+
+  it("[API7] rules between fields speak too", () => {
+    expect(findings(UpdateMeRequest, { password: "a long enough one" })).toEqual(["/currentPassword is required to set a new password"]);
+    expect(findings(EditRequest, { mode: "patch", content: "x" })).toEqual([
+      "/edits is required",
+      "/content goes with the modes replace, append and prepend; with mode patch give 'edits'",
+    ]);
+    expect(findings(EditRequest, { mode: "append", content: "x", edits: [] })).toEqual([
+      "/edits goes with mode patch only; with this mode give 'content'",
+    ]);
+    expect(findings(EditRequest, { content: "x" })).toEqual(["/mode must be one of 'replace', 'append', 'prepend', 'patch'"]);
+  });
+
+  it("[API7] never repeat the refused value, and never list more than fifty", () => {
+    const many = Array.from({ length: 90 }, () => "s3cret-value");
+    const refused = findings(CreateApiKeyRequest, { name: "k", scopes: many });
+    expect(refused).toHaveLength(50);
+    expect(JSON.stringify(refused)).not.toContain("s3cret");
+  });
+
+  it("[API7] pointers escape ~ and /", () => {
+    expect(toPointer(["a/b", "~", 0])).toBe("/a~1b/~0/0");
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * This module reads one page of a list: it scans one index or several merged ones, loads the items and filters them.
+ *
+ * A request scans at most `list.scan` rows, so a page may be shorter than its limit and still have a `nextToken`. The
+ * pager reads one item more than the page holds, so the last page never has a token unless the scan hit that bound.
+ * This module knows keys and tokens, but not the items.
+ */
+import type { Limits } from "../../../api/limits.ts";
+import { AppError } from "../../../api/schema/error.ts";
+import type { IndexKey, IndexPart, Partition, Storage } from "../../platform/storage/port.ts";
+import { createMergedScan, type Within } from "./mergedScan.ts";
+import { createPageTokens } from "./pageToken.ts";
+
+interface ListOrder {
+  /** Several partitions are merged in key order. Their keys must differ, so they must end in an id. */
+  readonly partition: Partition | readonly Partition[];
+  /**
+   * The prefix of one list, or groups of prefixes. The lists of one group are merged, ordered by the key parts that
+   * follow their prefixes; these parts must end in an id too. A group starts when the previous group has ended.
+   */
+  readonly prefix: IndexKey | { readonly groups: readonly (readonly IndexKey[])[] };
+  /** Returns the newest items first, if the key increases with time. */
+  readonly reverse?: boolean;
+  /** Return only rows whose first part after the prefix is in this range, both ends included. */
+  readonly within?: Within | undefined;
+}
+
+export interface PageRequest<Item> extends ListOrder {
+  /** Names the list with its filters and order, such as `articles?q=draft`. A token of another list is rejected. */
+  readonly scope: string;
+  /** Defaults to `list.limitDefault`. A value above `list.limitMax` is rejected with `validation_failed`. */
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+  /**
+   * Loads the items for the targets of the rows, in the same order; `undefined` for an item that is deleted or must be
+   * hidden.
+   */
+  readonly load: (keys: readonly string[]) => Promise<readonly (Item | undefined)[]>;
+  /** Filter for conditions that no index covers. */
+  readonly keep?: ((item: Item) => boolean) | undefined;
+  /** Source of the rows when it is not the store, such as a search. Rows must have the form and order of the store. */
+  readonly index?: Pick<Storage["index"], "scan"> | undefined;
+}
+
+export interface Page<Item> {
+  readonly items: Item[];
+  readonly nextToken?: string;
+}
+
+export interface Pager {
+  page<Item extends object>(request: PageRequest<Item>): Promise<Page<Item>>;
+}
+
+/** Minimum number of rows per read when a filter may discard most of them. */
+const filteredChunk = 100;
+
+export function createPager({
+  storage,
+  pageKey,
+  limits,
+}: {
+  storage: Pick<Storage, "index" | "now">;
+  pageKey: Uint8Array;
+  limits: Limits;
+}): Pager {
+  const tokens = createPageTokens(pageKey);
+
+  return {
+    async page<Item extends object>(request: PageRequest<Item>) {
+      const limit = request.limit ?? Math.min(limits["list.limitDefault"], limits["list.limitMax"]);
+      if (limit > limits["list.limitMax"]) {
+        const message = `must be at most ${limits["list.limitMax"]}`;
+        throw new AppError("validation_failed", `The parameter limit ${message}.`, {
+          errors: [{ pointer: "/limit", code: "too_big", message }],
+        });
+      }
+      const { load, keep, reverse = false, within, index = storage.index } = request;
+      const partitions = typeof request.partition === "number" ? [request.partition] : request.partition;
+      const groups = "groups" in request.prefix ? request.prefix.groups : [[request.prefix]];
+      const binding = JSON.stringify([request.scope, request.partition, request.prefix, reverse, within ?? null]);
+      let after = request.nextToken === undefined ? undefined : tokens.open(binding, request.nextToken, storage.now());
+      const begun = after === undefined ? { group: 0, suffix: undefined } : placeOf(groups, after);
+      const chunk = keep === undefined ? limit + 1 : Math.max(limit + 1, filteredChunk);
+      const found: { key: IndexKey; item: Item }[] = [];
+      let budget = limits["list.scan"];
+      let cut = false;
+      for (const [at, prefixes] of groups.entries()) {
+        if (at < begun.group || found.length > limit || cut) continue;
+        const merged = createMergedScan({
+          scan: index.scan,
+          sources: partitions.flatMap((partition) => prefixes.map((prefix) => ({ partition, prefix }))),
+          reverse,
+          within,
+          chunk,
+          after: at === begun.group ? begun.suffix : undefined,
+        });
+        let ended = false;
+        while (found.length <= limit && !ended && !cut) {
+          const { rows, read, ...taken } = await merged.take(keep === undefined ? limit + 1 - found.length : chunk, budget);
+          budget -= read;
+          ended = taken.ended;
+          cut = !ended && budget <= 0;
+          const items = rows.length === 0 ? [] : await load(rows.map((row) => row.target));
+          for (const [place, row] of rows.entries()) {
+            after = row.key;
+            const item = items[place];
+            if (item === undefined || keep?.(item) === false) continue;
+            found.push({ key: row.key, item });
+            if (found.length > limit) break;
+          }
+        }
+      }
+      const overflow = found.length > limit;
+      const items = found.slice(0, limit).map((entry) => entry.item);
+      const last = overflow ? found[limit - 1]?.key : after;
+      if ((!cut && !overflow) || last === undefined) return { items };
+      return { items, nextToken: tokens.seal(binding, last, storage.now() + limits["keep.nextToken"]) };
+    },
+  };
+}
+
+/** Returns the group of a key and the key parts that follow its prefix. */
+function placeOf(
+  groups: readonly (readonly IndexKey[])[],
+  key: IndexKey,
+): { readonly group: number; readonly suffix: readonly IndexPart[] } {
+  for (const [group, prefixes] of groups.entries()) {
+    const prefix = prefixes.find((parts) => parts.every((part, at) => key[at] === part));
+    if (prefix !== undefined) return { group, suffix: key.slice(prefix.length) };
+  }
+  throw new Error(`the key ${JSON.stringify(key)} of a token is in none of the lists it was made for`);
+}

@@ -1,0 +1,68 @@
+/**
+ * This module creates entity tags and checks `If-Match` preconditions.
+ *
+ * The tag of a record is `"r<record revision>"`, the tag of a text is `"r<revision>"`. Some responses also show values
+ * that other users change all the time (the text of an article, the counters of a workspace). Their tag is
+ * `"r<live revision>-<record revision>"`, and `If-Match` compares only the record part. Otherwise typing would fail a
+ * rename, and a new article would fail a change of settings. A precondition on a resource without a tag always fails,
+ * unless it is `*`.
+ */
+import { AppError } from "../../../api/schema/error.ts";
+import type { Call } from "./call.ts";
+
+export function recordEtag(revision: number): string {
+  return `"r${revision}"`;
+}
+
+export function liveEtag(liveRevision: number, recordRevision: number): string {
+  return `"r${liveRevision}-${recordRevision}"`;
+}
+
+const listedTag = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\u00ff]*")\s*(?:,|$)/;
+
+/** Returns the tags of an `If-Match` header, or `["*"]`. Throws `bad_request` for an invalid header. */
+export function parseIfMatch(header: string): readonly string[] {
+  if (header.trim() === "*") return ["*"];
+  const tags: string[] = [];
+  let rest = header;
+  while (rest.trim() !== "") {
+    const match = listedTag.exec(rest);
+    if (match?.[1] === undefined) {
+      throw new AppError("bad_request", 'The header If-Match must be * or a list of entity tags such as "r3".');
+    }
+    tags.push(match[1]);
+    rest = rest.slice(match[0].length);
+  }
+  if (tags.length === 0) throw new AppError("bad_request", "The header If-Match must not be empty.");
+  return tags;
+}
+
+const changed = "The resource was changed: its entity tag is not the one in If-Match. Read it again and retry.";
+
+const ownTag = /^"r(?:\d+-)?(\d+)"$/;
+
+/**
+ * Throws 412 `precondition_failed` unless the request has no `If-Match` or one of its tags names `recordRevision`. Tags
+ * that this service never creates, such as weak tags, never match.
+ */
+export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number): void {
+  const tags = call.ifMatch;
+  if (tags === undefined) return;
+  for (const tag of tags) {
+    if (tag === "*" || Number(ownTag.exec(tag)?.[1]) === recordRevision) return;
+  }
+  throw new AppError("precondition_failed", changed);
+}
+
+/** Checks `If-Match` against the text of an article at `revision`, which changes whenever any author types. Throws 412. */
+export function requireTextMatch(call: Pick<Call, "ifMatch">, revision: number): void {
+  const tags = call.ifMatch;
+  if (tags === undefined || tags.some((tag) => tag === "*" || tag === recordEtag(revision))) return;
+  throw new AppError("precondition_failed", changed, { currentRevision: revision });
+}
+
+/** Throws 412 for a precondition on a resource that has no entity tag, because no tag can match. `*` is accepted. */
+export function requireNoTag(header: string): void {
+  if (parseIfMatch(header)[0] === "*") return;
+  throw new AppError("precondition_failed", "There is no entity tag here that If-Match could name. Leave the header out.");
+}

@@ -1,0 +1,57 @@
+/**
+ * This module splits titles into words for the list parameter `q`: every word of `q` must be a prefix of a title word.
+ *
+ * The search result has the order of the list, so each prefix of a word is an index key of its own. Only prefixes of 2
+ * to 6 characters are indexed. Longer words are looked up by their first 6 characters and compared after the titles are
+ * read.
+ */
+import { defaultLimits } from "../../../api/limits.ts";
+
+const shortest = 2;
+const longest = 6;
+
+/** Returns the lower-case words in order of appearance, without duplicates. */
+function toWords(text: string): readonly string[] {
+  const words =
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return [...new Set(words)];
+}
+
+function startOf(word: string, characters: number): string {
+  return [...word.slice(0, characters * 2)].slice(0, characters).join("");
+}
+
+/**
+ * Returns the prefixes to index. Uses the default limit, not the configured one, because the index content must not
+ * depend on the settings of a node.
+ */
+export function toTitlePrefixes(title: string): readonly string[] {
+  const prefixes = new Set<string>();
+  for (const word of toWords(title).slice(0, defaultLimits["list.words"])) {
+    const characters = [...word.slice(0, longest * 2)].length;
+    for (let length = shortest; length <= Math.min(longest, characters); length += 1) prefixes.add(startOf(word, length));
+  }
+  return [...prefixes];
+}
+
+export interface TitleSearch {
+  /** The index key to scan: the longest indexed prefix of the words. Undefined when no word has an indexed prefix. */
+  readonly prefix?: string;
+  readonly matches: (title: string) => boolean;
+}
+
+export function toTitleSearch(query: string): TitleSearch {
+  const wanted = toWords(query);
+  const indexed = wanted.map((word) => startOf(word, longest)).filter((start) => [...start].length >= shortest);
+  const prefix = indexed.sort((a, b) => b.length - a.length)[0];
+  return {
+    ...(prefix === undefined ? {} : { prefix }),
+    matches: (title) => {
+      const words = toWords(title).slice(0, defaultLimits["list.words"]);
+      return wanted.every((start) => words.some((word) => word.startsWith(start)));
+    },
+  };
+}

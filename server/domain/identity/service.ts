@@ -1,0 +1,122 @@
+/**
+ * This module composes accounts, credentials and workspaces into the identity service: authentication, access checks,
+ * and the services behind the operations on accounts and workspaces.
+ *
+ * It must not know articles or runs: `locateArticle` and `locateRun` return the workspace of one of them.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../../api/limits.ts";
+import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import type { Directory } from "../../platform/storage/directory.ts";
+import type { IdSource } from "../../platform/storage/ids.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import { createPageTokens } from "../call/pageToken.ts";
+import type { Pager } from "../call/paging.ts";
+import type { AccessResolver, Authenticator } from "../call/ports.ts";
+import type { AccessWatch } from "./access/accessFacts.ts";
+import { type Accounts, createAccounts } from "./accounts/accounts.ts";
+import { createInstallation, type Installation } from "./accounts/installation.ts";
+import { createOwnAccount, type OwnAccount } from "./accounts/me.ts";
+import { createMembers, type Members } from "./accounts/members.ts";
+import { createSetup, type Setup } from "./accounts/setup.ts";
+import { type AccessTokens, createAccessTokens } from "./auth/accessTokens.ts";
+import { type ApiKeys, createApiKeys } from "./auth/apiKeys.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import { type Credentials, createCredentials } from "./auth/credentials.ts";
+import { type CreateApiKey, createKeyCreation } from "./auth/keyCreation.ts";
+import { createKeyUse } from "./auth/keyUse.ts";
+import { createPasswords } from "./auth/passwords.ts";
+import { createRefreshTokens } from "./auth/refreshTokens.ts";
+import { createSessions, type Sessions } from "./auth/sessions.ts";
+import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
+import { installationKey, installationRecord } from "./registry/accountRecords.ts";
+import { createAccountRegistry } from "./registry/accountRegistry.ts";
+import { type AccessResolverOptions, createAccessResolver } from "./workspaces/access.ts";
+import { createMemberships } from "./workspaces/memberships.ts";
+import { createWorkspaces, type Workspaces } from "./workspaces/workspaces.ts";
+
+export interface IdentityOptions {
+  readonly storage: Storage;
+  readonly actors: ActorRuntime;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly baseUrl: string;
+  readonly leaseMs: number;
+  readonly ids: IdSource;
+  readonly pager: Pager;
+  readonly directory: Directory;
+  readonly access: AccessWatch;
+  readonly locateArticle: AccessResolverOptions["locateArticle"];
+  readonly locateRun: AccessResolverOptions["locateRun"];
+}
+
+export interface Identity {
+  readonly authenticator: Authenticator;
+  readonly accessResolver: AccessResolver;
+  readonly credentials: Credentials;
+  readonly tickets: StreamTickets;
+  /** The public key set for verifying access tokens. */
+  readonly jwks: AccessTokens["jwks"];
+  /** The services for the handlers of the edge, in the shape that the handlers expect. */
+  readonly services: {
+    readonly sessions: Sessions;
+    readonly setup: Setup;
+    readonly ownAccount: OwnAccount;
+    readonly accounts: Accounts;
+    readonly createKey: CreateApiKey;
+    readonly keys: ApiKeys;
+    readonly workspaces: Workspaces;
+    readonly members: Members;
+  };
+  /** Maps a kind of due row to its worker. */
+  readonly workers: Readonly<Record<string, DueWorker>>;
+  readonly prepare: Installation["prepare"];
+  hasAccount(): Promise<boolean>;
+  /** Resolves when no write of identity is in progress. */
+  settled(): Promise<void>;
+}
+
+export async function createIdentity(options: IdentityOptions): Promise<Identity> {
+  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, directory, access, locateArticle, locateRun } = options;
+  const passwords = createPasswords();
+  const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
+  const credentials = createCredentials({ storage });
+  const keyUse = createKeyUse({ storage, log });
+  const accessResolver = createAccessResolver({ storage, locateArticle, locateRun });
+  const memberships = createMemberships({ storage, leaseMs, log });
+  const registry = createAccountRegistry({ storage, directory, access });
+  const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
+  const tickets = createStreamTickets({ storage, keys: secrets.ticketKeys, credentials, access: accessResolver });
+  const sessions = createSessions({
+    storage,
+    accounts: registry,
+    passwords,
+    tokens,
+    refreshTokens: createRefreshTokens(secrets.ticketKeys),
+    access,
+    log,
+  });
+  return {
+    authenticator: createAuthenticator({ storage, directory, tokens, credentials, keyUse }),
+    accessResolver,
+    credentials,
+    tickets,
+    jwks: tokens.jwks,
+    services: {
+      sessions,
+      setup: createSetup({ storage, accounts: registry, installation, passwords, log }),
+      ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
+      accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),
+      createKey: createKeyCreation({ storage, actors, directory, resolver: accessResolver, log }),
+      keys: createApiKeys({ storage, actors, directory, keyUse, access, pager, log }),
+      workspaces: createWorkspaces({ storage, memberships, pager }),
+      members: createMembers({ storage, accounts: registry, memberships, access, pageTokens: createPageTokens(secrets.pageKey), log }),
+    },
+    workers: memberships.workers,
+    prepare: installation.prepare,
+    hasAccount: async () => (await storage.records.get(installationRecord, installationKey))?.value.firstAccountExists === true,
+    settled: keyUse.settled,
+  };
+}

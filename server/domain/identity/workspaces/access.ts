@@ -1,0 +1,87 @@
+/**
+ * This module decides which role a principal has in a workspace, based on the workspace record.
+ *
+ * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
+ * article or a run; this module knows nothing else about articles and runs.
+ */
+import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
+import { AppError, notFound } from "../../../../api/schema/error.ts";
+import { idPattern } from "../../../../api/schema/id.ts";
+import type { MemberRole } from "../../../../api/schema/workspace.ts";
+import { partitionOfId } from "../../../platform/storage/ids.ts";
+import type { Storage } from "../../../platform/storage/port.ts";
+import type { Access, Call, Principal } from "../../call/call.ts";
+import type { AccessResolver } from "../../call/ports.ts";
+import { principalOf } from "../../call/principal.ts";
+import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
+
+/** Finds the workspace of an article. With `deleted`, also finds articles in the trash. */
+export type LocateArticle = (
+  articleId: string,
+  options: { readonly deleted: boolean },
+) => Promise<{ readonly workspaceId: string } | undefined>;
+
+/** Finds the workspace of a run. */
+export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+
+const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
+const workspaceIdPattern = idPattern("ws");
+const articleIdPattern = idPattern("art");
+const runIdPattern = idPattern("run");
+
+/** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
+export function roleIn(workspace: WorkspaceRecord, accountId: string): Role | undefined {
+  const member = workspace.members.find((row) => row.accountId === accountId);
+  return member === undefined ? undefined : roles[member.role];
+}
+
+const ranks: Readonly<Record<Role, number>> = { read: 1, write: 2, admin: 3, owner: 4 };
+
+/**
+ * Throws unless the caller has the role in the given record, which is the one that is about to be changed or returned.
+ * The call wrapper has checked the role before, but the role may be removed between that check and the commit. Throws
+ * `not_found` or `insufficient_role`.
+ */
+export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceRecord, wanted: Role): void {
+  const principal = principalOf(call);
+  const role = roleIn(workspace, principal.accountId);
+  if (role === undefined || !reaches(principal, workspace.workspaceId)) throw notFound();
+  if (ranks[role] < ranks[wanted]) {
+    // `write` is the lowest role of a member, so the missing role is always owner or admin.
+    throw new AppError("insufficient_role", `This needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`);
+  }
+}
+
+/** Returns whether the credential covers the workspace. A key may be limited to some workspaces of its account. */
+export function reaches(principal: Principal, workspaceId: string): boolean {
+  return principal.kind === "session" || principal.workspaceIds === undefined || principal.workspaceIds.includes(workspaceId);
+}
+
+export interface AccessResolverOptions {
+  readonly storage: Pick<Storage, "records">;
+  readonly locateArticle: LocateArticle;
+  readonly locateRun: LocateRun;
+}
+
+export function createAccessResolver({ storage, locateArticle, locateRun }: AccessResolverOptions): AccessResolver {
+  async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
+    if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
+    const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
+    const role = workspace === undefined ? undefined : roleIn(workspace, principal.accountId);
+    return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
+  }
+
+  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
+    if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
+    if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
+    return undefined;
+  }
+
+  return {
+    async resolve(principal, kind, id, options) {
+      if (kind === "workspace") return resolveWorkspace(principal, id);
+      const found = await locate(kind, id, options);
+      return found === undefined ? undefined : resolveWorkspace(principal, found.workspaceId);
+    },
+  };
+}

@@ -1,0 +1,304 @@
+/**
+ * PublicLinks publishes articles, changes, refreshes, synchronizes, unpublishes and lists their public links.
+ *
+ * The machine decides every transition. This module collects the input of a transition (the slug, the frozen text) and the
+ * other changes of its commit: the link summary of the article, the access fact for other nodes, and the due row that finds
+ * edits made meanwhile. The text is frozen before the commit, so a page never refers to content that does not exist.
+ */
+import type { Logger } from "pino";
+import type { z } from "zod";
+import type { PublicLinkMode } from "../../../api/schema/article.ts";
+import { AppError, notFound } from "../../../api/schema/error.ts";
+import type { PublicLink, PublicLinkRequest, SnapshotRequest } from "../../../api/schema/publicLink.ts";
+import type { LinkSettings, PublicLinkEvent } from "../../../machines/publicLink.ts";
+import type { ActorRuntime, Alongside, MakeAlongside, SendOptions, Timeless } from "../../platform/actors/port.ts";
+import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
+import { type ArticleRecord, articleRecord, withPublicLink } from "../articles/records.ts";
+import type { Call } from "../call/call.ts";
+import type { Pager } from "../call/paging.ts";
+import { requireMatch } from "../call/precondition.ts";
+import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
+import type { Freeze } from "./freeze.ts";
+import { armEdited } from "./liveEdits.ts";
+import type { PublicLinkKind } from "./publicLinkKind.ts";
+import { modeOf, syncStatusOf, toPublicLink, toSummary } from "./publicLinkView.ts";
+import { linksOf, type PublicLinkRecord, publicLinkRecord } from "./records.ts";
+import type { Slugs } from "./slugs.ts";
+
+/** A link as the API returns it, with the revision of its record for the ETag. */
+export interface LinkView {
+  readonly link: PublicLink;
+  readonly revision: number;
+  /** True when the article was not public before. */
+  readonly created: boolean;
+}
+
+type LinkRequest = z.output<typeof PublicLinkRequest>;
+
+export interface PublicLinks {
+  get(call: Call, articleId: string): Promise<LinkView>;
+  /** Publishes the article (mode Live by default), or changes its existing link. */
+  put(call: Call, articleId: string, request: LinkRequest): Promise<LinkView>;
+  /** Changes an existing link. Throws `not_published` when the article is not public. */
+  update(call: Call, articleId: string, request: LinkRequest): Promise<LinkView>;
+  refreshSnapshot(call: Call, articleId: string, request: z.output<typeof SnapshotRequest>): Promise<LinkView>;
+  /** Restarts a synchronization that failed or waits for a retry. In any other status it changes nothing. */
+  sync(call: Call, articleId: string): Promise<LinkView>;
+  unpublish(call: Call, articleId: string): Promise<void>;
+  list(call: Call, query: LinkQuery): Promise<{ readonly publicLinks: readonly PublicLink[]; readonly nextToken?: string }>;
+}
+
+export interface LinkQuery {
+  readonly workspaceId: string;
+  readonly mode?: PublicLinkMode | undefined;
+  readonly state?: PublicLink["state"] | undefined;
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface PublicLinksOptions {
+  readonly storage: Pick<Storage, "records" | "now">;
+  readonly actors: Pick<ActorRuntime, "create" | "send">;
+  readonly kind: PublicLinkKind;
+  readonly freeze: Freeze;
+  readonly slugs: Slugs;
+  readonly access: Pick<AccessWatch, "announce">;
+  readonly pager: Pager;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly wake: (partition: Partition, dueAtMs: number) => void;
+  readonly log: Logger;
+}
+
+/** Result of an attempt that met a conflict: the link changed between the read and the commit, so the attempt is repeated. */
+const again = Symbol("again");
+const maxLooks = 20;
+
+const modeEvents = { live: "link.makeLive", snapshot: "link.makeSnapshot" } as const;
+
+function notPublished(): AppError {
+  return new AppError("not_published", "The article is not public.");
+}
+
+function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
+  return new AppError("public_link_wrong_mode", `The link is in mode ${mode}; this is possible in mode ${wanted} only.`, {
+    currentState: mode,
+  });
+}
+
+export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
+  const { storage, actors, kind, freeze, slugs, access, pager, baseUrl, wake, log } = options;
+  const audit = log.child({ stream: "audit" });
+
+  function note(call: Call, event: string, articleId: string, facts: object = {}): void {
+    audit.info({ event, articleId, by: call.principal?.username, ...facts }, event);
+  }
+
+  async function requireArticle(articleId: string): Promise<Stored<ArticleRecord>> {
+    const article = await storage.records.get(articleRecord, articleId);
+    if (article === undefined || article.value.deletedAtMs !== undefined) throw notFound();
+    return article;
+  }
+
+  async function requireLink(articleId: string): Promise<Stored<PublicLinkRecord> & { readonly mode: PublicLinkMode }> {
+    const link = await storage.records.get(publicLinkRecord, articleId);
+    const mode = link === undefined ? undefined : modeOf(link.value);
+    if (link === undefined || mode === undefined) throw notPublished();
+    return { ...link, mode };
+  }
+
+  function toView(record: PublicLinkRecord, revision: number, created = false): LinkView {
+    const link = toPublicLink(record, baseUrl);
+    if (link === undefined) throw new Error(`the link of ${record.id} is not public`);
+    return { link, revision, created };
+  }
+
+  /** Changes for the commit of a link: the article's summary, the access fact for a given-up slug, and the due row of a new Live link. */
+  const alongside: MakeAlongside<PublicLinkRecord["context"]> = async (next, previous): Promise<Alongside> => {
+    const before = previous === null ? undefined : toSummary(previous.value, baseUrl);
+    const after = toSummary(next, baseUrl);
+    const article = await requireArticle(next.id);
+    const partition = partitionOfId(next.id);
+    const nowMs = storage.now();
+    const becameLive = after?.mode === "live" && before?.mode !== "live";
+    const left = before !== undefined && before.slug !== after?.slug ? before.slug : undefined;
+    return {
+      records: before?.mode === after?.mode && left === undefined ? [] : [withPublicLink(article, after)],
+      // Edits between the freeze and this commit armed no row, because the link was not Live yet.
+      due: becameLive ? [armEdited(next.id, nowMs)] : [],
+      logs: left === undefined ? [] : [accessFactWrite({ kind: "link.unpublished", slug: left })],
+      started() {
+        if (becameLive) wake(partition, nowMs);
+        if (left !== undefined) access.announce(partition);
+      },
+    };
+  };
+
+  function toSendOptions(call: Call, created: boolean): SendOptions<PublicLinkRecord["context"]> {
+    return { alongside, commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
+  }
+
+  async function send(
+    call: Call,
+    seen: Stored<PublicLinkRecord>,
+    event: Timeless<PublicLinkEvent>,
+    created = false,
+  ): Promise<LinkView | typeof again> {
+    // Frozen content is committed only if the link is unchanged since it was read. Otherwise an older text could replace the
+    // newer text that readers have already seen.
+    const isAsSeen = "content" in event;
+    const atRevision = isAsSeen || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
+    try {
+      const { value, revision } = await actors.send(kind, seen.value.id, event, { ...toSendOptions(call, created), ...atRevision });
+      return toView(value, revision, created);
+    } catch (reason) {
+      if (!(reason instanceof AppError)) throw reason;
+      if (reason.code === "invalid_transition") return again;
+      if (reason.code === "precondition_failed" && call.ifMatch === undefined) return again;
+      throw reason;
+    }
+  }
+
+  async function untilMoved<Result>(look: () => Promise<Result | typeof again>): Promise<Result> {
+    for (let looks = 0; looks < maxLooks; looks += 1) {
+      const result = await look();
+      if (result !== again) return result;
+    }
+    throw new AppError("unavailable", "The link is changing too often right now; try again.", { retryAfter: 1 });
+  }
+
+  async function publish(call: Call, articleId: string, request: LinkRequest, before: Stored<PublicLinkRecord> | undefined) {
+    if (call.ifMatch !== undefined)
+      throw new AppError("precondition_failed", "The article is not public: there is nothing for If-Match to match.");
+    const { value: article } = await requireArticle(articleId);
+    const mode = request.mode ?? "live";
+    const by = call.principal?.username ?? "";
+    const content = await freeze.newest(articleId, article.title);
+    const kept = before?.value.context.slug;
+    const slug = request.slug ?? (await slugs.claimLike(kept ?? article.slug, articleId, call.ids));
+    if (request.slug !== undefined) await slugs.claim(request.slug, articleId);
+    const settings = { slug, indexable: request.indexable ?? false };
+    const view =
+      before === undefined
+        ? await create(call, articleId, { articleId, workspaceId: article.workspaceId, mode, ...settings, by, content })
+        : await send(call, before, { type: modeEvents[mode], content, settings, by }, true);
+    if (view === again) return again;
+    note(call, "link.published", articleId, { mode, slug });
+    return view;
+  }
+
+  async function create(call: Call, articleId: string, input: object): Promise<LinkView | typeof again> {
+    try {
+      const { value, revision } = await actors.create(kind, articleId, input, toSendOptions(call, true));
+      return toView(value, revision, true);
+    } catch (reason) {
+      if (reason instanceof AppError && reason.code === "already_exists") return again;
+      throw reason;
+    }
+  }
+
+  async function change(call: Call, articleId: string, request: LinkRequest, link: Stored<PublicLinkRecord>, mode: PublicLinkMode) {
+    requireMatch(call, link.revision);
+    const { context } = link.value;
+    const wanted = request.mode ?? mode;
+    const slug = request.slug === context.slug ? undefined : request.slug;
+    const indexable = request.indexable === context.indexable ? undefined : request.indexable;
+    if (wanted === mode && slug === undefined && indexable === undefined) return toView(link.value, link.revision);
+    const settings: LinkSettings = { ...(slug === undefined ? {} : { slug }), ...(indexable === undefined ? {} : { indexable }) };
+    if (slug !== undefined) await slugs.claim(slug, articleId);
+    let event: Timeless<PublicLinkEvent> = { type: "link.change", settings };
+    if (wanted !== mode) {
+      const { value: article } = await requireArticle(articleId);
+      const content = await freeze.newest(articleId, article.title);
+      event = { type: modeEvents[wanted], content, settings, by: call.principal?.username ?? "" };
+    }
+    const view = await send(call, link, event);
+    if (view === again) return again;
+    note(call, "link.changed", articleId, { mode: wanted, ...settings });
+    return view;
+  }
+
+  return {
+    async get(_call, articleId) {
+      const { value, revision } = await requireLink(articleId);
+      return toView(value, revision);
+    },
+
+    put: (call, articleId, request) =>
+      untilMoved(async () => {
+        const link = await storage.records.get(publicLinkRecord, articleId);
+        const mode = link === undefined ? undefined : modeOf(link.value);
+        if (link === undefined || mode === undefined) return publish(call, articleId, request, link);
+        return change(call, articleId, request, link, mode);
+      }),
+
+    update: (call, articleId, request) =>
+      untilMoved(async () => {
+        const link = await requireLink(articleId);
+        return change(call, articleId, request, link, link.mode);
+      }),
+
+    refreshSnapshot: (call, articleId, { revision }) =>
+      untilMoved(async () => {
+        const link = await requireLink(articleId);
+        if (link.mode !== "snapshot") throw wrongMode(link.mode, "snapshot");
+        const { title } = (await requireArticle(articleId)).value;
+        const content = await (revision === undefined ? freeze.newest(articleId, title) : freeze.at(articleId, revision, title));
+        if (content === undefined) {
+          throw new AppError("revision_gone", `The revision ${revision} is neither kept nor committed; leave it out for the newest one.`);
+        }
+        const view = await send(call, link, { type: "link.refresh", content });
+        if (view !== again) note(call, "link.refreshed", articleId, { revision: content.revision });
+        return view;
+      }),
+
+    sync: (call, articleId) =>
+      untilMoved(async () => {
+        const link = await requireLink(articleId);
+        if (link.mode !== "live") throw wrongMode(link.mode, "live");
+        const status = syncStatusOf(link.value);
+        if (status !== "retrying" && status !== "failed") return toView(link.value, link.revision);
+        return send(call, link, { type: "link.sync" });
+      }),
+
+    async unpublish(call, articleId) {
+      await untilMoved(async () => {
+        const link = await requireLink(articleId);
+        requireMatch(call, link.revision);
+        const atRevision = call.ifMatch === undefined ? {} : { atRevision: link.revision };
+        try {
+          await actors.send(
+            kind,
+            articleId,
+            { type: "link.unpublish" },
+            { alongside, commit: (batch) => call.commit(batch), ...atRevision },
+          );
+        } catch (reason) {
+          if (reason instanceof AppError && reason.code === "invalid_transition") return again;
+          throw reason;
+        }
+        note(call, "link.unpublished", articleId, { slug: link.value.context.slug });
+        return undefined;
+      });
+    },
+
+    async list(call, { workspaceId, mode, state, limit, nextToken }) {
+      if (call.access === undefined) throw new Error("a list of public links needs a workspace");
+      const { items, ...rest } = await pager.page<PublicLink>({
+        scope: `public-links?mode=${mode ?? ""}&state=${state ?? ""}`,
+        partition: call.access.partition,
+        prefix: linksOf(workspaceId),
+        reverse: true,
+        limit,
+        nextToken,
+        async load(keys) {
+          const stored = await storage.records.getMany(publicLinkRecord, keys);
+          return stored.map((link) => (link === undefined ? undefined : toPublicLink(link.value, baseUrl)));
+        },
+        keep: (link) => (mode === undefined || link.mode === mode) && (state === undefined || link.state === state),
+      });
+      return { publicLinks: items, ...rest };
+    },
+  };
+}

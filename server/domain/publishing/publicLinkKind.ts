@@ -1,0 +1,54 @@
+/**
+ * Defines the actor kind of public links: its machine, its record, and the implementation of the effect `sync`.
+ *
+ * A failed synchronization is an event for the machine and not an error of the actor runtime. The machine controls the
+ * waits, the number of attempts and when to give up, so that the link can show them.
+ */
+import type { Logger } from "pino";
+import { AppError } from "../../../api/schema/error.ts";
+import { type PublicLinkContext, type PublicLinkEvent, publicLinkCommands, publicLinkMachine } from "../../../machines/publicLink.ts";
+import type { ActorKind } from "../../platform/actors/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import { articleRecord } from "../articles/records.ts";
+import type { Freeze } from "./freeze.ts";
+import { publicLinkRecord } from "./records.ts";
+
+export type PublicLinkKind = ActorKind<PublicLinkContext, PublicLinkEvent>;
+
+export interface PublicLinkKindOptions {
+  readonly storage: Pick<Storage, "records">;
+  readonly freeze: Freeze;
+  readonly log: Logger;
+  /** Returns a number from 0 up to, but not including, 1; used as jitter of the retry. */
+  readonly random?: () => number;
+}
+
+/** Most synchronizations that run at the same time in this process. */
+const maxInFlight = 16;
+
+export function createPublicLinkKind({ storage, freeze, log, random = Math.random }: PublicLinkKindOptions): PublicLinkKind {
+  return {
+    name: "publicLink",
+    machine: publicLinkMachine,
+    machineVersion: 1,
+    record: publicLinkRecord,
+    commands: publicLinkCommands,
+    maxInFlight,
+    effects: {
+      async sync({ actorId, params }) {
+        const { round } = params as { readonly round: number };
+        const article = await storage.records.get(articleRecord, actorId);
+        // Nothing to do: the commit that deletes the article also unpublishes its link.
+        if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "done" };
+        try {
+          const content = await freeze.newest(actorId, article.value.title);
+          return { kind: "event", event: { type: "sync.succeeded", round, content } };
+        } catch (err) {
+          log.warn({ err, articleId: actorId }, "a Live page could not be synchronized");
+          const reason = err instanceof AppError ? err.message : "The text of the article could not be read or stored.";
+          return { kind: "event", event: { type: "sync.failed", round, reason, jitter: random() } };
+        }
+      },
+    },
+  };
+}

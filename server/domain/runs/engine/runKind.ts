@@ -1,0 +1,81 @@
+/**
+ * Defines the run as an actor kind: its machine, record, effects, timeline entries and execution limits.
+ *
+ * Both effects share the same concurrency limits, so a queued run stays queued until a step can be executed. After each
+ * commit, the change is announced on the bus. The announcement wakes streams, and it stops an execution that the run no
+ * longer needs.
+ */
+import { agentRunMachine, type RunContext, type RunEvent, runCommands, type TimelineFact } from "../../../../machines/agentRun.ts";
+import type { RunEffect } from "../../../platform/actors/port.ts";
+import type { Storage } from "../../../platform/storage/port.ts";
+import { type RunKind, type RunRecord, runRecord } from "../model/records.ts";
+import { announceRun } from "./roundWatch.ts";
+import { encodeTimelineEntry, runLog, type TimelineEntry, timelineLog } from "./timelineEntry.ts";
+import { armTrims } from "./timelineRows.ts";
+
+export interface RunKindOptions {
+  readonly storage: Pick<Storage, "bus">;
+  readonly execute: RunEffect<RunContext, RunEvent>;
+  /** Time after which a run's log is trimmed (limit `keep.events`), in milliseconds. */
+  readonly keepEventsMs: number;
+}
+
+/**
+ * Maximum number of steps that this process executes at the same time. The limit is high because a step mostly waits
+ * for its model.
+ */
+const maxInFlight = 128;
+/** Maximum number of concurrent steps of one workspace. It is 1 while the lane of another workspace is half full. */
+export const stepsOfWorkspace = 32;
+/**
+ * Delays before the retries of a step that threw an error. After the last retry the run fails; a user may retry the
+ * run.
+ */
+const backoffMs: readonly number[] = [1000, 5000, 30_000];
+
+function toEntries({ id, context }: RunRecord, facts: readonly TimelineFact[], nowMs: number): readonly Uint8Array[] {
+  const { workspaceId, workflowId, workflowVersion, topicId, articleId } = context;
+  return facts.map(({ event, data, actor }) =>
+    encodeTimelineEntry({
+      event,
+      createdAt: new Date(nowMs).toISOString(),
+      workspaceId,
+      runId: id,
+      workflowId,
+      workflowVersion,
+      ...(topicId === undefined ? {} : { topicId }),
+      ...(articleId === undefined ? {} : { articleId }),
+      actor,
+      data,
+    } as TimelineEntry),
+  );
+}
+
+export function createRunKind({ storage, execute, keepEventsMs }: RunKindOptions): RunKind {
+  return {
+    name: "run",
+    machine: agentRunMachine,
+    machineVersion: 1,
+    record: runRecord,
+    commands: runCommands,
+    effects: {
+      // The runtime executes an effect only when a slot is free, so the run may start.
+      begin: async () => ({ kind: "event", event: { type: "run.started" } }),
+      execute,
+    },
+    facts: {
+      timeline: ({ next, params, nowMs }) => {
+        const entries = toEntries(next, params as unknown as readonly TimelineFact[], nowMs);
+        const { workspaceId } = next.context;
+        return {
+          logs: [{ op: "append", log: runLog(next.id), twin: timelineLog(workspaceId), entries }],
+          due: armTrims(next.id, workspaceId, nowMs, keepEventsMs),
+        };
+      },
+    },
+    committed: (next) => announceRun(storage.bus, next),
+    backoffMs,
+    maxInFlight,
+    lane: ({ workspaceId }) => ({ name: workspaceId, max: stepsOfWorkspace, maxInCrowd: 1 }),
+  };
+}

@@ -1,0 +1,26 @@
+/** Finds a topic by its id, or by its short id within the workspace. */
+import { TopicId } from "../../../api/schema/id.ts";
+import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { Storage, Stored } from "../../platform/storage/port.ts";
+import { type TopicRecord, topicLists, topicRecord } from "./records.ts";
+
+/** Finds a topic. Returns undefined if it does not exist or belongs to another workspace. */
+export type FindTopic = (workspaceId: string, reference: string) => Promise<Stored<TopicRecord> | undefined>;
+
+const shortId = /^T-([1-9]\d{0,14})$/;
+
+export function createFindTopic({ storage }: { readonly storage: Pick<Storage, "records" | "index"> }): FindTopic {
+  async function toId(workspaceId: string, reference: string): Promise<string | undefined> {
+    const number = shortId.exec(reference)?.[1];
+    if (number === undefined) return TopicId.safeParse(reference).success ? reference : undefined;
+    const prefix = topicLists.numbered(workspaceId, Number(number));
+    const [row] = await storage.index.scan({ partition: partitionOfId(workspaceId), prefix, limit: 1 });
+    return row?.target;
+  }
+
+  return async (workspaceId, reference) => {
+    const id = await toId(workspaceId, reference);
+    const topic = id === undefined ? undefined : await storage.records.get(topicRecord, id);
+    return topic?.value.context.workspaceId === workspaceId ? topic : undefined;
+  };
+}

@@ -1,0 +1,69 @@
+/** The topic service builds and connects the modules of topics for handlers, runs, articles and the actor runtime. */
+import type { Limits } from "../../../api/limits.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
+import type { RecordWrite, Storage } from "../../platform/storage/port.ts";
+import type { ArticleListeners, ArticleWriter } from "../articles/port.ts";
+import type { Pager } from "../call/paging.ts";
+import { createFolders, type Folders } from "../folders/service.ts";
+import { createFindTopic } from "./findTopic.ts";
+import type { Topics } from "./port.ts";
+import { seoBriefRecord } from "./records.ts";
+import { projectBrief } from "./seoBrief.ts";
+import { createTopicArticles } from "./topicArticle.ts";
+import { createTopicAudit } from "./topicAudit.ts";
+import { type TopicKind, topicKind } from "./topicKind.ts";
+import { createTopicList } from "./topicList.ts";
+import { createTopicRequests, type TopicRequests } from "./topics.ts";
+import { toContentTopic } from "./topicView.ts";
+
+export interface TopicServiceOptions {
+  readonly storage: Pick<Storage, "records" | "index" | "counts">;
+  readonly actors: ActorRuntime;
+  readonly articles: ArticleWriter;
+  readonly pager: Pager;
+  readonly limits: Limits;
+}
+
+export interface TopicService extends Pick<ArticleListeners, "articleCommitted" | "articleRemoved"> {
+  /** Used by the handlers. */
+  readonly topics: TopicRequests;
+  /** Used by the runs. */
+  readonly port: Topics;
+  readonly folders: Folders;
+  /** Registered with the actor runtime. */
+  readonly actorKinds: readonly [TopicKind];
+}
+
+export function createTopicService({ storage, actors, articles, pager, limits }: TopicServiceOptions): TopicService {
+  const find = createFindTopic({ storage });
+  const folders = createFolders({ storage });
+  const topicArticles = createTopicArticles({ storage, actors, find, articles });
+  const { articleCommitted, articleRemoved } = topicArticles;
+  return {
+    topics: createTopicRequests({
+      storage,
+      actors,
+      find,
+      folders,
+      list: createTopicList({ storage, pager, limits }),
+      audit: createTopicAudit({ storage, pager }),
+      articles: topicArticles,
+    }),
+    port: {
+      find,
+      view: toContentTopic,
+      move: (previous, event) => actors.move(topicKind, previous, event),
+      allowed: (topic) => actors.allowed(topicKind, topic).allowed,
+      async contentProject({ context: { workspaceId, contentProjectId } }) {
+        return contentProjectId === undefined ? undefined : folders.contentProject(workspaceId, contentProjectId);
+      },
+      brief: (topicId) => storage.records.get(seoBriefRecord, topicId),
+      projectBrief,
+      briefWrite: (brief, replacing) => ({ op: "put", type: seoBriefRecord, value: brief, replacing }) as RecordWrite,
+    },
+    folders,
+    articleCommitted,
+    articleRemoved,
+    actorKinds: [topicKind],
+  };
+}

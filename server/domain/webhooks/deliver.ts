@@ -1,0 +1,195 @@
+/**
+ * This module runs one attempt of a delivery (the effect of `machines/delivery.ts`) and defines the two actor kinds of
+ * webhooks.
+ *
+ * Each attempt reads the webhook again and skips the request if the webhook is deleted, disabled or unsubscribed. It is
+ * read once more after the connection is established, because a slow endpoint may delay the connection. The request is
+ * signed with the current secret. The outcome is an event of the delivery, committed together with the change of the
+ * endpoint. The machine decides when to retry; the outbound module decides which addresses are allowed.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../../api/limits.ts";
+import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent, type SkipReason } from "../../../machines/delivery.ts";
+import { type AutoDisable, createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../../machines/endpoint.ts";
+import type { ActorKind, ActorRuntime, Alongside, RunEffect, Timeless } from "../../platform/actors/port.ts";
+import type { OutboundFetch } from "../../platform/outbound/fetch.ts";
+import { SealError, type Secrets } from "../../platform/secrets.ts";
+import type { RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { type AttemptOutcome, isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
+import { deliveryRecord, endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
+import { toSignatureHeaders } from "./sign.ts";
+
+export type DeliveryKind = ActorKind<DeliveryContext, DeliveryEvent>;
+export type EndpointKind = ActorKind<EndpointContext, EndpointEvent>;
+
+export interface WebhookObserver {
+  /** Called when an attempt ended, with its duration in milliseconds. `failed` includes every response except 2xx. */
+  attempt(outcome: "delivered" | "failed" | "skipped", ms: number): void;
+}
+
+export interface WebhookKindsOptions {
+  readonly storage: Pick<Storage, "records" | "now">;
+  readonly actors: Pick<ActorRuntime, "move">;
+  readonly fetch: OutboundFetch;
+  readonly secrets: Pick<Secrets, "open">;
+  readonly limits: Limits;
+  readonly log: Logger;
+  /** Waiting times before each attempt, in milliseconds (`WEBHOOK_RETRY_SCHEDULE`). */
+  readonly scheduleMs: readonly number[];
+  /** Policy for disabling a failing webhook (`WEBHOOK_AUTO_DISABLE`). */
+  readonly autoDisable: AutoDisable;
+  readonly observe?: WebhookObserver;
+  /** Random number from 0 to 1, for the jitter. */
+  readonly random?: () => number;
+}
+
+export interface WebhookActorKinds {
+  readonly deliveryKind: DeliveryKind;
+  readonly endpointKind: EndpointKind;
+}
+
+function toSkipReason(webhook: WebhookRecord | undefined, event: string): SkipReason | undefined {
+  if (webhook === undefined) return "webhook_deleted";
+  if (!webhook.active) return "webhook_disabled";
+  return (webhook.events as readonly string[]).includes(event) ? undefined : "event_unsubscribed";
+}
+
+export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookActorKinds {
+  const { storage, actors, fetch, secrets, limits, log, scheduleMs, autoDisable, observe, random = Math.random } = options;
+  const audit = log.child({ stream: "audit" });
+  const endpointMachine = createEndpointMachine(autoDisable);
+  const endpointKind: EndpointKind = {
+    name: "endpoint",
+    machine: endpointMachine,
+    machineVersion: 1,
+    record: endpointRecord,
+    effects: {},
+    commands: ["webhook.disabled", "webhook.enabled"],
+  };
+
+  /** Returns the secret, or `undefined` when the service no longer has the key that sealed it. */
+  function open(webhookId: string, sealed: string): string | undefined {
+    try {
+      return Buffer.from(secrets.open(secretBinding(webhookId), sealed)).toString();
+    } catch (reason) {
+      if (reason instanceof SealError) return undefined;
+      throw reason;
+    }
+  }
+
+  function sign({ webhookId, secret: sealed, previousSecret: previous }: WebhookRecord, deliveryId: string, body: string, nowMs: number) {
+    const secret = open(webhookId, sealed);
+    if (secret === undefined) return undefined;
+    const previousSecret = previous !== undefined && nowMs < previous.validUntilMs ? open(webhookId, previous.sealed) : undefined;
+    return toSignatureHeaders({ deliveryId, timestamp: Math.floor(nowMs / 1000), body, secret, previousSecret });
+  }
+
+  /**
+   * Returns the changes that the outcome causes: to the endpoint and, if the configured policy disables it, to the
+   * webhook.
+   */
+  async function toEndpointChange(webhookId: string, event: Timeless<EndpointEvent>): Promise<Alongside> {
+    const endpoint = await storage.records.get(endpointRecord, webhookId);
+    if (endpoint === undefined) return {};
+    const { state, context } = endpoint.value;
+    const snapshot = endpointMachine.resolveState({ value: state as "healthy", context });
+    if (!snapshot.can({ ...event, nowMs: storage.now() })) return {};
+    const { batch, next, started } = actors.move(endpointKind, endpoint, event);
+    if (next.state !== "disabled") return { ...batch, started };
+    const webhook = await storage.records.get(webhookRecord, webhookId);
+    const disabling = webhook === undefined ? [] : [toDisabled(webhook, storage.now())];
+    return {
+      ...batch,
+      records: [...(batch.records ?? []), ...disabling],
+      started() {
+        started();
+        audit.info({ event: "webhook.disabled", webhookId, reason: next.context.disabledReason }, "webhook disabled");
+      },
+    };
+  }
+
+  const deliver: RunEffect<DeliveryContext, DeliveryEvent> = async ({ actorId: deliveryId, attempt, context, signal }) => {
+    const { webhookId, eventId, event, attempts } = context;
+    const read = async () => (await storage.records.get(webhookRecord, webhookId))?.value;
+    const webhook = await read();
+    const reason = toSkipReason(webhook, event);
+    if (webhook === undefined || reason !== undefined) {
+      observe?.attempt("skipped", 0);
+      return { kind: "event", event: { type: "attempt.skipped", reason: reason ?? "webhook_deleted" } };
+    }
+    const kept = await storage.records.get(webhookEventRecord, eventId);
+    if (kept === undefined) throw new Error(`the body of ${eventId} is gone before its delivery`);
+    const { body, traceparent } = kept.value;
+
+    const n = (attempts.at(-1)?.n ?? 0) + attempt;
+    const atMs = storage.now();
+    const signatures = sign(webhook, deliveryId, body, atMs);
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "user-agent": "svc-webhooks/1",
+      "x-svc-event": event,
+      "x-svc-delivery": deliveryId,
+      "x-svc-attempt": String(n),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...signatures,
+    };
+    const startedAt = performance.now();
+    async function isStillWanted(): Promise<boolean> {
+      const now = await read();
+      return now !== undefined && toSkipReason(now, event) === undefined && now.url === webhook?.url;
+    }
+    const outcome: AttemptOutcome | { readonly kind: "withheld" } =
+      signatures === undefined
+        ? { kind: "failed", reason: "secret_unavailable" }
+        : await fetch({
+            url: webhook.url,
+            method: "POST",
+            headers,
+            body,
+            totalMs: limits["webhook.totalMs"],
+            connectMs: limits["webhook.connectMs"],
+            maxResponseBytes: limits["webhook.response"],
+            signal,
+            isStillWanted,
+          });
+    if (outcome.kind === "withheld") {
+      // The retry reads the changed webhook and decides again.
+      return { kind: "retry", atMs: storage.now(), reason: "the webhook changed while its endpoint was dialled" };
+    }
+    const durationMs = Math.round(performance.now() - startedAt);
+    const delivered = isDelivered(outcome);
+    const result = outcome.kind === "answered" ? { statusCode: outcome.status } : { error: outcome.reason };
+    observe?.attempt(delivered ? "delivered" : "failed", durationMs);
+    log.info({ deliveryId, webhookId, attempt: n, durationMs, ...result }, delivered ? "webhook delivered" : "webhook attempt failed");
+
+    const made = { attempt: { n, atMs, durationMs, ...result }, exchange: toExchange(headers, outcome, limits["webhook.responseKept"]) };
+    if (delivered) {
+      const alongside = () => toEndpointChange(webhookId, { type: "attempt.delivered" });
+      return { kind: "event", event: { type: "attempt.delivered", ...made }, alongside };
+    }
+    const retryAfterMs = toRetryAfterMs(outcome, storage.now());
+    const failed = { type: "attempt.failed", ...made, jitter: random(), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const;
+    const alongside = () => toEndpointChange(webhookId, { type: "attempt.failed", statusCode: result.statusCode });
+    return { kind: "event", event: failed, alongside };
+  };
+
+  const deliveryKind: DeliveryKind = {
+    name: "delivery",
+    machine: createDeliveryMachine({
+      scheduleMs,
+      maxRetryAfterMs: limits["webhook.retryAfter"],
+      keepMs: limits["keep.deliveries"],
+    }),
+    machineVersion: 1,
+    record: deliveryRecord,
+    effects: { deliver },
+    commands: [],
+    maxInFlight: limits["webhook.inFlightProcess"],
+    lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"], maxInCrowd: 1 }),
+  };
+  return { deliveryKind, endpointKind };
+}
+
+function toDisabled(replacing: Stored<WebhookRecord>, nowMs: number): RecordWrite<WebhookRecord> {
+  return { op: "put", type: webhookRecord, value: { ...replacing.value, active: false, updatedAtMs: nowMs }, replacing };
+}

@@ -1,0 +1,75 @@
+/**
+ * This module is the webhook outbox: it creates the deliveries of an event, one for each webhook that is active and
+ * subscribed at that moment.
+ *
+ * The deliveries are part of the commit that makes the event true. Therefore no committed event is lost, and no
+ * uncommitted event is sent. The body is fixed here. Delivery ids are derived from the event id and the webhook id.
+ * This module commits nothing itself.
+ */
+import type { Limits } from "../../../api/limits.ts";
+import type { WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
+import type { ActorRuntime, Alongside } from "../../platform/actors/port.ts";
+import { type IdSource, partitionOfId } from "../../platform/storage/ids.ts";
+import type { DueWrite, RecordWrite, Storage } from "../../platform/storage/port.ts";
+import { eventCleanup } from "./cleanup.ts";
+import type { DeliveryKind } from "./deliver.ts";
+import { toDeliveryId } from "./deliveryId.ts";
+import { toEventBody } from "./payload.ts";
+import { type WebhookEventRecord, webhookEventRecord } from "./records.ts";
+import { webhooksOf } from "./subscriptions.ts";
+
+export interface WorkspaceEvent {
+  readonly workspaceId: string;
+  readonly event: WorkspaceWebhookEventType;
+  /** Store time of the event. */
+  readonly createdAtMs: number;
+  /** Source of the event id. A repeat of the same call gives the same id. */
+  readonly ids: IdSource;
+  readonly data: object;
+  /** W3C trace context of the request that caused the event. It is sent with every attempt. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface Enqueue {
+  /** Returns the changes for the commit of the event. Call `started` after that commit succeeded. */
+  enqueue(event: WorkspaceEvent): Promise<Alongside & { readonly started: () => void }>;
+}
+
+export interface EnqueueOptions {
+  readonly storage: Pick<Storage, "index" | "records">;
+  readonly actors: Pick<ActorRuntime, "birth">;
+  readonly deliveryKind: DeliveryKind;
+  readonly limits: Limits;
+}
+
+export function createEnqueue({ storage, actors, deliveryKind, limits }: EnqueueOptions): Enqueue {
+  return {
+    async enqueue({ workspaceId, event, createdAtMs, ids, data, traceparent }) {
+      // Draw the id before the webhooks are read. Otherwise a repeat of the call could get different later ids, because
+      // the subscribed webhooks may have changed.
+      const eventId = ids.next("evt", partitionOfId(workspaceId));
+      const webhooks = (await webhooksOf(storage, workspaceId)).filter(({ value }) => value.active && value.events.includes(event));
+      if (webhooks.length === 0) return { started: () => {} };
+
+      const createdAt = new Date(createdAtMs).toISOString();
+      const body = toEventBody({ id: eventId, event, createdAt, workspaceId, data }, limits["webhook.payload"]);
+      const kept: RecordWrite<WebhookEventRecord> = {
+        op: "put",
+        type: webhookEventRecord,
+        value: { eventId, event, workspaceId, body, createdAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
+        replacing: null,
+      };
+      const births = webhooks.map(({ value: { webhookId } }) =>
+        actors.birth(deliveryKind, toDeliveryId(eventId, webhookId), { webhookId, eventId, event, createdAtMs }),
+      );
+      const cleanup: DueWrite = { op: "schedule", row: eventCleanup(eventId, createdAtMs + limits["keep.deliveries"]) };
+      return {
+        records: [kept, ...births.flatMap((birth) => birth.batch.records ?? [])],
+        due: [cleanup, ...births.flatMap((birth) => birth.batch.due ?? [])],
+        started() {
+          for (const birth of births) birth.started();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * `encodeAnswer` checks a handler's reply against the contract and turns it into text or bytes.
+ *
+ * A reply that violates its schema is a bug of the server: an error is thrown and the reply is not sent. This module
+ * also stores and restores answers for idempotent repeats.
+ */
+import type { Problem } from "../../../api/schema/error.ts";
+import { type CallReply, RawReply } from "../../domain/call/call.ts";
+import type { PreparedOperation } from "./preparedOperation.ts";
+
+/** Result of a call, independent of the wire format (REST or tRPC). */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Media type of the body, which is `json` or `bytes`. Undefined without a body. */
+  readonly mediaType?: string | undefined;
+  /** JSON text of the body. */
+  readonly json?: string | undefined;
+  /** Body that is not JSON text. */
+  readonly bytes?: Uint8Array | undefined;
+  /** Set when the call was refused. */
+  readonly problem?: Problem | undefined;
+}
+
+/** Successful answer of a handler. The headers that every answer has are added later. */
+export type HandlerAnswer = Omit<Answer, "problem">;
+
+const noHeaders = Object.freeze({});
+
+export function encodeAnswer(operation: PreparedOperation, reply: CallReply): HandlerAnswer {
+  const { status, headers = noHeaders, body } = reply;
+  const declared = operation.replies.get(status);
+  if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not name`);
+  const { json } = declared;
+  if (body instanceof RawReply) {
+    if (!declared.rawMediaTypes.includes(body.mediaType)) {
+      throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not name`);
+    }
+    return { status, headers, mediaType: body.mediaType, json: undefined, bytes: body.bytes };
+  }
+  if (json === undefined) {
+    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not name`);
+    return { status, headers, mediaType: undefined, json: undefined, bytes: undefined };
+  }
+  const checked = json.schema.safeParse(body);
+  if (!checked.success) throw new Error(`the answer of ${operation.key} breaks its schema: ${JSON.stringify(checked.error.issues)}`);
+  return { status, headers, mediaType: json.mediaType, json: json.write(body), bytes: undefined };
+}
+
+/** Serializes an answer, so that a repeat with the same idempotency key gets the same answer. */
+export function toKept(answer: HandlerAnswer): string {
+  const { bytes, ...rest } = answer;
+  return JSON.stringify(bytes === undefined ? rest : { ...rest, bytes: Buffer.from(bytes).toString("base64") });
+}
+
+/** Restores an answer that `toKept` serialized and adds the header `idempotency-replayed`. */
+export function toReplay(text: string): HandlerAnswer {
+  const { bytes, headers, ...rest } = JSON.parse(text) as Omit<HandlerAnswer, "bytes"> & { readonly bytes?: string };
+  const replayed = { ...rest, headers: { ...headers, "idempotency-replayed": "true" } };
+  return bytes === undefined ? replayed : { ...replayed, bytes: Buffer.from(bytes, "base64") };
+}

@@ -1,0 +1,62 @@
+/**
+ * IncomingBody reads the body of one HTTP request after its caller is known.
+ *
+ * The body is opened in the handler's turn and read after the credential is checked. A request that is refused
+ * because of its headers therefore needs little memory for its body. The calls of a tRPC batch share one body.
+ */
+import { AppError } from "../../../api/schema/error.ts";
+import type { HttpRequest, RequestBody } from "../host/port.ts";
+import type { BodyBudget, BodyOwner, BodyShare } from "./bodyBudget.ts";
+
+const noBytes = new Uint8Array(0);
+const retrySeconds = 1;
+
+export class IncomingBody {
+  /** True if more than `maxBytes` bytes are declared or have arrived. */
+  tooLarge: boolean;
+  /** Empty until `receive` has resolved. */
+  bytes: Uint8Array = noBytes;
+  private readonly share: BodyShare;
+  private readonly body: RequestBody;
+  private readonly maxBytes: number;
+  /** Resolves when the body has been received or refused. Stays pending if `receive` is never called. Does not reject. */
+  readonly ended: Promise<void>;
+  private received: Promise<void> | undefined;
+  private markEnded: () => void = () => undefined;
+
+  /** Must be called in the same turn as the host's handler. */
+  constructor(request: Pick<HttpRequest, "body">, budget: BodyBudget, maxBytes: number) {
+    this.share = budget.open();
+    this.body = request.body(this.share);
+    this.maxBytes = maxBytes;
+    this.tooLarge = (this.body.declaredBytes ?? 0) > maxBytes;
+    this.ended = new Promise((resolve) => {
+      this.markEnded = resolve;
+    });
+  }
+
+  /**
+   * Reads the body into `bytes`, or sets `tooLarge`. The body is read once; later calls return the same promise, and
+   * their owner is ignored. Rejects with `unavailable` if the budget has no room, or with `ClientGone`.
+   */
+  receive(owner: BodyOwner): Promise<void> {
+    this.received ??= this.read(owner).finally(this.markEnded);
+    return this.received;
+  }
+
+  /** Returns the bytes to the budget. Call it when all calls of the request are answered. */
+  release(): void {
+    this.share.release();
+  }
+
+  private async read(owner: BodyOwner): Promise<void> {
+    if (this.tooLarge) return;
+    const outcome = this.share.assign(owner) ? await this.body.read(this.maxBytes) : "no_room";
+    if (outcome === "no_room") {
+      const detail = "The server holds too many request bodies at the moment. Send this request again in a second, and fewer at once.";
+      throw new AppError("unavailable", detail, { retryAfter: retrySeconds });
+    }
+    if (outcome === "too_large") this.tooLarge = true;
+    else this.bytes = outcome;
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { rankMediaTypes, readContentType } from "./mediaTypes.ts";
+
+describe("media types of a request", () => {
+  it("[API8] a body is UTF-8, however the parameter is written", () => {
+    for (const header of [
+      "Application/JSON",
+      'application/json; charset="UTF-8"',
+      "application/json ;x=y; CharSet = utf-8 ",
+      "application/json;",
+    ]) {
+      expect(readContentType(header)).toBe("application/json");
+    }
+    for (const charset of ["latin1", '"utf-16"', "", "utf-8 x", '"utf-8']) {
+      expect(() => readContentType(`application/json; charset=${charset}`), charset).toThrow(/UTF-8/);
+    }
+  });
+
+  it("[API8] headers as long as they may be are read in time that grows with their length", { timeout: 60_000 }, () => {
+    const spaces = " ".repeat(200_000);
+    const startedAt = process.cpuUsage();
+    for (const parameter of [`charset=${spaces}x y`, `charset${spaces}=x`, `${spaces}charset${spaces}`, `charset=${'"'.repeat(200_000)}`]) {
+      try {
+        readContentType(`application/json; ${parameter}`);
+      } catch {
+        // Taken or refused: what counts is that an answer comes.
+      }
+    }
+    for (const range of [
+      `application/json;q=${spaces}1 ${spaces}x`,
+      `application/json${spaces};${spaces}q${spaces}`,
+      ",".repeat(200_000),
+    ]) {
+      try {
+        rankMediaTypes(range, ["application/json"]);
+      } catch {
+        // As above.
+      }
+    }
+    // Processor time, which a busy machine does not stretch; one pass takes some milliseconds, a pass for each blank minutes.
+    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(10_000);
+  });
+});

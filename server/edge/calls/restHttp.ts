@@ -1,0 +1,145 @@
+/**
+ * `toRestRoute` creates the REST route of an operation.
+ *
+ * Path parameters, query and body are read from their own places and never mixed, so a strict body schema refuses path
+ * and query fields. This module knows HTTP, but not what the operations mean.
+ */
+import { type ParamReader, readQuery, type TextReader, toParamReader, toTextReader } from "../../../api/derive/rest.ts";
+import type { Limits } from "../../../api/limits.ts";
+import { AppError } from "../../../api/schema/error.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { PathParams } from "../host/router.ts";
+import type { Answer } from "./answer.ts";
+import type { BodyBudget, BodyOwner } from "./bodyBudget.ts";
+import { guardJson } from "./bodyGuard.ts";
+import { IncomingBody } from "./incomingBody.ts";
+import { readJson } from "./jsonBody.ts";
+import { rankMediaTypes, readContentType, requireNoEncoding } from "./mediaTypes.ts";
+import type { PreparedOperation } from "./preparedOperation.ts";
+import type { RequestContext } from "./requestContext.ts";
+import type { CallSource, Calls } from "./wrapper.ts";
+
+/** Route of this server, for an operation or for anything else. */
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly publicCors: boolean;
+  serve(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply>;
+}
+
+export function toRestRoute(operation: PreparedOperation, calls: Calls, limits: Limits, bodies: BodyBudget): ServedRoute {
+  const { spec } = operation;
+  const readParams = toParamReader(spec.params);
+  const readQueryFields = toTextReader(spec.query);
+  const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
+  const conditional = spec.method === "GET";
+  return {
+    method: spec.method,
+    path: spec.path,
+    publicCors: false,
+    async serve(request, params, context) {
+      // The host requires that the body is opened in the same turn as its handler.
+      const body = takesBody ? new IncomingBody(request, bodies, operation.maxBodyBytes) : undefined;
+      const source = new RestSource(operation, context, request, params, body, limits, readParams, readQueryFields);
+      try {
+        const reply = toHttpReply(await calls.perform(operation, source));
+        return conditional ? unlessUnchanged(reply, request.header("if-none-match")) : reply;
+      } finally {
+        body?.release();
+      }
+    },
+  };
+}
+
+const noBytes = new Uint8Array(0);
+const noFields = Object.freeze({});
+
+class RestSource implements CallSource {
+  readonly context: RequestContext;
+  private readonly operation: PreparedOperation;
+  private readonly request: HttpRequest;
+  private readonly pathParams: PathParams;
+  private readonly incoming: IncomingBody | undefined;
+  private readonly limits: Limits;
+  private readonly readParams: ParamReader;
+  private readonly readQueryFields: TextReader;
+
+  constructor(
+    operation: PreparedOperation,
+    context: RequestContext,
+    request: HttpRequest,
+    pathParams: PathParams,
+    incoming: IncomingBody | undefined,
+    limits: Limits,
+    readParams: ParamReader,
+    readQueryFields: TextReader,
+  ) {
+    this.operation = operation;
+    this.context = context;
+    this.request = request;
+    this.pathParams = pathParams;
+    this.incoming = incoming;
+    this.limits = limits;
+    this.readParams = readParams;
+    this.readQueryFields = readQueryFields;
+  }
+
+  get tooLarge(): boolean {
+    return this.incoming?.tooLarge === true;
+  }
+
+  get needsBodyEarly(): boolean {
+    return this.operation.needsBodyEarly;
+  }
+
+  receiveBody(owner: BodyOwner): Promise<void> | undefined {
+    return this.incoming?.receive(owner);
+  }
+
+  params(): Readonly<Record<string, unknown>> {
+    return this.readParams(this.pathParams);
+  }
+
+  query(): Readonly<Record<string, unknown>> {
+    if (this.request.query === "") return noFields;
+    const fields = readQuery(this.request.query);
+    if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
+    return this.readQueryFields(fields);
+  }
+
+  body(): ReturnType<CallSource["body"]> {
+    const { operation, limits } = this;
+    const bytes = this.incoming?.bytes ?? noBytes;
+    if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
+    requireNoEncoding(this.request.header("content-encoding"));
+    const mediaType = readContentType(this.request.header("content-type"));
+    if (mediaType === "application/json" && operation.body !== undefined) {
+      const json = readJson(bytes, limits["body.keys"]);
+      guardJson(json, { limits, documentText: operation.spec.documentText === true, freeForm: operation.freeForm });
+      return { json };
+    }
+    if (mediaType !== undefined && operation.rawBodies.includes(mediaType)) return { raw: { mediaType, bytes } };
+    const accepted = [...(operation.body === undefined ? [] : ["application/json"]), ...operation.rawBodies].join(", ");
+    const got = mediaType === undefined ? "is missing" : "is not supported here";
+    throw new AppError("unsupported_media_type", `The content-type of the body ${got}; it must be ${accepted}.`, {}, { accept: accepted });
+  }
+
+  accept(): readonly string[] {
+    return rankMediaTypes(this.request.header("accept"), this.operation.negotiable?.mediaTypes ?? []);
+  }
+}
+
+export function toHttpReply({ status, headers, json, bytes }: Answer): HttpReply {
+  const body = json ?? bytes;
+  return body === undefined ? { status, headers } : { status, headers, body };
+}
+
+/** Turns a 200 into a 304 if `If-None-Match` contains the ETag of the answer (weak comparison, RFC 9110). */
+function unlessUnchanged(reply: HttpReply, ifNoneMatch: string | undefined): HttpReply {
+  const { etag } = reply.headers;
+  if (ifNoneMatch === undefined || etag === undefined || reply.status !== 200) return reply;
+  const same = ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  if (!same) return reply;
+  const { "content-type": _, ...headers } = reply.headers;
+  return { status: 304, headers };
+}

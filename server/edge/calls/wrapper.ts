@@ -1,0 +1,271 @@
+/**
+ * `createCalls` runs an operation for every surface (REST and tRPC).
+ *
+ * The order of the steps is size, credential, rate, scope, visibility, role, API version, body, idempotency, handler,
+ * answer. Callers may rely on it as the order of refusals.
+ * This module knows no URLs and no wire formats: a `CallSource` supplies the input as values, and the result is an
+ * `Answer`, checked against the contract.
+ */
+import type { Logger } from "pino";
+import type { OperationSpec, RawBody } from "../../../api/contract/operation.ts";
+import type { Limits } from "../../../api/limits.ts";
+import { AppError, notFound } from "../../../api/schema/error.ts";
+import type { Access, Principal } from "../../domain/call/call.ts";
+import type { AccessResolver, Authenticator } from "../../domain/call/ports.ts";
+import { parseIfMatch, requireNoTag } from "../../domain/call/precondition.ts";
+import { problemMediaType, toProblem, toProblemHeaders, toRefusal } from "../../domain/call/problem.ts";
+import { createIds, partitionOfId } from "../../platform/storage/ids.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import { ClientGone } from "../host/port.ts";
+import { toAddressSubject } from "./addressSubject.ts";
+import { ParsedRequest, requireRole, requireScope, requireSize } from "./admission.ts";
+import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from "./answer.ts";
+import type { BodyOwner } from "./bodyBudget.ts";
+import { AnsweredMeanwhile, createIdempotency } from "./idempotency.ts";
+import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
+import { createRateLimits, type Draw } from "./rateLimits.ts";
+import { apiVersion, checkApiVersion, type RequestContext } from "./requestContext.ts";
+import { type Attempt, RunningCall } from "./runningCall.ts";
+
+/** Source of the input of one call. The wrapper reads each part when it is needed. Each method may throw a refusal. */
+export interface CallSource {
+  readonly context: RequestContext;
+  /** True if the body exceeds the limit of the operation, by its declared length or by the bytes received. */
+  readonly tooLarge: boolean;
+  /** True if a check before the body step needs the body, for example for the resource id. */
+  readonly needsBodyEarly: boolean;
+  /**
+   * Reads the body from the network; undefined if there is no body to read. The bytes count against `owner`.
+   * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
+   */
+  receiveBody(owner: BodyOwner): Promise<void> | undefined;
+  params(): Readonly<Record<string, unknown>>;
+  query(): Readonly<Record<string, unknown>>;
+  /** JSON value that `guardJson` has checked, or bytes with their media type. */
+  body(): { readonly json: unknown } | { readonly raw: { readonly mediaType: string; readonly bytes: Uint8Array } };
+  /** Offered media types that the caller accepts, the most preferred first. Refuses with 406 if there is none. */
+  accept(): readonly string[];
+}
+
+/** Facts about one answered call, for the request log and the metrics. */
+export interface AnsweredCall {
+  readonly operation: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+  readonly credentialId?: string;
+}
+
+export interface CallsOptions {
+  readonly authenticator: Authenticator;
+  readonly access: AccessResolver;
+  readonly storage: Pick<Storage, "records" | "commit" | "leases" | "rates" | "now">;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly baseUrl: string;
+  /** Id of this node, which owns the leases. */
+  readonly node: string;
+  readonly leaseMs: number;
+  readonly onAnswered?: (call: AnsweredCall) => void;
+}
+
+export interface Calls {
+  /** Runs an operation. Every error becomes an answer; the promise rejects only with `ClientGone`. */
+  perform(operation: PreparedOperation, source: CallSource): Promise<Answer>;
+  /** Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. */
+  refuse(thrown: unknown, context: RequestContext, operation: string): Promise<Answer>;
+}
+
+export function createCalls(options: CallsOptions): Calls {
+  const { authenticator, access: accessResolver, storage, limits, log, baseUrl, onAnswered } = options;
+  const rateLimits = createRateLimits({ storage, limits });
+  const idempotency = createIdempotency({ storage, limits, owner: options.node, leaseMs: options.leaseMs });
+  const ids = createIds(storage);
+  const commit: Attempt["commit"] = (batch) => storage.commit(batch);
+
+  async function toRefused(thrown: unknown, context: RequestContext, draw: Draw | undefined, operation: string): Promise<Answer> {
+    const { refusal, bug } = toRefusal(thrown);
+    if (bug) log.error({ err: thrown, requestId: context.requestId, operation }, "a request failed on a bug");
+    const shown =
+      draw === undefined && refusal.code !== "unavailable"
+        ? // The call was refused before its rate check: draw from the bucket of the address and show that one.
+          await rateLimits.draw(["rate.default"], toAddressSubject(context.remoteAddress)).catch(() => undefined)
+        : draw;
+    const problem = toProblem(refusal, { baseUrl, instance: context.instance, requestId: context.requestId });
+    const headers = toHeaders(problemMediaType, context, shown);
+    Object.assign(headers, toProblemHeaders(refusal, problem));
+    return { status: problem.status, headers, mediaType: problemMediaType, json: JSON.stringify(problem), bytes: undefined, problem };
+  }
+
+  /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
+  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<HandlerAnswer> {
+    const { principal, access } = call;
+    if (principal === undefined) throw new Error("an Idempotency-Key needs a principal");
+    if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+      throw new AppError("bad_request", "The header Idempotency-Key must be 1 to 255 printable ASCII characters.");
+    }
+    const partition = partitionOfId(principal.accountId);
+    const started = await idempotency.start({
+      principalId: principal.kind === "key" ? principal.keyId : principal.accountId,
+      partition,
+      workPartition: access?.partition ?? partition,
+      operation: operation.key,
+      key,
+      request: canonical(request),
+      secret: operation.spec.secret === true,
+    });
+    if (started.kind === "replay") return toReplay(started.answer);
+    const { run } = started;
+    let kept: HandlerAnswer | undefined;
+    const attempt: Attempt = {
+      nowMs: run.nowMs,
+      ids: run.ids,
+      isRepeatable: true,
+      async commit(batch, value) {
+        if (value === undefined) return storage.commit(batch);
+        const answer = encodeAnswer(operation, operation.handler.reply(value));
+        const result = await run.commit(batch, toKept(answer));
+        if (result.ok) kept = answer;
+        return result;
+      },
+    };
+    try {
+      const value = await operation.handler.serve(request, call.as(attempt));
+      if (kept !== undefined) return kept;
+      const answer = encodeAnswer(operation, operation.handler.reply(value));
+      await run.keep(toKept(answer));
+      return answer;
+    } catch (error) {
+      if (error instanceof AnsweredMeanwhile) return toReplay(error.answer);
+      throw error;
+    } finally {
+      await run.release();
+    }
+  }
+
+  return {
+    async perform(operation, source) {
+      const startedAt = performance.now();
+      const { context } = source;
+      const { spec } = operation;
+      let principal: Principal | undefined;
+      let draw: Draw | undefined;
+      let answer: Answer;
+      try {
+        requireSize(operation, source);
+        if (spec.credential !== "none") principal = await context.authenticate(authenticator);
+        const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
+        draw = await rateLimits.draw(operation.rates, subject);
+        if (draw.refusal !== undefined) throw draw.refusal;
+        const owner: BodyOwner = principal === undefined ? { kind: "address", id: subject } : { kind: "account", id: principal.accountId };
+        if (source.needsBodyEarly) await receiveBody(operation, source, owner);
+        const request = new ParsedRequest(operation, source);
+        if (operation.bodyRate !== undefined && request.bodyIs(operation.bodyRate.when)) {
+          const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
+          if (refusal !== undefined) throw refusal;
+        }
+        if (principal !== undefined) requireScope(operation, principal);
+        request.readParams();
+        let access: Access | undefined;
+        if (spec.resource !== undefined && principal !== undefined) {
+          const { kind, deleted = false } = spec.resource;
+          access = await accessResolver.resolve(principal, kind, request.readResourceId(spec.resource), { deleted });
+          if (access === undefined) throw notFound();
+          requireRole(operation, access);
+        }
+        checkApiVersion(context);
+        await receiveBody(operation, source, owner);
+        request.readRest();
+        const ifMatch = isConditional(spec) ? context.header("if-match") : undefined;
+        const key = operation.takesIdempotencyKey ? context.header("idempotency-key") : undefined;
+        const conditions = ifMatch === undefined || spec.ifMatch !== true ? undefined : parseIfMatch(ifMatch);
+        if (ifMatch !== undefined && conditions === undefined) requireNoTag(ifMatch);
+        const attempt: Attempt = { nowMs: storage.now(), ids, commit, isRepeatable: false };
+        const call = new RunningCall(context, principal, access, conditions, limits, attempt);
+        const given =
+          key === undefined
+            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call)))
+            : await once(operation, request, call, key);
+        const headers = toHeaders(given.mediaType, context, draw);
+        for (const name in given.headers) headers[name] = given.headers[name] ?? "";
+        answer = { status: given.status, headers, mediaType: given.mediaType, json: given.json, bytes: given.bytes, problem: undefined };
+      } catch (error) {
+        if (error instanceof ClientGone) throw error;
+        answer = await toRefused(error, context, draw, operation.key);
+      }
+      if (onAnswered !== undefined) onAnswered(toAnswered(operation.key, answer.status, startedAt, context, principal));
+      return answer;
+    },
+    async refuse(thrown, context, operation) {
+      const startedAt = performance.now();
+      const answer = await toRefused(thrown, context, undefined, operation);
+      onAnswered?.(toAnswered(operation, answer.status, startedAt, context, undefined));
+      return answer;
+    },
+  };
+}
+
+async function receiveBody(operation: PreparedOperation, source: CallSource, owner: BodyOwner): Promise<void> {
+  const received = source.receiveBody(owner);
+  if (received === undefined) return;
+  await received;
+  requireSize(operation, source);
+}
+
+/**
+ * True if `If-Match` must be evaluated. PUT, PATCH and DELETE always do so, even if the contract declares no
+ * precondition, because an ignored precondition can lose an update.
+ */
+function isConditional({ method, ifMatch }: OperationSpec): boolean {
+  return ifMatch === true || method === "PUT" || method === "PATCH" || method === "DELETE";
+}
+
+/** Id of the session or API key of the request. Rate limits and logs use it. */
+export function toCredentialId(principal: Principal): string {
+  return principal.kind === "key" ? principal.keyId : principal.sessionId;
+}
+
+/** Builds the headers that every answer has. */
+function toHeaders(mediaType: string | undefined, context: RequestContext, draw: Draw | undefined): Record<string, string> {
+  // Answers may contain secrets. Shared caches skip requests with Authorization, but not requests with x-api-key.
+  const cacheControl = "no-store";
+  const { requestId } = context;
+  if (mediaType !== undefined && draw?.rateLimit !== undefined) {
+    // Fast path of nearly every answer: one object literal is faster than adding properties.
+    return {
+      "content-type": mediaType,
+      "cache-control": cacheControl,
+      "x-request-id": requestId,
+      "x-svc-api-version": apiVersion,
+      "ratelimit-policy": draw.policy,
+      ratelimit: draw.rateLimit,
+    };
+  }
+  const headers: Record<string, string> = { "cache-control": cacheControl, "x-request-id": requestId, "x-svc-api-version": apiVersion };
+  if (mediaType !== undefined) headers["content-type"] = mediaType;
+  if (draw?.rateLimit !== undefined) {
+    headers["ratelimit-policy"] = draw.policy;
+    headers.ratelimit = draw.rateLimit;
+  }
+  return headers;
+}
+
+function toAnswered(
+  operation: string,
+  status: number,
+  startedAt: number,
+  context: RequestContext,
+  principal: Principal | undefined,
+): AnsweredCall {
+  const call = { operation, status, ms: performance.now() - startedAt, requestId: context.requestId };
+  return principal === undefined ? call : { ...call, credentialId: toCredentialId(principal) };
+}
+
+/** Canonical text of a parsed request. It is the same for REST and tRPC. */
+function canonical({ params, query, body }: PreparedRequest): string {
+  return JSON.stringify([params, query, isRawBody(body) ? [body.mediaType, Buffer.from(body.bytes).toString("base64")] : body]);
+}
+
+function isRawBody(body: unknown): body is RawBody {
+  return typeof body === "object" && body !== null && "bytes" in body && body.bytes instanceof Uint8Array;
+}

@@ -1,0 +1,301 @@
+/**
+ * CollabSession authenticates one collaboration socket, joins it to its room and closes it when it loses access.
+ *
+ * A credential in the upgrade is checked before the handshake, so that unproven sockets cannot fill the receive buffers
+ * of the host. Without one, the first frame must be a credential. A refusal is always a close code, because a browser
+ * does not show a refused upgrade to its page. Access facts that arrive before the socket has joined are queued and
+ * applied afterwards, so that no fact is lost. The room handles all later frames.
+ */
+import type { Logger } from "pino";
+import type { Limits } from "../../../api/limits.ts";
+import { errorRow } from "../../../api/schema/error.ts";
+import type { Clock } from "../../../realtime/ports.ts";
+import { parseFrame } from "../../../realtime/protocol.ts";
+import type { Connection, Rooms } from "../../../realtime/rooms.ts";
+import type { Principal } from "../../domain/call/call.ts";
+import { toRefusal } from "../../domain/call/problem.ts";
+import type { AccessFact } from "../../domain/identity/access/accessFacts.ts";
+import type { Socket, SocketHandlers } from "../host/port.ts";
+import { effectOf } from "./accessEffect.ts";
+import type { AnonymousPlace } from "./anonymousSockets.ts";
+import { toCloseReason } from "./closeReason.ts";
+import { type Presented, presentedByFrame } from "./presented.ts";
+import { type AdmissionOptions, type Proven, proveAccess, toIdentity } from "./socketAdmission.ts";
+import type { SocketLog } from "./socketLog.ts";
+
+export interface CollabSessionOptions extends AdmissionOptions {
+  readonly rooms: Pick<Rooms, "connect">;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly socketLog: SocketLog;
+}
+
+export interface SocketRequest {
+  readonly requestId: string;
+  readonly articleId: string;
+  /** The client requested the message types 100 and 101. */
+  readonly extensions: boolean;
+  /** Called for each refusal with a close code of 4400 or above: the client must change something before it reconnects. */
+  readonly onRefused: () => void;
+}
+
+interface Admitted extends Proven {
+  /** Replaced when the account is renamed. */
+  principal: Principal;
+  readonly connection: Connection;
+}
+
+type State =
+  /** `proving`, `refused` and `proven` occur before the handshake: the credential is being checked, refused or accepted. */
+  | { readonly kind: "proving" }
+  | { readonly kind: "refused"; readonly code: number; readonly reason: string }
+  | ({ readonly kind: "proven" } & Proven)
+  | { readonly kind: "credential.awaited"; readonly cancel: () => void }
+  /** `frames` are queued until the socket has joined its room. */
+  | { readonly kind: "admitting"; readonly frames: Uint8Array[]; bytes: number }
+  | ({ readonly kind: "admitted" } & Admitted)
+  | { readonly kind: "closed" };
+
+/** Close codes for events that have none in the error table. */
+const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, accessLost: 4403, noCredential: 4408 };
+/** Lowest close code of this service. Lower codes are standard WebSocket codes, after which a client reconnects. */
+const firstOwnCode = 4400;
+/** One day in ms. A Node timer cannot exceed 2^31 ms, so a later expiry is awaited in steps. */
+const longestTimerMs = 24 * 60 * 60 * 1000;
+
+export class CollabSession implements SocketHandlers {
+  private readonly options: CollabSessionOptions;
+  private readonly request: SocketRequest;
+  /** All sessions that receive access facts. This session is in the set until it ends. */
+  private readonly sessions: Set<CollabSession>;
+  private state: State = { kind: "proving" };
+  private socket: Socket | undefined;
+  private principal: Principal | undefined;
+  private place: AnonymousPlace | undefined;
+  /** Access facts that arrived before the socket joined its room. */
+  private facts: AccessFact[] = [];
+  private openedAtMs: number | undefined;
+  private cancelExpiry: (() => void) | undefined;
+  private reviews = 0;
+
+  constructor(options: CollabSessionOptions, request: SocketRequest, sessions: Set<CollabSession>) {
+    this.options = options;
+    this.request = request;
+    this.sessions = sessions;
+    sessions.add(this);
+  }
+
+  /** Checks the credential of the upgrade. `open` later admits or closes the socket. Never rejects. */
+  async prove(presented: Presented): Promise<void> {
+    try {
+      const proven = await this.ask(presented);
+      if (this.state.kind === "proving") this.state = { kind: "proven", ...proven };
+    } catch (error) {
+      if (this.state.kind === "proving") this.refuse(error);
+    }
+  }
+
+  get isRefused(): boolean {
+    return this.state.kind === "refused";
+  }
+
+  /** Requires a credential as the first frame. `place` stays taken until that credential is proven. */
+  awaitCredential(place: AnonymousPlace): void {
+    this.place = place;
+    this.state = { kind: "credential.awaited", cancel: () => undefined };
+  }
+
+  /** Ends the session of a client that disconnected before the handshake. */
+  abandon(): void {
+    if (this.socket === undefined) this.close(1006);
+  }
+
+  open(socket: Socket): void {
+    this.socket = socket;
+    const { state } = this;
+    if (state.kind === "refused") {
+      this.finish(state.code, state.reason);
+    } else if (state.kind === "proven") {
+      this.admit(Promise.resolve(state));
+    } else if (state.kind === "credential.awaited") {
+      const { clock, limits } = this.options;
+      const tooLate = () => this.finish(codes.noCredential, "no credential came in time");
+      this.state = { kind: "credential.awaited", cancel: clock.after(limits["socket.authMs"], tooLate) };
+    }
+  }
+
+  message(bytes: Uint8Array): void {
+    const { state } = this;
+    if (state.kind === "admitted") {
+      state.connection.receive(bytes);
+    } else if (state.kind === "admitting") {
+      state.frames.push(bytes);
+      state.bytes += bytes.length;
+      if (state.bytes > this.options.limits["frame.bytes"]) this.finish(4429, "too many bytes before the socket was admitted");
+    } else if (state.kind === "credential.awaited") {
+      this.takeCredential(bytes);
+    }
+  }
+
+  drain(): void {
+    if (this.state.kind === "admitted") this.state.connection.drained();
+  }
+
+  /** Handles the end of the connection. A refused socket that was never sent its close code is logged as refused. */
+  close(code: number): void {
+    const { state } = this;
+    if (state.kind === "closed") return;
+    this.place?.free();
+    if (state.kind === "refused") this.options.socketLog.refused(this.logFacts, state);
+    else this.options.socketLog.closed(this.logFacts, { code, openMs: this.openMs });
+    this.leave();
+  }
+
+  /** Receives an access fact about any account, key, session or article. */
+  note(fact: AccessFact): void {
+    const { state } = this;
+    if (state.kind === "admitted") this.hold(fact, state);
+    else if (state.kind !== "credential.awaited") this.facts.push(fact);
+  }
+
+  /** Closes the socket. Before the handshake the close is stored, and `open` carries it out. */
+  finish(code: number, reason: string): void {
+    const { socket, state } = this;
+    if (state.kind === "closed") return;
+    if (socket === undefined) {
+      this.state = { kind: "refused", code, reason };
+      return;
+    }
+    if (state.kind === "admitted") this.options.socketLog.closed(this.logFacts, { code, reason, openMs: this.openMs });
+    else {
+      this.options.socketLog.refused(this.logFacts, { code, reason });
+      if (code >= firstOwnCode) this.request.onRefused();
+    }
+    this.place?.freeLater();
+    this.leave();
+    socket.close(code, toCloseReason(reason));
+  }
+
+  private leave(): void {
+    const { state } = this;
+    this.state = { kind: "closed" };
+    this.socket = undefined;
+    this.sessions.delete(this);
+    this.cancelExpiry?.();
+    if (state.kind === "credential.awaited") state.cancel();
+    if (state.kind === "admitted") state.connection.closed();
+  }
+
+  private get logFacts() {
+    return { requestId: this.request.requestId, articleId: this.request.articleId, principal: this.principal };
+  }
+
+  private get openMs(): number {
+    return this.openedAtMs === undefined ? 0 : this.options.clock.now() - this.openedAtMs;
+  }
+
+  private takeCredential(bytes: Uint8Array): void {
+    const maxBytes = this.options.limits["socket.credential"];
+    const frame = bytes.length > maxBytes ? undefined : parseFrame(bytes);
+    if (frame?.kind === "credential") {
+      if (this.state.kind === "credential.awaited") this.state.cancel();
+      this.admit(this.ask(presentedByFrame(frame.text, this.options.tickets)));
+    } else if (frame?.kind === "foreign") {
+      this.finish(codes.badProtocol, frame.detail);
+    } else {
+      this.finish(codes.unauthenticated, `the first message must be a credential of at most ${maxBytes} bytes`);
+    }
+  }
+
+  private async ask(presented: Presented): Promise<Proven> {
+    const proven = await proveAccess(this.options, presented, this.request.articleId, (principal) => {
+      this.principal = principal;
+    });
+    this.place?.free();
+    return proven;
+  }
+
+  private admit(proving: Promise<Proven>): void {
+    const state: State = { kind: "admitting", frames: [], bytes: 0 };
+    this.state = state;
+    const isCurrent = () => this.state === state;
+    this.enter(proving, isCurrent).then(
+      (admitted) => {
+        if (admitted === undefined) return;
+        if (!isCurrent()) {
+          admitted.connection.closed();
+          return;
+        }
+        this.state = { kind: "admitted", ...admitted };
+        this.openedAtMs = this.options.clock.now();
+        this.options.socketLog.opened(this.logFacts);
+        this.watchExpiry(admitted.principal);
+        for (const fact of this.facts.splice(0)) this.note(fact);
+        for (const frame of state.frames) this.message(frame);
+      },
+      (error: unknown) => {
+        if (isCurrent()) this.refuse(error);
+      },
+    );
+  }
+
+  /** Joins the room once the credential is proven. Returns undefined if the session has ended in the meantime. */
+  private async enter(proving: Promise<Proven>, isCurrent: () => boolean): Promise<Admitted | undefined> {
+    const proven = await proving;
+    const { socket } = this;
+    if (socket === undefined || !isCurrent()) return undefined;
+    const peer = {
+      send: (bytes: Uint8Array) => socket.send(bytes),
+      get bufferedBytes() {
+        return socket.bufferedBytes;
+      },
+      close: (code: number, reason: string) => this.finish(code, reason),
+    };
+    const { articleId, extensions } = this.request;
+    const connection = await this.options.rooms.connect(articleId, peer, toIdentity(proven), { extensions });
+    return { principal: proven.principal, access: proven.access, connection };
+  }
+
+  /** Closes the socket with the close code that belongs to the error. */
+  refuse(error: unknown): void {
+    const { refusal, bug } = toRefusal(error);
+    const { requestId, articleId } = this.request;
+    if (bug) this.options.log.error({ err: error, requestId, articleId }, "a collaboration socket could not be admitted");
+    this.finish(bug ? codes.bug : (errorRow(refusal.code).close ?? codes.badProtocol), refusal.message);
+  }
+
+  private hold(fact: AccessFact, state: Admitted): void {
+    const effect = effectOf(fact, state, this.request.articleId);
+    if (fact.kind === "account.renamed" && effect === "review") state.principal = { ...state.principal, displayName: fact.displayName };
+    if (effect === "review") this.review();
+    else if (effect !== undefined) this.finish(effect.code, effect.reason);
+  }
+
+  /** Resolves the access of the principal again. If several reviews run at once, only the result of the latest counts. */
+  private review(): void {
+    const { state } = this;
+    if (state.kind !== "admitted") return;
+    this.reviews += 1;
+    const { reviews } = this;
+    this.options.access.resolve(state.principal, "article", this.request.articleId, { deleted: false }).then(
+      (access) => {
+        if (this.state !== state || this.reviews !== reviews) return;
+        if (access === undefined) this.finish(codes.accessLost, "access to the article was lost");
+        else state.connection.update(toIdentity({ principal: state.principal, access }));
+      },
+      // Fail closed: if the access check fails, close the socket.
+      (error: unknown) => {
+        if (this.state === state) this.refuse(error);
+      },
+    );
+  }
+
+  private watchExpiry(principal: Principal): void {
+    if (principal.kind !== "key" || principal.expiresAtMs === undefined) return;
+    const { clock } = this.options;
+    const leftMs = principal.expiresAtMs - clock.now();
+    if (leftMs <= 0) this.finish(codes.unauthenticated, "the key has expired");
+    else this.cancelExpiry = clock.after(Math.min(leftMs, longestTimerMs), () => this.watchExpiry(principal));
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * `startNodeHost` implements the host port on node:http and ws.
+ *
+ * It is used where no native binary of uWebSockets.js is available. It passes the same test suite as the uWebSockets.js
+ * host, but makes no promise about speed. It knows no routes and no operations.
+ */
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocket, WebSocketServer } from "ws";
+import { CannotListen } from "../../platform/exit.ts";
+import { NodeRequest } from "./nodeRequest.ts";
+import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
+import { checkHeader, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
+
+const keepAliveMs = 10_000;
+const pingEveryMs = 30_000;
+/** Time after which a client that does not answer the close frame is disconnected. uWebSockets.js also does this. */
+const closeTimeoutMs = 10_000;
+
+class NodeSocket implements Socket {
+  private readonly ws: WebSocket;
+  private readonly connection: Duplex;
+  private readonly maxBufferedBytes: number;
+  private readonly onDrain: () => void;
+  private full = false;
+
+  /** Close code that the server sent. Undefined if the server did not close the socket. */
+  closedWith: number | undefined;
+
+  constructor(ws: WebSocket, connection: Duplex, maxBufferedBytes: number, onDrain: () => void) {
+    this.ws = ws;
+    this.connection = connection;
+    this.maxBufferedBytes = maxBufferedBytes;
+    this.onDrain = onDrain;
+  }
+
+  get open(): boolean {
+    return this.ws.readyState === WebSocket.OPEN;
+  }
+
+  send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
+    if (!this.open || this.ws.bufferedAmount > this.maxBufferedBytes) return "dropped";
+    // Copy the bytes: `ws` needs them until the kernel takes them, but the caller may reuse its buffer at once.
+    this.ws.send(Uint8Array.from(bytes), { binary: true }, () => {
+      if (!this.full || this.ws.bufferedAmount > 0) return;
+      this.full = false;
+      if (this.open) this.onDrain();
+    });
+    if (this.ws.bufferedAmount === 0) return "sent";
+    this.full = true;
+    return "buffered";
+  }
+
+  get bufferedBytes(): number {
+    return this.open ? this.ws.bufferedAmount : 0;
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.open) return;
+    this.closedWith = code;
+    this.ws.close(code, reason);
+    // Discard further input. Otherwise `ws` would buffer a message up to the frame limit until the client answers.
+    this.connection.removeAllListeners("data").resume().end();
+    const cutOff = setTimeout(() => this.connection.destroy(), closeTimeoutMs).unref();
+    this.connection.once("close", () => clearTimeout(cutOff));
+  }
+}
+
+export const startNodeHost: StartHost = async (app, options) => {
+  const { onError } = options;
+  const server = createServer({ maxHeaderSize: maxHeadBytes, keepAliveTimeout: keepAliveMs });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxFrameBytes, perMessageDeflate: false });
+
+  server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (incoming.httpVersion !== "1.1") {
+      outgoing.writeHead(505, { connection: "close" }).end();
+      return;
+    }
+    const request = new NodeRequest(incoming);
+    outgoing.on("close", () => {
+      if (!outgoing.writableFinished) request.abort();
+    });
+    outgoing.on("error", () => request.abort());
+    settle(() => app.handle(request), onError)
+      .then((reply) => send(request, outgoing, reply, onError))
+      .catch((error) => {
+        onError(error);
+        outgoing.destroy();
+      });
+  });
+
+  server.on("upgrade", (incoming: IncomingMessage, connection: Duplex, head: Buffer) => {
+    const request = new NodeRequest(incoming);
+    const gone = () => request.abort();
+    // Read from the connection while waiting for the answer, because Node reports a disconnect only to a reader.
+    // A client that sends data before the answer is disconnected.
+    const destroy = () => connection.destroy();
+    connection.on("error", gone).on("close", gone).on("end", destroy).on("data", destroy);
+    settle(() => app.upgrade(request), onError)
+      .then((answered) => {
+        connection.off("end", destroy).off("data", destroy);
+        if (!("accept" in answered)) return refuse(request, connection, "refuse" in answered ? answered.refuse : answered, onError);
+        sockets.handleUpgrade(incoming, connection, head, (ws) => {
+          connection.off("close", gone);
+          serveSocket(ws, connection, answered.accept, options.maxBufferedBytes, onError);
+        });
+      })
+      .catch((error) => {
+        onError(error);
+        connection.destroy();
+      });
+  });
+
+  // Pings detect half-open connections: a socket without a pong until the next ping is terminated.
+  const silent = new WeakSet<WebSocket>();
+  const pings = setInterval(() => {
+    for (const ws of sockets.clients) {
+      if (silent.has(ws)) ws.terminate();
+      else {
+        silent.add(ws);
+        ws.once("pong", () => silent.delete(ws)).ping();
+      }
+    }
+  }, pingEveryMs).unref();
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => {
+      const why = "the port is taken, or the address is not one of this machine";
+      reject(new CannotListen(`cannot listen on ${options.host}:${options.port}: ${why}`, { cause }));
+    });
+    server.listen({ host: options.host, port: options.port, exclusive: true }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stopListening() {
+      server.close();
+    },
+    async close() {
+      clearInterval(pings);
+      server.close();
+      for (const ws of sockets.clients) ws.terminate();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** Awaits the app's answer. An error that the app throws becomes a 500. */
+async function settle<Answer>(ask: () => Answer | Promise<Answer>, onError: (error: unknown) => void): Promise<Answer | HttpReply> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ClientGone)) onError(error);
+    return failed;
+  }
+}
+
+/** Refuses an upgrade with an ordinary HTTP answer on the same connection. */
+function refuse(request: NodeRequest, connection: Duplex, reply: HttpReply, onError: (error: unknown) => void): Promise<void> {
+  const outgoing = new ServerResponse(request.incoming);
+  outgoing.assignSocket(connection as never);
+  outgoing.on("finish", () => connection.end());
+  return send(request, outgoing, { ...reply, close: true }, onError);
+}
+
+async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpReply, onError: (error: unknown) => void): Promise<void> {
+  const { body } = reply;
+  try {
+    for (const [name, value] of Object.entries(reply.headers)) checkHeader(name, value);
+  } catch (error) {
+    onError(error);
+    return send(request, outgoing, failed, onError);
+  }
+  const pieces = isPieces(body) ? body[Symbol.asyncIterator]() : undefined;
+  if (outgoing.destroyed) {
+    await pieces?.return?.();
+    return;
+  }
+  const tooLong = Number(request.incoming.headers["content-length"] ?? 0) > maxDiscardBytes;
+  outgoing.writeHead(reply.status, {
+    ...reply.headers,
+    ...(body === undefined || pieces !== undefined ? {} : { "content-length": Buffer.byteLength(body as string | Uint8Array) }),
+    ...(reply.close === true || tooLong ? { connection: "close" } : {}),
+  });
+  // Discard an unread body. Closing the connection with unread bytes would reset it, and the client would lose the answer.
+  if (!tooLong) request.incoming.resume();
+  if (pieces === undefined) outgoing.end(body);
+  else if (request.method === "HEAD") {
+    await pieces.return?.();
+    outgoing.end();
+  } else await pump(outgoing, pieces, onError);
+}
+
+/** Time after which a client that reads nothing of an answer is disconnected. uWebSockets.js uses the same time. */
+const stalledMs = 12_000;
+
+async function pump(
+  outgoing: ServerResponse,
+  iterator: AsyncIterator<string | Uint8Array>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  let roomAgain: (() => void) | undefined;
+  outgoing.on("drain", () => roomAgain?.());
+  outgoing.on("close", () => {
+    roomAgain?.();
+    iterator.return?.().catch(onError);
+  });
+  try {
+    for (let next = await iterator.next(); !next.done && !outgoing.destroyed; next = await iterator.next()) {
+      if (next.value.length > 0 && !outgoing.write(next.value)) {
+        // A client that reads nothing for `stalledMs` counts as gone, even if its connection is still open.
+        const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
+        await new Promise<void>((resolve) => (roomAgain = resolve));
+        clearTimeout(stalled);
+      }
+      roomAgain = undefined;
+    }
+    outgoing.end();
+  } catch (error) {
+    onError(error);
+    outgoing.destroy();
+  }
+}
+
+function serveSocket(
+  ws: WebSocket,
+  connection: Duplex,
+  handlers: SocketHandlers,
+  maxBufferedBytes: number,
+  onError: (error: unknown) => void,
+): void {
+  const guarded = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      onError(error);
+      socket.close(1011, "internal error");
+    }
+  };
+  const socket = new NodeSocket(ws, connection, maxBufferedBytes, () => guarded(() => handlers.drain()));
+  ws.binaryType = "nodebuffer";
+  // Ignore errors: `ws` closes the socket itself, with 1009 for a message that is too large and 1002 for a broken frame.
+  ws.on("error", () => undefined);
+  ws.on("message", (message: Buffer) => {
+    if (socket.open) guarded(() => handlers.message(new Uint8Array(message)));
+  });
+  ws.on("close", (code) => guarded(() => handlers.close(socket.closedWith ?? code)));
+  guarded(() => handlers.open(socket));
+}

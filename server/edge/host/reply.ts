@@ -1,0 +1,34 @@
+/**
+ * This module holds the rules for answers that both hosts share: size limits, header checks and the answer to a bug.
+ *
+ * Both hosts use it so that they behave the same. It knows no routes.
+ */
+import type { HttpReply } from "./port.ts";
+
+/** Maximum bytes of request line and headers together. It is large because a tRPC batch of queries is sent in the URL. */
+export const maxHeadBytes = 64 * 1024;
+
+/**
+ * Maximum declared length of a refused body that is still read and discarded. Closing the connection with unread bytes
+ * would reset it, and the client would lose the answer.
+ */
+export const maxDiscardBytes = 64 * 1024 * 1024;
+
+/** Answer if the app throws, which is a bug. */
+export const failed: HttpReply = { status: 500, headers: { "content-type": "text/plain" }, body: "internal error" };
+
+const unsafe = /[^\t\x20-\x7e]/;
+/** Cache of valid names. It stays small because all header names are constants in the code. */
+const checkedNames = new Set<string>();
+
+/** Throws for a header that contains line breaks or non-ASCII characters: it could end early or be decoded in two ways. */
+export function checkHeader(name: string, value: string): void {
+  if (unsafe.test(value)) throw new Error(`the header ${name} of an answer is not printable ASCII`);
+  if (checkedNames.has(name)) return;
+  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+  checkedNames.add(name);
+}
+
+export function isPieces(body: HttpReply["body"]): body is AsyncIterable<string | Uint8Array> {
+  return typeof body === "object" && Symbol.asyncIterator in body;
+}

@@ -1,0 +1,267 @@
+/**
+ * `startUwsHost` implements the host port on uWebSockets.js. It knows no routes and no operations.
+ *
+ * Native objects are valid only for a short time: the request and the bytes of a message until their callback returns,
+ * the response until it ends or is aborted. All data is therefore copied before the first await, and no native object
+ * is used after an abort.
+ * If a client pipelines a request while an answer is pending, uWebSockets.js closes the connection. The client then
+ * repeats the request on a new connection (RFC 9112). Answers never change their order.
+ */
+
+import type { TemplatedApp, us_listen_socket, us_socket, WebSocket, WebSocketBehavior } from "uWebSockets.js";
+import { CannotListen } from "../../platform/exit.ts";
+import { ClientGone, type HostApp, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
+import { checkHeader, failed, isPieces, maxHeadBytes } from "./reply.ts";
+import { toStatusLine } from "./statusLine.ts";
+import { UwsRequest } from "./uwsRequest.ts";
+
+/** Functions of the package that its type declarations do not contain. */
+interface Native {
+  App(): TemplatedApp & {
+    listen(host: string, port: number, options: number, ready: (socket: us_listen_socket | false) => void): void;
+  };
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_socket): number;
+}
+
+/** Pings detect a half-open socket within this time. */
+const socketIdleSeconds = 60;
+
+class UwsSocket implements Socket {
+  native: WebSocket<SocketData> | undefined;
+
+  send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
+    const outcome = this.native?.send(bytes, true);
+    return outcome === 1 ? "sent" : outcome === 0 ? "buffered" : "dropped";
+  }
+
+  get bufferedBytes(): number {
+    return this.native?.getBufferedAmount() ?? 0;
+  }
+
+  close(code: number, reason: string): void {
+    const native = this.native;
+    this.native = undefined;
+    native?.end(code, reason);
+  }
+}
+
+interface SocketData {
+  readonly handlers: SocketHandlers;
+  readonly socket: UwsSocket;
+}
+
+export const startUwsHost: StartHost = async (app, options) => {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(maxHeadBytes);
+  // Import here, because the native module reads this variable when it loads and the caller handles a missing binary.
+  const native = (await import("uWebSockets.js")) as unknown as Native;
+  const { onError } = options;
+  const server = native.App();
+
+  server.ws("/*", socketBehavior(app, options.maxFrameBytes, options.maxBufferedBytes, onError));
+  server.any("/*", (response, nativeRequest) => {
+    const request = new UwsRequest(response, nativeRequest);
+    answer(
+      request,
+      () => app.handle(request),
+      (reply) => send(request, reply, onError),
+      onError,
+    );
+  });
+
+  const listening = await new Promise<us_listen_socket>((resolve, reject) => {
+    server.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket !== false) resolve(socket);
+      else
+        reject(
+          new CannotListen(
+            `cannot listen on ${options.host}:${options.port}: the port is taken, or the address is not one of this machine`,
+          ),
+        );
+    });
+  });
+  let accepting = true;
+  const stopListening = () => {
+    if (accepting) native.us_listen_socket_close(listening);
+    accepting = false;
+  };
+  return {
+    port: native.us_socket_local_port(listening),
+    stopListening,
+    async close() {
+      stopListening();
+      server.close();
+    },
+  };
+};
+
+/** Calls the app and passes its answer to `give`, synchronously if the app answers synchronously. Errors become a 500. */
+function answer<Answer>(
+  request: UwsRequest,
+  ask: () => Answer | Promise<Answer>,
+  give: (answer: Answer) => void,
+  onError: (error: unknown) => void,
+): void {
+  const fail = (error: unknown) => {
+    if (!(error instanceof ClientGone)) onError(error);
+    if (!request.over) send(request, failed, onError);
+  };
+  const giveSafely = (given: Answer) => {
+    try {
+      give(given);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  try {
+    const asked = ask();
+    if (asked instanceof Promise) asked.then(giveSafely, fail);
+    else giveSafely(asked);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/**
+ * Sends an answer. An answer that closes the connection is sent in the next turn: if the library reads another pipelined
+ * request after a closing answer in the same turn, it does not close the connection. If such a request arrives while
+ * this one is unanswered, the library closes the connection at once.
+ */
+function send(request: UwsRequest, reply: HttpReply, onError: (error: unknown) => void): void {
+  if (reply.close === true || request.endsConnection) setImmediate(write, request, { ...reply, close: true }, onError);
+  else write(request, reply, onError);
+}
+
+function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) => void): void {
+  const { response } = request;
+  const { body, headers, close = false } = reply;
+  if (request.over) {
+    if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
+    return;
+  }
+  request.discardBody();
+  // Pass status and headers as one string. The library writes it unchanged, and each native call costs more than the text.
+  let head = toStatusLine(reply.status);
+  try {
+    for (const name in headers) {
+      const value = headers[name] ?? "";
+      checkHeader(name, value);
+      head += `\r\n${name}: ${value}`;
+    }
+  } catch (error) {
+    onError(error);
+    write(request, { ...failed, close }, onError);
+    return;
+  }
+  response.cork(() => {
+    response.writeStatus(head);
+    if (isPieces(body)) {
+      if (request.method === "HEAD") void body[Symbol.asyncIterator]().return?.().catch(onError);
+      else return;
+    }
+    request.over = true;
+    if (request.method === "HEAD" && !request.endsConnection) {
+      // Write the length as a header, because `endWithoutBody(length)` leaves the response open.
+      if (body !== undefined && !isPieces(body)) response.writeHeader("content-length", String(Buffer.byteLength(body)));
+      response.endWithoutBody();
+    } else if (!close && (reply.status === 204 || reply.status === 304)) response.endWithoutBody();
+    else response.end(body === undefined || isPieces(body) || request.method === "HEAD" ? "" : body, close);
+  });
+  if (!request.over && isPieces(body)) void pump(request, body, onError);
+}
+
+async function pump(request: UwsRequest, pieces: AsyncIterable<string | Uint8Array>, onError: (error: unknown) => void): Promise<void> {
+  const { response } = request;
+  const iterator = pieces[Symbol.asyncIterator]();
+  let roomAgain: (() => void) | undefined;
+  request.onAbort = () => {
+    roomAgain?.();
+    iterator.return?.().catch(onError);
+  };
+  response.onWritable(() => {
+    roomAgain?.();
+    return true;
+  });
+  try {
+    for (let next = await iterator.next(); !next.done && !request.over; next = await iterator.next()) {
+      const piece = next.value;
+      // Skip empty pieces: an empty chunk would end the body.
+      if (piece.length === 0) continue;
+      let room = true;
+      response.cork(() => {
+        room = response.write(piece);
+      });
+      if (!room) await new Promise<void>((resolve) => (roomAgain = resolve));
+      roomAgain = undefined;
+      if (request.over) return;
+    }
+    if (request.over) return;
+    request.over = true;
+    response.cork(() => response.end(undefined, request.endsConnection));
+  } catch (error) {
+    onError(error);
+    // Close the connection, so that the client knows that the answer is incomplete.
+    if (!request.over) response.close();
+  }
+}
+
+function socketBehavior(
+  app: HostApp,
+  maxFrameBytes: number,
+  maxBufferedBytes: number,
+  onError: (error: unknown) => void,
+): WebSocketBehavior<SocketData> {
+  const guarded = (data: SocketData, act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      onError(error);
+      data.socket.close(1011, "internal error");
+    }
+  };
+  return {
+    // Above this size the library disconnects without a close frame. Below it, the server can close with 1009.
+    maxPayloadLength: 2 * maxFrameBytes,
+    maxBackpressure: maxBufferedBytes,
+    closeOnBackpressureLimit: false,
+    idleTimeout: socketIdleSeconds,
+    sendPingsAutomatically: true,
+    upgrade(response, nativeRequest, context) {
+      const request = new UwsRequest(response, nativeRequest);
+      const key = nativeRequest.getHeader("sec-websocket-key");
+      const extensions = nativeRequest.getHeader("sec-websocket-extensions");
+      const give = (answered: Awaited<ReturnType<HostApp["upgrade"]>>) => {
+        if ("refuse" in answered) {
+          send(request, answered.refuse, onError);
+          return;
+        }
+        if (request.over) return;
+        request.over = true;
+        const data: SocketData = { handlers: answered.accept, socket: new UwsSocket() };
+        response.cork(() => response.upgrade(data, key, "", extensions, context));
+      };
+      answer(request, () => app.upgrade(request), give, onError);
+    },
+    open(ws) {
+      const data = ws.getUserData();
+      data.socket.native = ws;
+      guarded(data, () => data.handlers.open(data.socket));
+    },
+    message(ws, message) {
+      const data = ws.getUserData();
+      if (message.byteLength > maxFrameBytes) data.socket.close(1009, `a message may have at most ${maxFrameBytes} bytes`);
+      else guarded(data, () => data.handlers.message(new Uint8Array(message.slice(0))));
+    },
+    drain(ws) {
+      const data = ws.getUserData();
+      guarded(data, () => data.handlers.drain());
+    },
+    close(ws, code) {
+      const data = ws.getUserData();
+      data.socket.native = undefined;
+      // `Socket.close` triggers this callback synchronously, but the port says that handlers are never called inside it.
+      queueMicrotask(() => guarded(data, () => data.handlers.close(code)));
+    },
+  };
+}

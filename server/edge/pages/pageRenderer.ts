@@ -1,0 +1,128 @@
+/**
+ * PageRenderer renders Markdown to HTML, once per text, in a worker thread, and caches the result in bounded memory.
+ *
+ * A text that is too long or too complex to render in time is shown as plain text and not rendered again. Workspaces
+ * take turns and none may use all threads, so that the texts of one workspace cannot block the pages of the others.
+ * This module must not know which text an address shows or who may read it: the caller decides that.
+ */
+import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
+import type { LaidOutText } from "./markdownPage.ts";
+import type { PageTasks } from "./page.worker.ts";
+
+export interface RenderedText extends LaidOutText {
+  /** Plain text because no thread was free. The next request may get the rendered page. */
+  readonly isProvisional?: true;
+}
+
+export interface TextOfPage {
+  /** Workspace whose turn the rendering takes. */
+  readonly workspaceId: string;
+  readonly contentHash: string;
+}
+
+export interface PageRenderer {
+  /** Returns the cached result for this text, or undefined. */
+  recall(contentHash: string): RenderedText | undefined;
+  /** Renders the text; concurrent calls share one rendering. Returns `undefined` if `load` returns `undefined`. */
+  render(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined>;
+  close(): Promise<void>;
+}
+
+const maxCharacters = 1024 * 1024;
+const maxHtmlCharacters = 4 * 1024 * 1024;
+const maxHeapMiB = 512;
+/** Time limit for one text in ms. Usual texts take about 6 ms per 1,000 characters; much slower ones are hostile. */
+const maxMsFor = (characters: number) => Math.min(2000 + characters / 200, 6000);
+/** Longest wait for a thread. After it the page is plain text for this request only, because the text is not at fault. */
+const maxWaitMs = 4000;
+const maxWaiting = 20;
+/** Texts up to this length have separate threads, so that long texts do not delay them. */
+const shortCharacters = 32 * 1024;
+const maxCachedCharacters = 16 * 1024 * 1024;
+const maxRefused = 10_000;
+
+const entities = [
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+] as const;
+
+export function escapeHtml(text: string): string {
+  return entities.reduce((escaped, [character, entity]) => escaped.replaceAll(character, entity), text);
+}
+
+function toPlain(markdown: string): RenderedText {
+  return { html: `<pre class="plain" dir="auto">${escapeHtml(markdown)}</pre>` };
+}
+
+export function createPageRenderer(): PageRenderer {
+  const program = toProgramFile("page.worker", import.meta.url);
+  const createThreads = () => createWorkerPool<PageTasks>({ program, threads: 2, maxHeapMiB, maxWaiting });
+  const short = createThreads();
+  const long = createThreads();
+  /** Content hash → rendered text, least recently used first. */
+  const cache = new Map<string, RenderedText>();
+  /** Content hashes of texts that cannot be rendered, oldest first. */
+  const refused = new Set<string>();
+  const flights = new Map<string, Promise<RenderedText | undefined>>();
+  let cachedCharacters = 0;
+
+  function keep(contentHash: string, rendered: RenderedText): RenderedText {
+    if (rendered.html.length > maxHtmlCharacters) return rendered;
+    cache.set(contentHash, rendered);
+    cachedCharacters += rendered.html.length;
+    for (const [oldest, { html }] of cache) {
+      if (cachedCharacters <= maxCachedCharacters) break;
+      cache.delete(oldest);
+      cachedCharacters -= html.length;
+    }
+    return rendered;
+  }
+
+  function recall(contentHash: string): RenderedText | undefined {
+    const found = cache.get(contentHash);
+    if (found === undefined) return undefined;
+    cache.delete(contentHash);
+    cache.set(contentHash, found);
+    return found;
+  }
+
+  async function layOut(owner: string, markdown: string) {
+    if (markdown.length > maxCharacters) return { kind: "tooMuch" } as const;
+    const threads = markdown.length > shortCharacters ? long : short;
+    const outcome = await threads.run("page", markdown, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
+    const isHuge = outcome.kind === "done" && outcome.value.html.length > maxHtmlCharacters;
+    return isHuge ? ({ kind: "tooMuch" } as const) : outcome;
+  }
+
+  async function make(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined> {
+    const { workspaceId, contentHash } = text;
+    const bytes = await load();
+    if (bytes === undefined) return undefined;
+    const markdown = Buffer.from(bytes).toString();
+    if (refused.has(contentHash)) return keep(contentHash, toPlain(markdown));
+    const outcome = await layOut(workspaceId, markdown);
+    if (outcome.kind === "done") return keep(contentHash, outcome.value);
+    if (outcome.kind === "busy") return { ...toPlain(markdown), isProvisional: true };
+    refused.add(contentHash);
+    for (const oldest of refused) {
+      if (refused.size <= maxRefused) break;
+      refused.delete(oldest);
+    }
+    return keep(contentHash, toPlain(markdown));
+  }
+
+  return {
+    recall,
+    render(text, load) {
+      const { contentHash } = text;
+      const flight = flights.get(contentHash) ?? make(text, load).finally(() => flights.delete(contentHash));
+      flights.set(contentHash, flight);
+      return flight;
+    },
+    async close() {
+      await Promise.all([short.close(), long.close()]);
+    },
+  };
+}

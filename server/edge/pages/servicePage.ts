@@ -1,0 +1,67 @@
+/**
+ * ServicePage writes the HTML document of the server's own pages: start, set-up and problems.
+ *
+ * They share one style file and a content security policy that allows only this file. Their addresses are relative, so
+ * that the pages also work behind a proxy that adds a path prefix. Public articles have another document
+ * (publicPageHtml.ts).
+ */
+import { createHash } from "node:crypto";
+import type { Route } from "../host/router.ts";
+import { serviceStyle } from "./serviceStyle.ts";
+
+const stylePath = `/assets/service-${createHash("sha256").update(serviceStyle).digest("hex").slice(0, 16)}.css` as const;
+
+export const servicePageHeaders = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+} as const;
+
+export interface ServicePage {
+  readonly title: string;
+  /** Relative path from the folder of the page to the root: "" for /problems, "../" for /problems/{code}. */
+  readonly toRoot: "" | "../";
+  /** HTML inside `main`. */
+  readonly body: string;
+  /** Additional HTML for `head`. */
+  readonly head?: string;
+  readonly isWide?: boolean;
+}
+
+export function toServicePage({ title, toRoot, body, head = "", isWide = false }: ServicePage): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="${toRoot}${stylePath.slice(1)}">
+${head}</head>
+<body>
+<main${isWide ? ' class="wide"' : ""}>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** HTML of the three bars above each title. */
+export const mark = '<p class="mark" aria-hidden="true"><span></span><span></span><span></span></p>';
+
+export const serviceStyleRoute: Route = {
+  method: "GET",
+  path: stylePath,
+  handle: () => ({
+    status: 200,
+    headers: {
+      "content-type": "text/css; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+    },
+    body: serviceStyle,
+  }),
+};

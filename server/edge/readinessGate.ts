@@ -1,0 +1,77 @@
+/**
+ * `createReadinessGate` puts a gate between the host and the app, so that the host can listen before the app is built
+ * and while it is taken down.
+ *
+ * Before `open`, the gate answers 503, except that `/healthz` gets 200 and an event stream is asked to reconnect. While
+ * draining, requests are still served, but each connection is closed after its next answer, so that clients reconnect
+ * to another node.
+ */
+import { AppError } from "../../api/schema/error.ts";
+import { problemMediaType, toProblem, toProblemHeaders } from "../domain/call/problem.ts";
+import { createRequestContext } from "./calls/requestContext.ts";
+import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
+import { notReadyYet } from "./pages/probes.ts";
+import { comeAgain, eventStreamHeaders, wantsEventStream } from "./streams/eventStream.ts";
+
+export interface ReadinessGate extends HostApp {
+  /** Passes all later requests to the app. */
+  open(app: HostApp): void;
+  readonly isServing: () => boolean;
+  /** Refuses new sockets and closes each connection after its next answer. Resolves when no request is being handled. */
+  drain(): Promise<void>;
+}
+
+/** `baseUrl` is a function because the port may not be known yet when the gate is created. */
+export function createReadinessGate(baseUrl: () => string): ReadinessGate {
+  let app: HostApp | undefined;
+  let draining = false;
+  let underWay = 0;
+  let idle: (() => void) | undefined;
+
+  function ended(): void {
+    underWay -= 1;
+    if (underWay === 0) idle?.();
+  }
+
+  return {
+    open(ready) {
+      app = ready;
+    },
+    isServing: () => app !== undefined && !draining,
+    async drain() {
+      draining = true;
+      if (underWay > 0) await new Promise<void>((resolve) => (idle = resolve));
+    },
+    async handle(request) {
+      if (app === undefined) return notStarted(request, baseUrl());
+      underWay += 1;
+      try {
+        const reply = await app.handle(request);
+        return draining ? { ...reply, close: true } : reply;
+      } finally {
+        ended();
+      }
+    },
+    upgrade(request) {
+      return app === undefined || draining ? { refuse: notStarted(request, baseUrl()) } : app.upgrade(request);
+    },
+  };
+}
+
+function notStarted(request: HttpRequest, baseUrl: string): HttpReply {
+  if (request.path === "/healthz") return { status: 200, headers: { "content-type": "application/json" }, body: `{"status":"ok"}` };
+  if (request.path === "/readyz") return notReadyYet();
+  const { requestId } = createRequestContext(request, 0);
+  // An EventSource stops reconnecting after any other answer.
+  if (wantsEventStream(request.header("accept"))) {
+    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: comeAgain(1000), close: true };
+  }
+  const refusal = new AppError("unavailable", "The server is starting or stopping; try again in a moment.", { retryAfter: 1 });
+  const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });
+  return {
+    status: problem.status,
+    headers: { "content-type": problemMediaType, "x-request-id": requestId, ...toProblemHeaders(refusal, problem) },
+    body: JSON.stringify(problem),
+    close: true,
+  };
+}

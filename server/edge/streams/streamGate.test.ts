@@ -1,0 +1,181 @@
+/** Who is let into streams and when they have to go, on a clock that a test moves. */
+import { expect, test } from "vitest";
+import { streams } from "../../../api/contract/streams.ts";
+import { createManualTime } from "../../../test/support/manualTime.ts";
+import type { Access, Principal } from "../../domain/call/call.ts";
+import type { AccessFact } from "../../domain/identity/access/accessFacts.ts";
+import type { RequestContext } from "../calls/requestContext.ts";
+import { createStreamGate } from "./streamGate.ts";
+
+const workspaceId = "ws_01KAHX0000050123456789ABCD";
+const runId = "run_01KAHX0000050123456789ABCE";
+const spec = streams.runs.timeline;
+const person = { accountId: "usr_ana", username: "ana", operator: false } as const;
+const keyOf = (keyId: string, rest: { readonly expiresAtMs?: number } = {}): Principal => ({
+  kind: "key",
+  ...person,
+  keyId,
+  scopes: ["workspaces:read"],
+  ...rest,
+});
+const session: Principal = { kind: "session", ...person, sessionId: "ses_1" };
+
+function createRig({ perCredential = 10 } = {}) {
+  const time = createManualTime();
+  let tell: (fact: AccessFact) => void = () => {};
+  let miss = () => {};
+  const found: Access = { workspaceId, partition: 5, role: "read" };
+  /** Looks that find access before it is lost. */
+  let goodLooks = Number.POSITIVE_INFINITY;
+  /** Looks that a test lets go on. */
+  let held: Promise<void> = Promise.resolve();
+  const gate = createStreamGate({
+    authenticator: { authenticate: async () => session },
+    tickets: { verify: async () => session },
+    access: {
+      async resolve() {
+        const isGood = goodLooks > 0;
+        goodLooks -= 1;
+        await held;
+        return isGood ? found : undefined;
+      },
+    },
+    accessWatch: {
+      subscribe(listener, missed = () => {}) {
+        tell = listener;
+        miss = missed;
+        return () => {};
+      },
+    },
+    rateLimits: { draw: async () => ({ refusal: undefined }) } as never,
+    limits: { "sse.credential": perCredential },
+    clock: time,
+  });
+  return {
+    time,
+    gate,
+    tell: (fact: AccessFact) => tell(fact),
+    miss: () => miss(),
+    loseAfter(looks: number): void {
+      goodLooks = looks;
+    },
+    /** Holds every look back until the answer is called. */
+    hold(): () => void {
+      let go = () => {};
+      held = new Promise((resolve) => {
+        go = resolve;
+      });
+      return go;
+    },
+    admit(principal: Principal, gone = new AbortController().signal) {
+      const context = { authenticate: async () => principal, header: () => undefined } as Partial<RequestContext> as RequestContext;
+      return gate.admit(spec, context, { id: runId, ticket: undefined, gone });
+    },
+  };
+}
+
+test("[SE22] a key's reader goes when its key expires, also when that is longer off than any timer", async () => {
+  const rig = createRig();
+  const dayMs = 24 * 60 * 60 * 1000;
+  const [soon, late] = [
+    await rig.admit(keyOf("key_1", { expiresAtMs: rig.time.now() + 1000 })),
+    await rig.admit(keyOf("key_2", { expiresAtMs: rig.time.now() + 40 * dayMs })),
+  ];
+  await rig.time.advance(999);
+  expect([soon.signal.aborted, late.signal.aborted]).toEqual([false, false]);
+  await rig.time.advance(1);
+  expect([soon.signal.aborted, late.signal.aborted]).toEqual([true, false]);
+  await rig.time.advance(40 * dayMs - 1001);
+  expect(late.signal.aborted).toBe(false);
+  await rig.time.advance(1);
+  expect(late.signal.aborted).toBe(true);
+});
+
+test("[SE22] access that is lost while a reader is let in ends its stream as soon as it is in", async () => {
+  for (const [principal, fact] of [
+    [keyOf("key_1"), { kind: "key.revoked", keyId: "key_1" }],
+    [session, { kind: "session.ended", sessionId: "ses_1" }],
+    [session, { kind: "account.disabled", accountId: "usr_ana" }],
+    [session, { kind: "membership.changed", workspaceId, accountId: "usr_ana" }],
+  ] as const) {
+    const rig = createRig();
+    rig.loseAfter(1);
+    const go = rig.hold();
+    const admitting = rig.admit(principal);
+    await rig.time.advance(0);
+    rig.tell(fact);
+    go();
+    const reader = await admitting;
+    await rig.time.advance(0);
+    expect(reader.signal.aborted, fact.kind).toBe(true);
+  }
+});
+
+test("[SE22] what befalls others ends nobody's stream, and who keeps access after a change stays", async () => {
+  const rig = createRig();
+  const readers = [await rig.admit(keyOf("key_1")), await rig.admit(session)];
+  for (const fact of [
+    { kind: "key.revoked", keyId: "ses_1" },
+    { kind: "key.revoked", keyId: "key_2" },
+    { kind: "session.ended", sessionId: "key_1" },
+    { kind: "account.disabled", accountId: "usr_ben" },
+    { kind: "membership.changed", workspaceId, accountId: "usr_ben" },
+    { kind: "membership.changed", workspaceId, accountId: "usr_ana" },
+    { kind: "article.deleted", articleId: runId },
+  ] as const) {
+    rig.tell(fact);
+  }
+  await rig.time.advance(0);
+  expect(readers.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+  rig.loseAfter(0);
+  rig.tell({ kind: "membership.changed", workspaceId: "ws_other", accountId: "usr_ana" });
+  await rig.time.advance(0);
+  expect(readers.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+  rig.tell({ kind: "membership.changed", workspaceId, accountId: "usr_ana" });
+  await rig.time.advance(0);
+  expect(readers.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+});
+
+test("[SE22] a node that missed what was told of access ends all streams, also of who is being let in", async () => {
+  const rig = createRig();
+  const open = await rig.admit(session);
+  const go = rig.hold();
+  const admitting = rig.admit(keyOf("key_1"));
+  await rig.time.advance(0);
+  rig.miss();
+  go();
+  expect([open.signal.aborted, (await admitting).signal.aborted]).toEqual([true, true]);
+});
+
+test("[SE5] a place is counted once, and free again when its reader leaves, is gone already, or was refused", async () => {
+  const rig = createRig({ perCredential: 1 });
+  const first = await rig.admit(session);
+  await expect(rig.admit(session)).rejects.toMatchObject({ code: "rate_limited", facts: { retryAfter: 5 } });
+  await rig.admit(keyOf("key_1"));
+  first.leave();
+  first.leave();
+  const second = await rig.admit(session);
+  await expect(rig.admit(session)).rejects.toMatchObject({ code: "rate_limited" });
+  second.leave();
+  await rig.admit(session, AbortSignal.abort());
+  const going = new AbortController();
+  await rig.admit(session, going.signal);
+  going.abort();
+  rig.loseAfter(0);
+  await expect(rig.admit(session)).rejects.toMatchObject({ code: "not_found" });
+  expect(rig.gate.open).toBe(1);
+});
+
+test("[SE24] a gate that is closed lets nobody in, and those who were being let in go at once", async () => {
+  const rig = createRig();
+  const go = rig.hold();
+  const admitting = rig.admit(session);
+  await rig.time.advance(0);
+  rig.gate.close();
+  go();
+  const reader = await admitting;
+  expect(reader.signal.aborted).toBe(true);
+  reader.leave();
+  await expect(rig.admit(session)).rejects.toMatchObject({ code: "unavailable" });
+  expect(rig.gate.open).toBe(0);
+});

@@ -1,0 +1,273 @@
+/**
+ * StreamRoutes serves the live streams over HTTP: as server-sent events and as tRPC subscriptions.
+ *
+ * Both forms read ticket and resume token in the same way and admit in the same order. Only the frames differ.
+ * A stream ends when its reader disconnects or loses access, or when the server stops. Clients then reconnect with the
+ * id of their last event. After the end of a run a standard EventSource would reconnect forever, so 204 answers it.
+ */
+import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
+import type { z } from "zod";
+import type { StreamContract, StreamSpec } from "../../../api/contract/operation.ts";
+import { readQuery, type TextFields, toParamReader, toTextReader } from "../../../api/derive/rest.ts";
+import type { TrpcErrorShape } from "../../../api/derive/trpc.ts";
+import { AppError, errorRow, notFound } from "../../../api/schema/error.ts";
+import type { Clock } from "../../../realtime/ports.ts";
+import { parsePart } from "../../domain/call/findings.ts";
+import { StorageUnavailableError } from "../../platform/storage/port.ts";
+import { parseJson } from "../calls/jsonBody.ts";
+import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
+import { type ServedRoute, toHttpReply } from "../calls/restHttp.ts";
+import type { Calls } from "../calls/wrapper.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { PathParams } from "../host/router.ts";
+import { comeAgain, eventStreamHeaders, type ServerSentEvent, wantsEventStream, withLifeSigns, writeEvent } from "./eventStream.ts";
+import type { OpenedStream, StreamItem } from "./port.ts";
+import type { AdmittedReader, StreamGate } from "./streamGate.ts";
+
+/** Opens a stream of the contract. The input is already validated. */
+export type OpenStream = (input: Readonly<Record<string, unknown>>) => Promise<OpenedStream>;
+
+export interface StreamRoutesOptions {
+  readonly contract: StreamContract;
+  /** Openers in the shape of the contract: resource → stream. */
+  readonly open: { readonly [resource: string]: { readonly [stream: string]: OpenStream } };
+  readonly gate: StreamGate;
+  readonly calls: Pick<Calls, "refuse">;
+  readonly clock: Clock;
+}
+
+const lifeSignMs = 15_000;
+/** Clients wait this long before they reconnect. */
+const retryMs = 2000;
+
+interface PreparedStream {
+  readonly key: string;
+  readonly spec: StreamSpec;
+  readonly open: OpenStream;
+}
+
+interface AdmittedStream {
+  readonly reader: AdmittedReader;
+  readonly opened: OpenedStream;
+}
+
+export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRoute[] {
+  const { contract, open, gate, calls, clock } = options;
+  const prepared = Object.entries(contract).flatMap(([resource, streams]) =>
+    Object.entries(streams).map(([name, spec]): PreparedStream => {
+      const opener = open[resource]?.[name];
+      if (opener === undefined) throw new Error(`nothing opens the stream ${resource}.${name}`);
+      return { key: `${resource}.${name}`, spec, open: opener };
+    }),
+  );
+
+  /** Checks credential, rate, scope, visibility and then the query. Every surface uses this order. */
+  async function admit(
+    { spec, open: opener }: PreparedStream,
+    context: RequestContext,
+    given: {
+      readonly params: Readonly<Record<string, unknown>>;
+      readonly ticket: string | undefined;
+      readonly gone: AbortSignal;
+      query(): Readonly<Record<string, unknown>>;
+    },
+  ): Promise<AdmittedStream> {
+    const params = spec.params.safeParse(given.params);
+    const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
+    // An invalid id is handled like an unknown one, but only after the credential check: the gate answers both.
+    const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket: given.ticket, gone: given.gone });
+    try {
+      checkApiVersion(context);
+      const query = parsePart(spec.query as z.ZodType, given.query(), "query");
+      return { reader, opened: await opener({ ...(params.data as object), ...(query as object) }) };
+    } catch (reason) {
+      reader.leave();
+      throw reason;
+    }
+  }
+
+  async function* toText(
+    { reader, opened }: AdmittedStream,
+    head: string,
+    sign: string,
+    toEvent: (item: StreamItem) => ServerSentEvent,
+  ): AsyncGenerator<string> {
+    async function* events(): AsyncGenerator<string> {
+      yield head;
+      for await (const item of opened.items(reader.signal)) yield writeEvent(toEvent(item));
+    }
+    try {
+      yield* withLifeSigns(events(), sign, lifeSignMs, clock);
+    } catch (reason) {
+      // The store is unavailable: end the stream normally, so that the reader reconnects and resumes.
+      if (!(reason instanceof StorageUnavailableError)) throw reason;
+    } finally {
+      reader.leave();
+    }
+  }
+
+  const rest = prepared.map((stream): ServedRoute => {
+    const readParams = toParamReader(stream.spec.params);
+    const readFields = toTextReader(stream.spec.query);
+    return {
+      method: "GET",
+      path: stream.spec.path,
+      publicCors: false,
+      async serve(request: HttpRequest, pathParams: PathParams, context: RequestContext): Promise<HttpReply> {
+        try {
+          const fields = readQuery(request.query);
+          const { ticket, rest: own } = takeTicket(fields);
+          const admission = await admit(stream, context, {
+            params: readParams(pathParams),
+            ticket,
+            gone: request.signal,
+            query() {
+              if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
+              return withResume(readFields(own), request);
+            },
+          });
+          const headers = toHeaders(context, admission.reader);
+          if (admission.opened.isOver) {
+            admission.reader.leave();
+            // A cache may store a 204 without cache-control.
+            return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
+          }
+          if (request.method === "HEAD") return headOnly(admission, headers);
+          const body = toText(admission, comeAgain(retryMs), ": still here\n\n", toServerSent);
+          return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
+        } catch (reason) {
+          if (isToComeAgain(reason, request)) return comeAgainReply(context);
+          return toHttpReply(await calls.refuse(reason, context, stream.key));
+        }
+      },
+    };
+  });
+
+  const trpc = prepared.map(
+    (stream): ServedRoute => ({
+      method: "GET",
+      path: `/trpc/${stream.key}`,
+      publicCors: false,
+      async serve(request: HttpRequest, _params: PathParams, context: RequestContext): Promise<HttpReply> {
+        try {
+          const fields = readQuery(request.query);
+          const { ticket } = takeTicket(fields);
+          const split = splitInput(stream.spec, fields);
+          const admission = await admit(stream, context, {
+            params: split.params,
+            ticket: ticket ?? toConnectionTicket(fields),
+            gone: request.signal,
+            query: () => withResume(split.query, request),
+          });
+          const headers = { ...toHeaders(context, admission.reader), ...eventStreamHeaders };
+          if (request.method === "HEAD") return headOnly(admission, headers);
+          const head = writeEvent({ event: "connected", data: "{}" });
+          const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvent);
+          return { status: 200, headers, body };
+        } catch (reason) {
+          if (isToComeAgain(reason, request)) return comeAgainReply(context);
+          // An EventSource hides the status from its page. The standard tRPC client reads this event instead.
+          const { problem } = await calls.refuse(reason, context, stream.key);
+          if (problem === undefined) throw reason;
+          const { trpc: code, status } = errorRow(problem.code);
+          const error: TrpcErrorShape = {
+            message: problem.detail,
+            code: TRPC_ERROR_CODES_BY_KEY[code],
+            data: { code, httpStatus: status, path: stream.key, problem },
+          };
+          const headers = { ...toHeaders(context), ...eventStreamHeaders };
+          return { status: 200, headers, body: writeEvent({ event: "serialized-error", data: JSON.stringify(error) }) };
+        }
+      },
+    }),
+  );
+  return [...rest, ...trpc];
+}
+
+/** The `last-event-id` header overrides `lastEventId` in the query, because an EventSource updates only the header. */
+function withResume(query: Readonly<Record<string, unknown>>, request: HttpRequest): Record<string, unknown> {
+  const lastEventId = request.header("last-event-id");
+  return lastEventId === undefined || lastEventId === "" ? { ...query } : { ...query, lastEventId };
+}
+
+function takeTicket(fields: TextFields | undefined): { readonly ticket: string | undefined; readonly rest: TextFields } {
+  const rest = new Map(fields);
+  const [ticket] = rest.get("ticket") ?? [];
+  rest.delete("ticket");
+  return { ticket, rest };
+}
+
+/** Reads the ticket from the `connectionParams` of a tRPC client: `{ "ticket": … }`. */
+function toConnectionTicket(fields: TextFields | undefined): string | undefined {
+  const [text] = fields?.get("connectionParams") ?? [];
+  if (text === undefined) return undefined;
+  const { ticket } = (parseJson(text, "query parameter connectionParams") ?? {}) as { ticket?: unknown };
+  return typeof ticket === "string" ? ticket : undefined;
+}
+
+function splitInput(spec: StreamSpec, fields: TextFields | undefined) {
+  const [text = ""] = fields?.get("input") ?? [];
+  const input: unknown = text === "" ? {} : parseJson(text, "query parameter input");
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    throw new AppError("bad_request", "The input must be an object.");
+  const names = Object.keys(spec.params.shape);
+  const entries = Object.entries(input);
+  return {
+    params: Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    query: Object.fromEntries(entries.filter(([name]) => !names.includes(name))),
+  };
+}
+
+function toHeaders({ requestId }: RequestContext, reader?: AdmittedReader): Record<string, string> {
+  const policy = reader === undefined || reader.ratePolicy === "" ? {} : { "ratelimit-policy": reader.ratePolicy };
+  return { "x-request-id": requestId, "x-svc-api-version": apiVersion, ...policy };
+}
+
+/** Answers HEAD. The reader leaves here, because `leave` is otherwise called at the end of the body. */
+function headOnly({ reader }: AdmittedStream, headers: Readonly<Record<string, string>>): HttpReply {
+  reader.leave();
+  return { status: 200, headers: { ...headers, ...eventStreamHeaders } };
+}
+
+/** True for a temporary failure (server stopping, store unavailable) that must not make an EventSource stop reconnecting. */
+function isToComeAgain(reason: unknown, request: HttpRequest): boolean {
+  const isPassing = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
+  return isPassing && wantsEventStream(request.header("accept"));
+}
+
+function comeAgainReply(context: RequestContext): HttpReply {
+  return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: comeAgain(retryMs), close: true };
+}
+
+function toServerSent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { event: item.event.event, id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) };
+    case "position":
+      return { event: "stream.position", id: item.token, data: "" };
+    case "end":
+      return { event: "stream.end", data: "{}" };
+  }
+}
+
+function toTrpcEvent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) };
+    case "position":
+      return { event: "restore-id", id: item.token, data: "" };
+    case "end":
+      return { event: "return", data: "" };
+  }
+}
+
+/** Returns the id that the contract has validated. Throws `not_found` if it is not a string. */
+export function idOf(input: Readonly<Record<string, unknown>>, name: string): string {
+  const id = input[name];
+  if (typeof id !== "string") throw notFound();
+  return id;
+}

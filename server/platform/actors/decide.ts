@@ -1,0 +1,273 @@
+/**
+ * Decides what one event changes in an actor and returns the changes as data for a commit.
+ *
+ * This is the pure half of the runtime. It runs the machine's `transition()` and turns the resulting actions into rows.
+ * Only the first pending effect has a due row. The next effect gets its row in the commit that settles the effect
+ * before it. Row ids are never reused, so the fence of an earlier row never matches a later row. This module knows no
+ * store and no clock.
+ */
+import { type AnyMachineSnapshot, initialTransition, transition } from "xstate";
+import { AppError } from "../../../api/schema/error.ts";
+import type { DropParams, TimerParams } from "../../../machines/effect.ts";
+import type { Batch, ClaimedRow, DueRow, DueWrite, Json, RecordWrite, Stored } from "../storage/port.ts";
+import type { ActorKind, ActorRecord, AllowedEvents, ArmedTimer, Lane, PendingEffect } from "./port.ts";
+
+export const effectRowKind = "actor.effect";
+export const timerRowKind = "actor.timer";
+
+/** Payload of both kinds of row. It identifies the actor by the name of its kind and its id. */
+export interface ActorRowPayload {
+  readonly actor: string;
+  readonly id: string;
+}
+export interface EffectRowPayload extends ActorRowPayload {
+  readonly lane?: Lane;
+}
+export interface TimerRowPayload extends ActorRowPayload {
+  readonly name: string;
+  readonly event: { readonly type: string };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: stands for a kind whose context and event are not known here
+export type AnyActorKind = ActorKind<any, any>;
+
+export interface Turn {
+  readonly nowMs: number;
+  readonly leaseMs: number;
+}
+
+export interface Decided<Context> {
+  readonly next: ActorRecord<Context>;
+  readonly record: RecordWrite<ActorRecord<Context>>;
+  readonly due: readonly DueWrite[];
+  /** The writes that the facts of this transition need. */
+  readonly facts: readonly Omit<Batch, "partition">[];
+  /** The row of the effect to run next, in the form in which this node holds it after the commit. */
+  readonly born?: ClaimedRow;
+  readonly timerTimesMs: readonly number[];
+}
+
+interface Moved<Context> {
+  readonly step: number;
+  readonly state: Json;
+  readonly context: Context;
+  readonly actions: readonly { readonly type: string; readonly params: unknown }[];
+  readonly removed: boolean;
+}
+
+function toMoved<Context>(
+  step: number,
+  [snapshot, actions]: readonly [AnyMachineSnapshot, readonly { readonly type: string; readonly params: unknown }[]],
+): Moved<Context> {
+  return { step, state: snapshot.value as Json, context: snapshot.context as Context, actions, removed: snapshot.hasTag("removed") };
+}
+
+function toSnapshot(kind: AnyActorKind, record: ActorRecord<unknown>): AnyMachineSnapshot {
+  if (record.machineVersion !== kind.machineVersion) {
+    const detail = `has machine version ${record.machineVersion}, not ${kind.machineVersion}: its record type must upgrade it`;
+    throw new Error(`${kind.name} ${record.id} ${detail}`);
+  }
+  return kind.machine.resolveState({ value: record.state as never, context: record.context as never });
+}
+
+/** Nested states are joined with dots, parallel states with commas. */
+function toStateName(value: unknown): string {
+  if (typeof value === "string") return value;
+  const names = Object.entries(value as Record<string, unknown>).map(([name, inner]) => {
+    const rest = toStateName(inner);
+    return rest === "" ? name : `${name}.${rest}`;
+  });
+  return names.join(", ");
+}
+
+export function toAllowed(kind: AnyActorKind, record: ActorRecord<unknown>, nowMs: number): AllowedEvents {
+  const snapshot = toSnapshot(kind, record);
+  const events: readonly string[] = kind.commands ?? kind.machine.events;
+  const allowed = events.filter((type) => snapshot.can({ type, nowMs }));
+  return { state: toStateName(record.state), allowed };
+}
+
+export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unknown>, type: string, nowMs: number): AppError {
+  const { state, allowed } = toAllowed(kind, record, nowMs);
+  const rest = allowed.length === 0 ? "nothing can be asked of it any more" : `allowed now: ${allowed.join(", ")}`;
+  return new AppError("invalid_transition", `${type} is not possible in state ${state}; ${rest}.`, {
+    currentState: state,
+    allowed: [...allowed],
+  });
+}
+
+export function decideBirth<Context>(
+  kind: ActorKind<Context, never> | AnyActorKind,
+  id: string,
+  input: object,
+  turn: Turn,
+): Decided<Context> {
+  const moved = toMoved<Context>(1, initialTransition(kind.machine, { nowMs: turn.nowMs, ...input }));
+  return toDecided(kind, id, null, moved, undefined, turn);
+}
+
+/**
+ * Returns `undefined` if the machine does not accept the event. `by` is the row that delivered the event; it is
+ * acknowledged.
+ */
+export function decideEvent<Context>(
+  kind: AnyActorKind,
+  previous: Stored<ActorRecord<Context>>,
+  event: { readonly type: string },
+  by: ClaimedRow | undefined,
+  turn: Turn,
+): Decided<Context> | undefined {
+  const snapshot = toSnapshot(kind, previous.value);
+  const timed = { ...event, nowMs: turn.nowMs };
+  if (!snapshot.can(timed)) return undefined;
+  const moved = toMoved<Context>(previous.value.step + 1, transition(kind.machine, snapshot, timed));
+  return toDecided(kind, previous.value.id, previous, moved, by, turn);
+}
+
+/** Acknowledges the row `by` without sending an event to the machine. */
+export function decideSettled<Context>(
+  kind: AnyActorKind,
+  previous: Stored<ActorRecord<Context>>,
+  by: ClaimedRow,
+  turn: Turn,
+): Decided<Context> {
+  const { id, step, state, context } = previous.value;
+  return toDecided(kind, id, previous, { step, state, context, actions: [], removed: false }, by, turn);
+}
+
+/** Cancels every due row of the actor, for the commit that deletes the actor. */
+export function toCancelled(record: ActorRecord<unknown>): readonly DueWrite[] {
+  const rows = [...record.pending.slice(0, 1).map((effect) => effect.id), ...Object.values(record.timers).map((timer) => timer.row)];
+  return rows.map((id) => ({ op: "cancel", id }));
+}
+
+function toDecided<Context>(
+  kind: AnyActorKind,
+  id: string,
+  previous: Stored<ActorRecord<Context>> | null,
+  moved: Moved<Context>,
+  by: ClaimedRow | undefined,
+  turn: Turn,
+): Decided<Context> {
+  const before = previous?.value;
+  const partition = kind.record.partitionOf(id);
+  const due: DueWrite[] = by === undefined ? [] : [{ op: "acknowledge", id: by.id, fence: by.fence }];
+  const dropped = toDropped(moved);
+  const kept = (before?.pending ?? []).filter(({ id: row, effect }) => row !== by?.id && !dropped.has(effect));
+  const asked = toPending(kind, id, moved);
+  const pending = [...kept, ...asked];
+  const { timers, writes, timesMs } = toTimers(kind, id, before, moved, by);
+  const settledEffect = by !== undefined && before?.pending[0]?.id === by.id;
+  const next: ActorRecord<Context> = {
+    id,
+    state: moved.state,
+    context: moved.context,
+    machineVersion: kind.machineVersion,
+    step: moved.step,
+    pending,
+    timers,
+    ...(settledEffect ? { lastEffectId: by.id } : before?.lastEffectId === undefined ? {} : { lastEffectId: before.lastEffectId }),
+  };
+  const facts = toFacts(kind, next, moved, turn);
+  if (moved.removed) {
+    if (previous === null) throw new Error(`${kind.name} ${id} is born into a removed state`);
+    const rows = toCancelled(previous.value).filter((write) => write.op === "cancel" && write.id !== by?.id);
+    const record: RecordWrite<ActorRecord<Context>> = { op: "delete", type: kind.record, replacing: previous };
+    return { next: { ...next, pending: [], timers: {} }, record, facts, due: [...due, ...rows], timerTimesMs: [] };
+  }
+  due.push(...writes);
+  const running = before?.pending[0];
+  // Cancel the row as well, so that a run in progress loses its lease with this commit.
+  if (running !== undefined && running.id !== by?.id && dropped.has(running.effect)) due.push({ op: "cancel", id: running.id });
+  const record: RecordWrite<ActorRecord<Context>> = { op: "put", type: kind.record, value: next, replacing: previous };
+  const [head] = pending;
+  const headHasRow = head !== undefined && head.id === before?.pending[0]?.id;
+  if (head === undefined || headHasRow) return { next, record, due, facts, timerTimesMs: timesMs };
+  const lane = kind.lane?.(next.context, head.effect);
+  const payload: EffectRowPayload = { actor: kind.name, id, ...(lane === undefined ? {} : { lane }) };
+  // The stored row counts one attempt already, so that a run that dies with this process counts as an attempt.
+  const row: DueRow = {
+    id: head.id,
+    kind: effectRowKind,
+    dueAtMs: turn.nowMs + turn.leaseMs,
+    payload: payload as unknown as Json,
+    attempts: 1,
+  };
+  due.push({ op: "schedule", row });
+  return { next, record, due, facts, born: { ...row, attempts: 0, partition, fence: 1 }, timerTimesMs: timesMs };
+}
+
+function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): readonly PendingEffect[] {
+  const pending: PendingEffect[] = [];
+  for (const { type, params } of moved.actions) {
+    if (type === "timer" || type === "drop" || isFact(kind, type)) continue;
+    if (!Object.hasOwn(kind.effects, type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
+    pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
+  }
+  return pending;
+}
+
+/** Names of the effects whose earlier pending requests this transition drops. */
+function toDropped({ actions }: Moved<unknown>): ReadonlySet<string> {
+  return new Set(actions.flatMap(({ type, params }) => (type === "drop" ? (params as DropParams).effects : [])));
+}
+
+function isFact(kind: AnyActorKind, type: string): boolean {
+  return kind.facts !== undefined && Object.hasOwn(kind.facts, type);
+}
+
+function toFacts<Context>(
+  kind: AnyActorKind,
+  next: ActorRecord<Context>,
+  moved: Moved<Context>,
+  { nowMs }: Turn,
+): Decided<Context>["facts"] {
+  const told = moved.actions.filter(({ type }) => isFact(kind, type));
+  return told.flatMap(({ type, params }, index) => {
+    const write = kind.facts?.[type];
+    return write === undefined
+      ? []
+      : [write({ id: `${next.id}:${moved.step}:fact:${index}`, params: (params ?? null) as Json, nowMs, next })];
+  });
+}
+
+interface TimerChanges {
+  readonly timers: Record<string, ArmedTimer>;
+  readonly writes: readonly DueWrite[];
+  readonly timesMs: readonly number[];
+}
+
+function toTimers(
+  kind: AnyActorKind,
+  id: string,
+  before: ActorRecord<unknown> | undefined,
+  moved: Moved<unknown>,
+  by: ClaimedRow | undefined,
+): TimerChanges {
+  const timers = new Map(Object.entries(before?.timers ?? {}));
+  const writes: DueWrite[] = [];
+  const timesMs: number[] = [];
+  const disarm = (name: string) => {
+    const row = timers.get(name)?.row;
+    // The row that delivered the event is already acknowledged under its fence.
+    if (row !== undefined && row !== by?.id) writes.push({ op: "cancel", id: row });
+    timers.delete(name);
+  };
+  const hasMoved = moved.step !== before?.step;
+  for (const [name, armed] of [...timers]) if (armed.row === by?.id || (hasMoved && !armed.keep)) disarm(name);
+  for (const { type, params } of moved.actions) {
+    if (type !== "timer") continue;
+    const timer = params as TimerParams;
+    disarm(timer.name);
+    if (timer.atMs === null) continue;
+    const row = `${id}:${moved.step}:timer:${timer.name}`;
+    const payload: TimerRowPayload = { actor: kind.name, id, name: timer.name, event: timer.event };
+    timers.set(timer.name, { row, keep: timer.keep === true });
+    writes.push({
+      op: "schedule",
+      row: { id: row, kind: timerRowKind, dueAtMs: timer.atMs, payload: payload as unknown as Json, attempts: 0 },
+    });
+    timesMs.push(timer.atMs);
+  }
+  return { timers: Object.fromEntries(timers), writes, timesMs };
+}

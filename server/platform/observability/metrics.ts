@@ -1,0 +1,160 @@
+/**
+ * Metrics collects the server's counters and renders them as Prometheus text.
+ *
+ * Each member reports one fact. The other parts of the server call only these functions and know nothing of Prometheus.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** Values that are read when the text is rendered, so that no other code has to update a gauge. */
+export interface Gauges {
+  /** Open sockets by kind. */
+  sockets(): Readonly<Record<string, number>>;
+  rooms(): number;
+  /** Bytes of request bodies in memory. */
+  bodyBytes(): number;
+  /** Stored runs of all workspaces by status. */
+  runs(): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  render(): Promise<string>;
+  /** Sets the source of the gauges for later calls of `/metrics`. */
+  watch(gauges: Gauges): void;
+  callAnswered(operation: string, status: number, ms: number): void;
+  batchAppended(updates: number, ms: number): void;
+  framesRelayed(frames: number): void;
+  updateRefused(code: string): void;
+  dueLag(kind: string, lagMs: number): void;
+  effectAttempt(kind: string, outcome: string): void;
+  webhookAttempt(outcome: string, ms: number): void;
+  storeError(): void;
+}
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const lagBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600];
+const webhookBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+export function createMetrics(): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+  let gauges: Gauges = { sockets: () => ({}), rooms: () => 0, bodyBytes: () => 0, runs: async () => new Map() };
+
+  const http = new Histogram({
+    name: "svc_http_seconds",
+    help: "Time from request to answer, by operation and status.",
+    labelNames: ["op", "status"],
+    buckets: secondsBuckets,
+    registers,
+  });
+  const append = new Histogram({
+    name: "svc_append_seconds",
+    help: "Time until a batch of updates of one document was durable.",
+    buckets: secondsBuckets,
+    registers,
+  });
+  const batch = new Histogram({
+    name: "svc_append_batch",
+    help: "Updates in such a batch.",
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  });
+  const relayed = new Counter({ name: "svc_relay_frames_total", help: "Frames sent on to other readers of a document.", registers });
+  const refused = new Counter({
+    name: "svc_refused_updates_total",
+    help: "Updates that were neither stored nor relayed, by code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const lag = new Histogram({
+    name: "svc_due_lag_seconds",
+    help: "How long a due row waited past its time, by kind.",
+    labelNames: ["kind"],
+    buckets: lagBuckets,
+    registers,
+  });
+  const attempts = new Counter({
+    name: "svc_effect_attempts_total",
+    help: "Attempts of effects, by kind of actor and outcome.",
+    labelNames: ["kind", "outcome"],
+    registers,
+  });
+  const webhook = new Histogram({
+    name: "svc_webhook_seconds",
+    help: "Duration of webhook attempts, by outcome.",
+    labelNames: ["outcome"],
+    buckets: webhookBuckets,
+    registers,
+  });
+  const storeErrors = new Counter({ name: "svc_store_errors_total", help: "Writes that the store refused or could not do.", registers });
+  new Gauge({
+    name: "svc_sockets",
+    help: "Open sockets, by kind.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      for (const [kind, open] of Object.entries(gauges.sockets())) this.set({ kind }, open);
+    },
+  });
+  new Gauge({
+    name: "svc_rooms",
+    help: "Documents in memory, by weight.",
+    labelNames: ["weight"],
+    registers,
+    collect() {
+      this.set({ weight: "warm" }, gauges.rooms());
+    },
+  });
+
+  new Gauge({
+    name: "svc_body_bytes",
+    help: "Bytes of request bodies in memory, until their requests are answered.",
+    registers,
+    collect() {
+      this.set(gauges.bodyBytes());
+    },
+  });
+  new Gauge({
+    name: "svc_runs",
+    help: "Runs that are kept, by status.",
+    labelNames: ["status"],
+    registers,
+    async collect() {
+      for (const [status, count] of await gauges.runs()) this.set({ status }, count);
+    },
+  });
+
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    watch(asked) {
+      gauges = asked;
+    },
+    callAnswered(op, status, ms) {
+      http.observe({ op, status }, ms / 1000);
+    },
+    batchAppended(updates, ms) {
+      append.observe(ms / 1000);
+      batch.observe(updates);
+    },
+    framesRelayed(frames) {
+      relayed.inc(frames);
+    },
+    updateRefused(code) {
+      refused.inc({ code });
+    },
+    dueLag(kind, lagMs) {
+      lag.observe({ kind }, Math.max(0, lagMs) / 1000);
+    },
+    effectAttempt(kind, outcome) {
+      attempts.inc({ kind, outcome });
+    },
+    webhookAttempt(outcome, ms) {
+      webhook.observe({ outcome }, ms / 1000);
+    },
+    storeError() {
+      storeErrors.inc();
+    },
+  };
+}

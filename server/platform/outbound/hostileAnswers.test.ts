@@ -1,0 +1,124 @@
+import { channel } from "node:diagnostics_channel";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { SecureContext } from "node:tls";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type CertificateAuthority, createCertificateAuthority } from "../../../test/support/certificateAuthority.ts";
+import { type EndlessAnswer, endlessAnswers, type HostileReceiver, startHostileReceiver } from "../../../test/support/hostileReceiver.ts";
+import { createOutboundFetch, type OutboundOutcome } from "./fetch.ts";
+import { createProviderFetch } from "./providerFetch.ts";
+import { createPublicAddresses } from "./publicAddress.ts";
+import { createCheckPublicUrl } from "./publicUrl.ts";
+
+const maxResponseBytes = 16 * 1024;
+/** A certificate, session tickets and the piece that the kernel hands over at once. */
+const maxReadBytes = maxResponseBytes + 160 * 1024;
+
+let authority: CertificateAuthority;
+let secureContext: SecureContext;
+let receiver: HostileReceiver;
+let answer: EndlessAnswer;
+/** Connections that this process has opened. */
+const dialled: Socket[] = [];
+const remember = (message: unknown) => void dialled.push((message as { socket: Socket }).socket);
+
+beforeAll(async () => {
+  authority = await createCertificateAuthority();
+  secureContext = await authority.secureContext();
+  receiver = await startHostileReceiver(() => answer, authority);
+});
+beforeEach(() => {
+  dialled.length = 0;
+  channel("net.client.socket").subscribe(remember);
+});
+afterEach(() => void channel("net.client.socket").unsubscribe(remember));
+afterAll(async () => {
+  await receiver.close();
+  await authority.remove();
+});
+
+function call(given: EndlessAnswer): Promise<OutboundOutcome> {
+  answer = given;
+  const addresses = createPublicAddresses(["127.0.0.0/8"]);
+  const checkUrl = createCheckPublicUrl({ addresses, resolve: async () => [], maxLength: 2048, resolveTimeoutMs: 1000 });
+  return createOutboundFetch({ checkUrl, secureContext })({
+    url: `https://127.0.0.1:${receiver.port}/hook`,
+    method: "POST",
+    headers: {},
+    body: "{}",
+    totalMs: 5000,
+    connectMs: 5000,
+    maxResponseBytes,
+    signal: new AbortController().signal,
+  });
+}
+
+async function expectLittleRead(): Promise<void> {
+  await expect.poll(() => receiver.openConnections, { timeout: 10_000 }).toBe(0);
+  expect(dialled.length).toBe(1);
+  expect(dialled[0]?.bytesRead).toBeGreaterThan(1000);
+  expect(dialled[0]?.bytesRead).toBeLessThanOrEqual(maxReadBytes);
+}
+
+test.each(Object.entries(endlessAnswers))(
+  "[OB9] of %s no more than the bound is read, and the attempt has failed",
+  async (_what, endless) => {
+    expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
+    await expectLittleRead();
+  },
+);
+
+test("[OB9] a body beyond the bound is left unread and the status counts", async () => {
+  const outcome = await call({ start: "HTTP/1.1 201 Made\r\ncontent-length: 99999999999\r\n\r\n", repeated: "body ".repeat(13_000) });
+  expect(outcome).toMatchObject({ kind: "answered", status: 201 });
+  const bodyBytes = outcome.kind === "answered" ? outcome.body.length : 0;
+  expect(bodyBytes).toBeGreaterThan(maxResponseBytes - 100);
+  expect(bodyBytes).toBeLessThanOrEqual(maxResponseBytes);
+  await expectLittleRead();
+});
+
+test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its bound is read", async (_what, endless) => {
+  const endpoint = await startHostileReceiver(() => endless);
+  const maxReceivedBytes = 2 * 1024 * 1024;
+  const provider = createProviderFetch({
+    baseUrl: `http://127.0.0.1:${endpoint.port}`,
+    addresses: createPublicAddresses(["127.0.0.0/8"]),
+    resolve: async () => [],
+    connectMs: 5000,
+    quietMs: 10_000,
+    maxBytes: 1024 * 1024,
+    maxLineBytes: 1000,
+    maxReceivedBytes,
+  });
+  try {
+    const asking = provider.fetch(`http://127.0.0.1:${endpoint.port}/v1`, { signal: AbortSignal.timeout(8000) });
+    await expect(asking.then((response) => response.text())).rejects.toThrow(/fetch failed|terminated/);
+    await expect.poll(() => endpoint.openConnections, { timeout: 10_000 }).toBe(0);
+    expect(dialled[0]?.bytesRead).toBeLessThanOrEqual(maxReceivedBytes + 64 * 1024);
+  } finally {
+    await provider.close();
+    await endpoint.close();
+  }
+});
+
+test("[OB10] each answer of a model's endpoint has a bound of its own", async () => {
+  const server = createServer((_request, response) => void response.end("x".repeat(1500)));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = createProviderFetch({
+    baseUrl,
+    addresses: createPublicAddresses(["127.0.0.0/8"]),
+    resolve: async () => [],
+    connectMs: 5000,
+    quietMs: 5000,
+    maxBytes: 2000,
+    maxLineBytes: 2000,
+    maxReceivedBytes: 2000,
+  });
+  try {
+    for (let n = 0; n < 3; n += 1) expect(await (await provider.fetch(baseUrl)).text()).toHaveLength(1500);
+  } finally {
+    await provider.close();
+    server.close();
+  }
+});

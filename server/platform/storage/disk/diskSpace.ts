@@ -1,0 +1,106 @@
+/**
+ * This module decides whether the disk accepts writes.
+ *
+ * It compares the free space with a reserve every second and remembers the result of the last commit. It distinguishes
+ * a full disk, which is temporary, from a broken disk, which is not.
+ *
+ * It writes nothing itself. After a failed commit, only a successful commit ends the refusal; `probe` requests one as
+ * soon as there is space.
+ */
+import { statfsSync } from "node:fs";
+import { StorageFullError, StorageUnavailableError } from "../port.ts";
+
+const MiB = 1024 * 1024;
+const checkEveryMs = 1000;
+const defaultReserveMiB = 256;
+/**
+ * LMDB reports a write that was cut short as "input/output error". If less than this is free, the cause is counted as
+ * lack of space.
+ */
+const nearlyFullMiB = 16;
+
+export interface DiskSpace {
+  /** The error for a write that starts now; `undefined` if the write may be tried. */
+  refusal(): Error | undefined;
+  freeMiB(): number;
+  committed(): void;
+  /** Decides whether a failed write means a full or a broken disk. Returns the error for the callers of the write. */
+  failed(reason: unknown): Error;
+  close(): void;
+}
+
+export interface DiskSpaceOptions {
+  readonly directory: string;
+  /** Reserve of free space, at most a tenth of the file system. Writes are refused if less is free. */
+  readonly reserveMiB?: number;
+  /** Must try one commit; called when there is space again after a failed commit. */
+  readonly probe: () => void;
+  /** Called when a write failed although there is space. The disk is broken, so the process should end. */
+  readonly onDiskError: (error: Error) => void;
+  readonly readSpace?: (directory: string) => Space;
+}
+
+interface Space {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+function readFileSystem(directory: string): Space {
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+const codesOfFull = new Set<unknown>(["ENOSPC", "EDQUOT", 28, 122]);
+
+function saysFull(reason: unknown): boolean {
+  if (!(reason instanceof Error)) return false;
+  if (codesOfFull.has((reason as { code?: unknown }).code) || /No space left|MDB_MAP_FULL|ENOSPC/.test(reason.message)) return true;
+  return saysFull(reason.cause);
+}
+
+export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
+  const { directory, reserveMiB = defaultReserveMiB, probe, onDiskError, readSpace = readFileSystem } = options;
+  let freeBytes = 0;
+  let totalBytes = 0;
+  let lastFailed = false;
+  let broken: Error | undefined;
+
+  function look(): void {
+    ({ freeBytes, totalBytes } = readSpace(directory));
+  }
+  const toReserve = (MiBs: number) => Math.min(MiBs * MiB, totalBytes / 10);
+  const short = () => freeBytes < toReserve(reserveMiB);
+  look();
+  const timer = setInterval(() => {
+    look();
+    if (lastFailed && !short() && broken === undefined) probe();
+  }, checkEveryMs);
+  timer.unref();
+
+  return {
+    refusal() {
+      if (broken !== undefined) return new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
+      if (!short() && !lastFailed) return undefined;
+      return new StorageFullError(
+        short()
+          ? `${Math.floor(freeBytes / MiB)} MiB are free in ${directory}; writes need ${Math.ceil(toReserve(reserveMiB) / MiB)} MiB`
+          : `the last write to ${directory} failed`,
+      );
+    },
+    freeMiB: () => Math.floor(freeBytes / MiB),
+    committed() {
+      lastFailed = false;
+    },
+    failed(reason) {
+      look();
+      if (saysFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
+        lastFailed = true;
+        return new StorageFullError(`there is no space left in ${directory}`, { cause: reason });
+      }
+      broken = reason instanceof Error ? reason : new Error(String(reason));
+      onDiskError(broken);
+      return new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
+    },
+    close: () => clearInterval(timer),
+  };
+}

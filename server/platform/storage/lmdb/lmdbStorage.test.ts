@@ -1,0 +1,271 @@
+/** What only a store on disk can do: end and begin again, keep others out, refuse what it must not touch. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Storage, StorageDamagedError } from "../port.ts";
+import { defineRecord } from "../recordType.ts";
+import { isLmdbWriteRejection, openLmdb } from "./database.ts";
+import { createLmdbStorage, type LmdbStorageOptions } from "./lmdbStorage.ts";
+
+interface Note {
+  readonly id: string;
+  readonly blobs?: readonly string[];
+}
+const note = defineRecord<Note>({
+  name: "note",
+  version: 1,
+  partitionOf: () => 7,
+  keyOf: (value) => value.id,
+  indexes: (value) => [["notes", value.id]],
+  unique: (value) => [["id", value.id]],
+  counts: () => [["notes"]],
+  blobs: (value) => value.blobs ?? [],
+});
+
+const startMs = 1_900_000_000_000;
+let directory = "";
+let opened: Storage[] = [];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "lmdb-"));
+});
+afterEach(async () => {
+  for (const storage of opened) await storage.close();
+  opened = [];
+  await rm(directory, { recursive: true });
+});
+
+async function open(options: Partial<LmdbStorageOptions> = {}): Promise<Storage> {
+  const storage = await createLmdbStorage({ directory, ...options });
+  opened.push(storage);
+  return storage;
+}
+
+const append = (log: string, ...entries: string[]) => ({ op: "append", log, entries: entries.map((entry) => Buffer.from(entry)) }) as const;
+
+async function readAll(storage: Storage, log: string, after = 0): Promise<readonly string[]> {
+  const read = await storage.log.read({ partition: 7, log, after, limit: 100_000 });
+  if (read.gap) throw new Error("a gap");
+  return read.entries.map(({ position, bytes }) => `${position}:${Buffer.from(bytes)}`);
+}
+
+describe("the embedded store over restarts", () => {
+  test("[ST25] everything that was acknowledged is there after a restart", async () => {
+    const first = await open();
+    const sha256 = await first.blobs.put(7, Buffer.from("blob"));
+    const due = { id: "d", kind: "k", dueAtMs: 9e12, payload: { deep: [1] }, attempts: 3 };
+    await first.commit({
+      partition: 7,
+      records: [{ op: "put", type: note, value: { id: "a", blobs: [sha256] }, replacing: null }],
+      logs: [append("l", "one", "two"), { op: "trim", log: "l", through: 1 }, append("gone", "x")],
+      due: [{ op: "schedule", row: due }],
+    });
+    await first.commit({ partition: 7, logs: [{ op: "drop", log: "gone" }] });
+    await first.close();
+    const second = await open();
+    expect(await second.records.get(note, "a")).toEqual({ value: { id: "a", blobs: [sha256] }, revision: 1 });
+    expect(await second.index.scan({ partition: 7, prefix: ["notes"], limit: 9 })).toEqual([{ key: ["notes", "a"], target: "a" }]);
+    expect(await second.counts.get(7, [["notes"]])).toEqual([1]);
+    expect(await readAll(second, "l", 1)).toEqual(["2:two"]);
+    expect(await second.log.read({ partition: 7, log: "l", after: 0, limit: 1 })).toEqual({ gap: true, firstKept: 2, tail: 2 });
+    expect(await second.log.tail(7, "gone")).toBe(0);
+    expect(await second.due.get(7, "d")).toEqual({ ...due, partition: 7, fence: 1 });
+    expect(Buffer.from((await second.blobs.get(7, sha256)) ?? []).toString()).toBe("blob");
+    expect(await second.commit({ partition: 7, logs: [append("l", "three"), append("gone", "again")] })).toMatchObject({
+      positions: [3, 1],
+    });
+  });
+
+  test("[ST13] regrouping and restarts in any order keep every position", async () => {
+    const kept: string[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      // Odd rounds regroup after each write, even ones leave everything to the replay of the next start.
+      const storage = await open(round % 2 === 1 ? { regroupBytes: 1 } : {});
+      for (let at = 0; at < 25; at += 1) {
+        const entries = [`${round}.${at}`, "x".repeat(at * 400)];
+        await storage.commit({ partition: 7, logs: [append("l", ...entries), append(`other ${at % 5}`, "y")] });
+        for (const entry of entries) kept.push(`${kept.length + 1}:${entry}`);
+      }
+      expect(await readAll(storage, "l")).toEqual(kept);
+      expect(await readAll(storage, "l", 333)).toEqual(kept.slice(333));
+      await storage.close();
+    }
+    const storage = await open();
+    for (let other = 0; other < 5; other += 1) expect(await storage.log.tail(7, `other ${other}`)).toBe(40);
+  });
+
+  test("[ST14] logs that were trimmed or dropped around regrouping are so after a restart", async () => {
+    const write = async (storage: Storage, ...logs: NonNullable<Parameters<Storage["commit"]>[0]["logs"]>) => {
+      await storage.commit({ partition: 7, logs });
+    };
+    let storage = await open({ regroupBytes: 1 });
+    await write(storage, append("trimmed", "1", "2", "3", "4"), append("dropped", "1", "2"), append("anew", "1", "2", "3"));
+    await storage.close();
+    storage = await open();
+    await write(storage, append("trimmed", "5", "6"), append("dropped", "3"), append("anew", "4"));
+    await write(storage, { op: "trim", log: "trimmed", through: 5 }, { op: "drop", log: "dropped" }, { op: "drop", log: "anew" });
+    await write(storage, append("anew", "first"));
+    await storage.close();
+    for (const regroupBytes of [1e9, 1, 1e9]) {
+      storage = await open({ regroupBytes });
+      await write(storage, append("beside", "x"));
+      expect(await readAll(storage, "trimmed", 5)).toEqual(["6:6"]);
+      expect(await storage.log.read({ partition: 7, log: "trimmed", after: 4, limit: 1 })).toEqual({ gap: true, firstKept: 6, tail: 6 });
+      expect(await readAll(storage, "dropped")).toEqual([]);
+      expect(await readAll(storage, "anew")).toEqual(["1:first"]);
+      await storage.close();
+    }
+  });
+
+  test("[ST14] nothing of a dropped log shows in the one that begins anew under its name", async () => {
+    const storage = await open({ regroupBytes: 1 });
+    const writes = [...["1", "2", "3", "4"].map((entry) => append("l", `old ${entry}`)), { op: "drop", log: "l" } as const];
+    for (const write of [...writes, append("l", "1", "2", "3"), append("l", "4", "5")]) {
+      await storage.commit({ partition: 7, logs: [write] });
+      // Each of these takes a slice of regrouping with it, so that every write becomes a chunk of its own.
+      for (let turn = 0; turn < 4; turn += 1) await storage.commit({ partition: 7, logs: [append("beside", "x")] });
+    }
+    for (let after = 0; after < 5; after += 1) {
+      expect(await readAll(storage, "l", after)).toEqual(["1:1", "2:2", "3:3", "4:4", "5:5"].slice(after));
+    }
+  });
+
+  test("[ST12] at a start every lease of the earlier process is free, and fences go on rising", async () => {
+    const first = await open();
+    const before = await first.leases.acquire(7, "room", "one", 3_600_000);
+    await first.close();
+    const second = await open();
+    const after = await second.leases.acquire(7, "room", "two", 1000);
+    expect(after?.fence).toBeGreaterThan(before?.fence ?? Number.POSITIVE_INFINITY);
+    const late = { kind: "fence", lease: "room", atLeast: before?.fence ?? 0 } as const;
+    expect(await second.commit({ partition: 7, require: [late] })).toEqual({ ok: false, conflict: { kind: "fence", lease: "room" } });
+  });
+
+  test("[ST21] store time does not go back over a restart, though the clock did", async () => {
+    let nowMs = startMs;
+    const first = await open({ now: () => nowMs });
+    for (; nowMs < startMs + 220; nowMs += 30) await first.commit({ partition: 7, logs: [append("l", "x")] });
+    const last = first.now();
+    await first.close();
+    const second = await open({ now: () => startMs - 3_600_000 });
+    expect(second.now()).toBeGreaterThanOrEqual(last - 30);
+  });
+});
+
+describe("the embedded store and what it must not touch", () => {
+  test("[ST20] a second process in the directory says so and stops; a killed one leaves it free", async () => {
+    const held = await open();
+    await expect(createLmdbStorage({ directory })).rejects.toThrow(/held by another process \(pid \d+\)/);
+    await held.close();
+    const child = fork(join(import.meta.dirname, "../../../../test/fault/storageChild.ts"), ["hold", directory], {
+      execArgv: ["--import", "tsx"],
+      silent: true,
+    });
+    await once(child, "message");
+    const refusal = await createLmdbStorage({ directory }).catch((reason: unknown) => reason);
+    expect(refusal).toBeInstanceOf(StorageDamagedError);
+    expect(String(refusal)).toContain(`pid ${child.pid}`);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const storage = await open();
+    expect((await storage.status()).writes).toBe("ok");
+    expect(readdirSync(directory).filter((name) => name.startsWith("in-use-"))).toHaveLength(1);
+  });
+
+  test("[ST20] of several that start at once in one directory, one opens it", async () => {
+    const starts = await Promise.allSettled([1, 2, 3, 4].map(() => createLmdbStorage({ directory })));
+    const open = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+    opened.push(...open);
+    expect(open).toHaveLength(1);
+    for (const start of starts) if (start.status === "rejected") expect(start.reason).toBeInstanceOf(StorageDamagedError);
+  });
+
+  test("[ST20] a directory whose path no socket can have is locked all the same", async () => {
+    const deep = join(directory, "d".repeat(120));
+    const storage = await createLmdbStorage({ directory: deep });
+    await expect(createLmdbStorage({ directory: deep })).rejects.toThrow(StorageDamagedError);
+    await storage.close();
+    await (await createLmdbStorage({ directory: deep })).close();
+  });
+
+  test.each([
+    ["mversion", "2", /version 2/],
+    ["mpartitions", "32", /32 partitions/],
+    [`t${"1".padStart(14, "0")}`, "\u0001\u0000", /cannot be read/],
+    [`t${"1".padStart(14, "0")}`, "\u0001\u0002\u0000\u0037l", /cannot be read/],
+  ])("[ST20] a store with %s = %j is refused, and untouched", async (key, value, message) => {
+    const first = await open();
+    await first.commit({ partition: 7, records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }] });
+    await first.close();
+    const change = async (text: string | undefined) => {
+      const db = openLmdb(join(directory, "store"));
+      const before = db.getString(key);
+      await db.childTransaction(() => void (text === undefined ? db.remove(key) : db.put(key, text)));
+      await db.close();
+      return before;
+    };
+    const before = await change(value);
+    const refusal = await createLmdbStorage({ directory }).catch((reason: unknown) => reason);
+    expect(refusal).toBeInstanceOf(StorageDamagedError);
+    expect(String(refusal)).toMatch(message);
+    expect(await change(before)).toBe(value);
+    expect(await (await open()).records.get(note, "a")).toBeDefined();
+  });
+
+  test("[ST20] a missing log group is found at the start", async () => {
+    const first = await open();
+    for (const entry of ["1", "2", "3"]) await first.commit({ partition: 7, logs: [append("l", entry)] });
+    await first.close();
+    const db = openLmdb(join(directory, "store"));
+    await db.childTransaction(() => void db.remove(`t${"2".padStart(14, "0")}`));
+    await db.close();
+    await expect(createLmdbStorage({ directory })).rejects.toThrow(/group 2 is missing/);
+  });
+
+  test("[ST20] a file that is no store is refused", async () => {
+    mkdirSync(join(directory, "store"));
+    for (const content of ["x", "x".repeat(20_000), Buffer.alloc(20_000)]) {
+      writeFileSync(join(directory, "store", "data.mdb"), content);
+      await expect(createLmdbStorage({ directory })).rejects.toThrow(StorageDamagedError);
+    }
+  });
+
+  test("[ST20] a store that was made once and is empty or gone is told of, and no new one comes in its place", async () => {
+    const first = await open();
+    await first.commit({ partition: 7, records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }] });
+    await first.close();
+    const data = join(directory, "store", "data.mdb");
+    const content = readFileSync(data);
+    const refused = () => expect(createLmdbStorage({ directory })).rejects.toThrow(/held a store, and now .*data\.mdb is missing or empty/);
+    writeFileSync(data, "");
+    await refused();
+    expect(statSync(data).size).toBe(0);
+    await rm(join(directory, "store"), { recursive: true });
+    await refused();
+    expect(existsSync(join(directory, "store"))).toBe(false);
+    // What another program of LMDB would have made of it.
+    await openLmdb(join(directory, "store")).close();
+    await refused();
+    writeFileSync(data, content);
+    expect(await (await open()).records.get(note, "a")).toBeDefined();
+  });
+
+  test("[ST20] what a first start leaves that was killed before its first commit is no lost store", async () => {
+    mkdirSync(join(directory, "store"));
+    writeFileSync(join(directory, "store", "data.mdb"), "");
+    writeFileSync(join(directory, "store", "lock.mdb"), "");
+    await (await open()).close();
+    await expect(open()).resolves.toBeDefined();
+  });
+
+  test("[ST19] rejections of LMDB's writer are told apart from all others", () => {
+    const inside = new Error("Commit failed");
+    inside.stack = "Error: Commit failed\n    at rejectCommit (file:///app/node_modules/lmdb/write.js:612:17)";
+    expect(isLmdbWriteRejection(inside)).toBe(true);
+    expect(isLmdbWriteRejection(new Error("lmdb/write.js"))).toBe(false);
+    expect(isLmdbWriteRejection("lmdb/write.js")).toBe(false);
+  });
+});

@@ -1,0 +1,153 @@
+/**
+ * The LMDB writer runs every write of the embedded store: it connects the group commit to LMDB's transactions.
+ *
+ * Besides its jobs, each transaction carries the group of log writes, a slice of the regroup, and the store time. The
+ * writer also decides whether a failed transaction means a programming error or a failure of the disk. It does not know
+ * what jobs do.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { StoreClock } from "../clock.ts";
+import type { DiskSpace } from "../disk/diskSpace.ts";
+import { createGroupCommit } from "../groupCommit.ts";
+import type { KeyValueWriter } from "../keyValue.ts";
+import { StorageFullError, StorageUnavailableError } from "../port.ts";
+import type { LmdbDatabase, LmdbReader } from "./database.ts";
+import type { LmdbLog } from "./log.ts";
+import type { LmdbMeta } from "./meta.ts";
+import type { Regroup } from "./regroup.ts";
+
+interface LmdbWriterParts {
+  readonly db: LmdbDatabase;
+  readonly map: KeyValueWriter;
+  readonly reader: LmdbReader;
+  readonly log: LmdbLog;
+  readonly regroup: Regroup;
+  readonly meta: LmdbMeta;
+  readonly clock: StoreClock;
+  readonly disk: DiskSpace;
+  /** A regroup starts at once if the logs in memory exceed this number of bytes. */
+  readonly regroupBytes: number;
+}
+
+export interface LmdbWriter {
+  /** Runs `work` in the next transaction, after all earlier jobs. Resolves when the transaction is durable. */
+  write<Result>(work: (store: KeyValueWriter, nowMs: number) => Result): Promise<Result>;
+  /** Moves log entries from groups into chunks, in slices between other writes. Only one regroup runs at a time. */
+  regroup(): Promise<void>;
+  /** Makes one commit, even while writes are refused, to find out whether the disk accepts it. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** LMDB provides the reason of a failed commit through a separate promise. */
+async function toCause(reason: unknown): Promise<unknown> {
+  const commitError = (reason as { readonly commitError?: Promise<unknown> }).commitError;
+  if (commitError === undefined) return reason;
+  const told = commitError.then(
+    () => reason,
+    (cause: unknown) => cause,
+  );
+  return Promise.race([told, delay(1000, reason, { ref: false })]);
+}
+
+/** Errors of LMDB have a numeric code. Any other error that ends a transaction is a programming error. */
+function isOfLmdb(reason: unknown): boolean {
+  return reason instanceof Error && ("commitError" in reason || typeof (reason as { code?: unknown }).code === "number");
+}
+
+export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
+  let changed = false;
+  let sliceWanted = false;
+  let regrouping: Promise<void> | undefined;
+  let closed = false;
+
+  const store: KeyValueWriter = {
+    get: map.get,
+    keys: map.keys,
+    put(key, value) {
+      transactions.dirty = true;
+      changed = true;
+      map.put(key, value);
+    },
+    delete(key) {
+      transactions.dirty = true;
+      changed = true;
+      map.delete(key);
+    },
+  };
+
+  const transactions = {
+    dirty: false,
+    async run(work: () => void) {
+      await db.childTransaction(work);
+    },
+    begin() {
+      changed = sliceWanted;
+      if (sliceWanted) regroup.write();
+      sliceWanted = false;
+    },
+    end() {
+      changed = log.write() || changed;
+      if (changed) meta.write(map, clock.now());
+    },
+    committed() {
+      reader.renew();
+      log.committed(regroup.committed());
+      if (!changed) return;
+      meta.committed();
+      disk.committed();
+      if (log.recentBytes >= regroupBytes) void startRegroup();
+    },
+    async failed(reason: unknown) {
+      regroup.undo();
+      log.undo();
+      if (!isOfLmdb(reason)) return reason instanceof Error ? reason : new Error(String(reason));
+      return disk.failed(await toCause(reason));
+    },
+  };
+  const group = createGroupCommit(transactions);
+
+  async function runRegroup(): Promise<void> {
+    if (!regroup.start()) return;
+    try {
+      while (regroup.running && !closed && disk.refusal() === undefined) {
+        sliceWanted = true;
+        await group.run(() => undefined);
+      }
+    } catch (reason) {
+      // The disk is already known to refuse writes. The next regroup continues after the last finished slice.
+      if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) throw reason;
+    }
+  }
+
+  function startRegroup(): Promise<void> {
+    regrouping ??= runRegroup().finally(() => {
+      regrouping = undefined;
+    });
+    return regrouping;
+  }
+
+  return {
+    write(work) {
+      const refusal = closed ? new StorageUnavailableError("the store is closed") : disk.refusal();
+      if (refusal !== undefined) return Promise.reject(refusal);
+      return group.run(() => work(store, clock.now()));
+    },
+    regroup: startRegroup,
+    async probe() {
+      if (closed) return;
+      try {
+        await group.run(() => {
+          changed = true;
+        });
+      } catch (reason) {
+        if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) throw reason;
+      }
+    },
+    async close() {
+      closed = true;
+      await regrouping;
+      await group.idle();
+    },
+  };
+}

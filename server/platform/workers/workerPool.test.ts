@@ -1,0 +1,80 @@
+import { afterEach, expect, test } from "vitest";
+import type { SpinTasks } from "../../../test/support/spinThread.ts";
+import { createWorkerPool, type WorkerPool } from "./workerPool.ts";
+
+const program = new URL("../../../test/support/spinThread.ts", import.meta.url);
+const hour = 3_600_000;
+const of = (owner: string, maxMs = hour, maxWaitMs = hour) => ({ owner, maxMs, maxWaitMs });
+
+let workers: WorkerPool<SpinTasks>;
+afterEach(() => workers.close());
+const start = (threads: number, maxWaiting = 10) => {
+  workers = createWorkerPool<SpinTasks>({ program, threads, maxHeapMiB: 64, maxWaiting });
+  return workers;
+};
+
+test("[AR19] a task that does not end, exhausts its memory or its stack is given up, and the next one is served", async () => {
+  const { run } = start(1);
+  expect(await run("spin", hour, of("a", 50))).toEqual({ kind: "tooMuch" });
+  expect(await run("exhaust", undefined, of("a"))).toEqual({ kind: "tooMuch" });
+  expect(await run("nest", undefined, of("a"))).toEqual({ kind: "tooMuch" });
+  expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
+});
+
+test("[AR19] a refusal comes back as it was made, a bug as a failure", async () => {
+  const { run } = start(1);
+  await expect(run("refuse", "anchor_not_found", of("a"))).rejects.toMatchObject({
+    code: "anchor_not_found",
+    message: "Not there.",
+    facts: { errors: [{ pointer: "/a" }] },
+  });
+  await expect(run("fail", undefined, of("a"))).rejects.toThrow("a bug");
+  expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
+});
+
+test("[AR22] an owner with much waiting leaves a thread for others, and owners take turns", async () => {
+  const { run } = start(2);
+  const order: string[] = [];
+  const ask = async (owner: string, ms: number, name: string) => {
+    await run("spin", ms, of(owner));
+    order.push(name);
+  };
+  const endless = run("spin", hour, of("hostile", 1000));
+  const later = [ask("hostile", 1, "hostile again"), ask("a", 30, "a1"), ask("a", 30, "a2"), ask("a", 30, "a3"), ask("b", 1, "b1")];
+  await Promise.all(later);
+  // The endless task holds one thread, so the other one serves the rest. Owner b has used no time yet and goes before the rest of a.
+  expect(await endless).toEqual({ kind: "tooMuch" });
+  expect(order).toEqual(["a1", "b1", "a2", "a3", "hostile again"]);
+});
+
+test("[AR24] an owner whose tasks are quick is not held up by several owners whose tasks are heavy", async () => {
+  const { run } = start(1);
+  const order: string[] = [];
+  const ask = async (owner: string, ms: number) => {
+    await run("spin", ms, of(owner));
+    order.push(owner);
+  };
+  const heavy = ["a", "b", "c"].flatMap((owner) => [ask(owner, 200), ask(owner, 200), ask(owner, 200)]);
+  const quick = Array.from({ length: 6 }, () => ask("quick", 1));
+  await Promise.all([...heavy, ...quick]);
+  const first = ["a", "b", "c", ...Array(6).fill("quick")];
+  expect(order.slice(0, 9)).toEqual(first);
+  expect(order.slice(9).toSorted()).toEqual(["a", "a", "b", "b", "c", "c"]);
+});
+
+test("[AR22] what waits too long or too much is told so, and what is under way goes on", async () => {
+  const { run } = start(1, 1);
+  const first = run("spin", 300, of("a"));
+  const second = run("echo", "in time", of("a"));
+  expect(await run("echo", "one too many", of("a"))).toEqual({ kind: "busy" });
+  expect(await run("echo", "too late", of("b", hour, 20))).toEqual({ kind: "busy" });
+  expect(await first).toEqual({ kind: "done", value: 300 });
+  expect(await second).toEqual({ kind: "done", value: "in time" });
+});
+
+test("[AR19] once closed nothing hangs: what is under way, what waits and what comes is told that its turn does not come", async () => {
+  const { run, close } = start(1);
+  const asked = [run("spin", hour, of("a")), run("echo", "x", of("a"))];
+  await close();
+  expect(await Promise.all([...asked, run("echo", "y", of("a"))])).toEqual(Array(3).fill({ kind: "busy" }));
+});

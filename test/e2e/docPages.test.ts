@@ -1,0 +1,50 @@
+/** The examples of docs/authentication.md, docs/workspaces.md and docs/publishing.md, run as they are written. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createExampleFolder, type ExampleFolder, readExample, root } from "../support/docExamples.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+let server: RunningServer;
+let folder: ExampleFolder;
+
+beforeAll(async () => {
+  server = await startServer({ SVC_ADMIN_USERNAME: "admin", SVC_ADMIN_PASSWORD: "correct horse battery" });
+  folder = createExampleFolder(server.url);
+});
+afterAll(async () => {
+  folder.remove();
+  await server.remove();
+});
+
+test("[OP43] docs/publishing.md: the example works on a store where the README's first minute has published a page", async () => {
+  for (const [page, name] of [
+    ["README.md", "first-minute"],
+    ["docs/publishing.md", "publish"],
+    ["docs/publishing.md", "publish"],
+  ] as const) {
+    expect(await folder.run(readExample(page, name))).toMatchObject({ code: 0, stderr: "" });
+  }
+});
+
+test("[OP43] the examples show why the server refused a request", async () => {
+  for (const page of ["README.md", "docs/authentication.md", "docs/workspaces.md", "docs/publishing.md", "docs/webhooks.md"]) {
+    const lines = readFileSync(join(root, page), "utf8").split("\n");
+    const helpers = lines.filter((line) => line.startsWith("field()"));
+    expect(helpers.length, page).toBeGreaterThan(0);
+    for (const helper of helpers) {
+      const { code, stderr } = await folder.run(`${helper}\necho '{"code":"name_taken","detail":"The slug is taken."}' | field url\n`);
+      expect(code, page).not.toBe(0);
+      expect(stderr, page).toContain("The slug is taken.");
+    }
+  }
+});
+
+test.each([
+  ["docs/authentication.md", "sign-in", ["admin", "204"]],
+  ["docs/authentication.md", "api-key", ["write", "insufficient_scope", "revoked", "key_revoked"]],
+  ["docs/workspaces.md", "members", ["bob", "member", "admin", "admin: owner, bob: admin", "Handbook", "204", "not_found"]],
+  ["docs/publishing.md", "publish", ["First.", "snapshot", "2", "First.", "2", "First.", "Second.", "204", "unpublished"]],
+])("[OP43] %s: the example %s prints what the page says", async (page, name, lines) => {
+  expect(await folder.run(readExample(page, name))).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });
+});

@@ -1,0 +1,240 @@
+/** The code of docs/editor.md, as it is written there, against a real server that it loses and finds again. */
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
+import type { WebsocketProvider } from "y-websocket";
+import type * as Y from "yjs";
+import { createRest, type Rest, signIn } from "../support/clients.ts";
+import { createExampleFolder, type ExampleFolder, namedPackages } from "../support/docExamples.ts";
+import { type RunningServer, type Settings, startServer } from "../support/server.ts";
+
+const page = "docs/editor.md";
+/** The account of the README, which the pages sign in with. */
+const admin = { username: "admin", password: "correct horse battery" };
+
+interface State {
+  readonly open: boolean;
+  readonly writable: boolean;
+  readonly saved: boolean;
+  readonly problem?: string;
+}
+
+interface PageEditor {
+  readonly doc: Y.Doc;
+  readonly text: Y.Text;
+  readonly provider: WebsocketProvider;
+  connect(): Promise<void>;
+  close(): void;
+}
+
+type Call = (method: string, path: string, body?: unknown) => Promise<{ ticket: string }>;
+
+interface PageCode {
+  openEditor(options: { url: string; articleId: string; getTicket: () => Promise<string>; onState?: (state: State) => void }): PageEditor;
+  signIn(url: string, username: string, password: string): Promise<Call>;
+}
+
+let server: RunningServer;
+let rest: Rest;
+let workspaceId: string;
+let articleId: string;
+let folder: ExampleFolder;
+const editors: PageEditor[] = [];
+
+beforeEach(() => {
+  vi.stubGlobal("WebSocket", WebSocket);
+});
+afterEach(async () => {
+  for (const editor of editors.splice(0)) editor.close();
+  folder.remove();
+  await server.remove();
+  vi.unstubAllGlobals();
+});
+
+async function started(settings: Settings = {}): Promise<void> {
+  server = await startServer({ SVC_ADMIN_USERNAME: admin.username, SVC_ADMIN_PASSWORD: admin.password, ...settings });
+  folder = createExampleFolder(server.url, namedPackages(page));
+  rest = await signIn(server.url, admin);
+  workspaceId = (await rest.expect(200, "GET", "/workspaces")).workspaces[0].workspaceId;
+  articleId = (await rest.expect(201, "POST", "/articles", { workspaceId, title: "Typed" })).articleId;
+}
+
+async function pageCode(): Promise<PageCode> {
+  const files = [folder.save("docs/authentication.md", "session.mjs"), folder.save(page, "editor.mjs")];
+  const [session, editor] = await Promise.all(files.map((file) => import(/* @vite-ignore */ pathToFileURL(file).href)));
+  return { ...session, ...editor };
+}
+
+const ticketOf = async (from: Rest) => {
+  const { status, body } = await from.request("POST", "/auth/stream-ticket", { resource: `article:${articleId}` });
+  if (status !== 201) throw Object.assign(new Error(body.detail), { status });
+  return body.ticket as string;
+};
+
+/** Opens the article with the page's code; `state()` is what the page's code reported last. */
+async function open(getTicket: () => Promise<string> = () => ticketOf(rest)) {
+  const { openEditor } = await pageCode();
+  let state: State = { open: false, writable: false, saved: true };
+  const tickets: string[] = [];
+  const editor = openEditor({
+    url: server.url,
+    articleId,
+    getTicket: async () => {
+      tickets.push(await getTicket());
+      return tickets.at(-1) as string;
+    },
+    onState: (now) => {
+      state = now;
+    },
+  });
+  editors.push(editor);
+  const until = (wanted: Partial<Record<keyof State, unknown>>) => vi.waitFor(() => expect(state).toMatchObject(wanted), 30_000);
+  await until({ open: true });
+  return { ...editor, tickets, state: () => state, until, type: (text: string) => editor.text.insert(editor.text.length, text) };
+}
+
+const stored = async () => (await rest.expect(200, "GET", `/articles/${articleId}/content`)).content as string;
+
+/** The code with which the server closes a new socket that comes with this ticket; undefined while it is good. */
+function closeCodeOf(ticket: string): Promise<number | undefined> {
+  const socket = new WebSocket(`${server.url.replace("http", "ws")}/collab/${articleId}?ticket=${ticket}`);
+  return new Promise((resolve, reject) => {
+    socket.once("message", () => {
+      socket.close();
+      resolve(undefined);
+    });
+    socket.once("close", resolve);
+    socket.once("error", reject);
+  });
+}
+
+test("[RT60] an editor that reconnects with an expired ticket gets a new one, and what was typed is stored", async () => {
+  await started({ LIMITS: `{"keep.ticket":3000,"keep.accessToken":3000}` });
+  const { signIn: pageSignIn } = await pageCode();
+  const call = await pageSignIn(server.url, admin.username, admin.password);
+  const editor = await open(async () => (await call("POST", "/auth/stream-ticket", { resource: `article:${articleId}` })).ticket);
+  await vi.waitFor(async () => expect(await closeCodeOf(editor.tickets.at(-1) as string)).toBe(4401), 30_000);
+  const used = editor.tickets.length;
+  editor.type("The open socket outlives its ticket.\n");
+  await editor.until({ open: true, writable: true, saved: true });
+  expect(editor.tickets).toHaveLength(used);
+
+  await server.kill();
+  await editor.until({ open: false });
+  editor.type("Typed while the server was gone.\n");
+  expect(editor.state()).toMatchObject({ saved: false });
+  await server.start({ LIMITS: "{}" });
+  await editor.until({ open: true, writable: true, saved: true });
+  expect(editor.tickets).toHaveLength(used + 1);
+  rest = await signIn(server.url, admin);
+  expect(await stored()).toBe("The open socket outlives its ticket.\nTyped while the server was gone.\n");
+});
+
+test("[RT61] an editor reports text as saved only when it is stored, through restarts and a kill of the server", async () => {
+  await started();
+  const editor = await open();
+  let expected = "";
+  for (const end of ["kill", "stop", "kill"] as const) {
+    const before = `Before the ${end}.\n`;
+    editor.type(before);
+    await editor.until({ saved: true });
+    await server[end]();
+    expected += before;
+    await editor.until({ open: false });
+    editor.type(`After the ${end}.\n`);
+    await server.start();
+    await editor.until({ open: true, writable: true, saved: true });
+    expected += `After the ${end}.\n`;
+    await server.kill();
+    await server.start();
+    expect(await stored()).toBe(expected);
+    await editor.until({ open: true });
+  }
+  expect(editor.tickets).toHaveLength(1);
+});
+
+test("[RT62] after a revoked key or a sign-out an editor keeps what is typed until there is a new credential", async () => {
+  await started();
+  const { key, keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Editor" });
+  let credential = createRest(server.url, { "x-api-key": key });
+  const editor = await open(() => ticketOf(credential));
+  editor.type("Stored with the key.\n");
+  await editor.until({ saved: true });
+  await rest.expect(200, "POST", `/api-keys/${keyId}/revoke`);
+  await editor.until({ open: false, problem: expect.stringContaining("(4410)") });
+  editor.type("Typed after the key was revoked.\n");
+  await editor.connect();
+  await editor.until({ open: false, saved: false, problem: expect.stringContaining("revoked") });
+  credential = rest;
+  await editor.connect();
+  await editor.until({ open: true, writable: true, saved: true });
+  expect(editor.state().problem).toBe(undefined);
+  expect(await stored()).toBe("Stored with the key.\nTyped after the key was revoked.\n");
+
+  await rest.expect(204, "POST", "/auth/logout");
+  await editor.until({ open: false, problem: expect.stringContaining("session") });
+  editor.type("Typed after the sign-out.\n");
+  rest = await signIn(server.url, admin);
+  credential = rest;
+  await editor.connect();
+  await editor.until({ open: true, saved: true });
+  expect(await stored()).toContain("Typed after the sign-out.\n");
+});
+
+test("[RT63] what a reader types never counts as saved, and a person who lost access is told so", async () => {
+  await started();
+  const { key } = await rest.expect(201, "POST", "/api-keys", { name: "Reader", scopes: ["articles:read"] });
+  const reader = await open(() => ticketOf(createRest(server.url, { "x-api-key": key })));
+  const writer = await open();
+  await writer.until({ writable: true });
+  expect(reader.state()).toMatchObject({ open: true, writable: false, saved: true });
+  writer.type("Seen by the reader.\n");
+  await writer.until({ saved: true });
+  await vi.waitFor(() => expect(reader.text.toString()).toBe("Seen by the reader.\n"), 30_000);
+  reader.type("Not stored.\n");
+  await reader.until({ saved: false, writable: false, problem: expect.stringContaining("read") });
+  reader.provider.disconnect();
+  await reader.connect();
+  await reader.until({ open: true, saved: false, writable: false });
+
+  await rest.expect(201, "POST", "/accounts", { username: "bob", password: "correct horse battery" });
+  const bob = await signIn(server.url, { username: "bob", password: "correct horse battery" });
+  const team = await rest.expect(201, "POST", "/workspaces", { name: "Team", type: "team" });
+  await rest.expect(201, "POST", `/workspaces/${team.workspaceId}/members`, { username: "bob", role: "member" });
+  const reading = articleId;
+  articleId = (await rest.expect(201, "POST", "/articles", { workspaceId: team.workspaceId, title: "Shared" })).articleId;
+  const member = await open(() => ticketOf(bob));
+  await member.until({ writable: true });
+  await rest.expect(204, "DELETE", `/workspaces/${team.workspaceId}/members/bob`);
+  await member.until({ open: false, problem: expect.stringContaining("(4403)") });
+  articleId = reading;
+  expect(await stored()).toBe("Seen by the reader.\n");
+});
+
+test("[RT64] text that the server refuses never counts as saved: another root type, and a full document", async () => {
+  await started({ LIMITS: `{"article.file":60}` });
+  const other = await open();
+  await other.until({ writable: true });
+  for (let at = 0; at < 3; at += 1) other.doc.getMap("prosemirror").set("key", at);
+  await other.until({ open: false, saved: false, problem: expect.stringContaining("(4400)") });
+
+  const full = await open();
+  await full.until({ writable: true });
+  full.type("Fits.\n");
+  await full.until({ saved: true });
+  for (let at = 0; at < 3; at += 1) full.type("x".repeat(100));
+  await full.until({ open: false, saved: false, problem: expect.stringContaining("(4413)") });
+  expect(await stored()).toBe("Fits.\n");
+});
+
+test("[OP43] the program of docs/editor.md runs from an empty folder, stores what it typed and ends", async () => {
+  await started();
+  folder.save("docs/authentication.md", "session.mjs");
+  for (const name of ["editor.mjs", "main.mjs"]) folder.save(page, name);
+  const { code, stdout, stderr } = await folder.run("node main.mjs\n");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.trim().split("\n").at(-1)).toBe("{ open: true, writable: true, saved: true, problem: undefined }");
+  const { articles } = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}`);
+  articleId = articles[0].articleId;
+  expect(await stored()).toBe("Typed live.\n");
+});

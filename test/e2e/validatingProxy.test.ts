@@ -1,0 +1,29 @@
+/** The real server behind Prism: whatever it answers is what the OpenAPI document says. */
+import { afterEach, expect, test } from "vitest";
+import { tourEverything } from "../support/apiTour.ts";
+import { createDocumentClient, readOperations, startValidatingProxy, type ValidatingProxy } from "../support/prismProxy.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+let server: RunningServer | undefined;
+let proxy: ValidatingProxy | undefined;
+afterEach(async () => {
+  await proxy?.close();
+  await server?.remove();
+});
+
+test("[API44] a validating proxy finds no answer of any operation that breaks the OpenAPI document", async () => {
+  server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
+  proxy = await startValidatingProxy(server.url);
+  let carried: Readonly<Record<string, string>> = {};
+  const client = createDocumentClient(proxy.url, () => carried);
+  await tourEverything({
+    send: client.send,
+    operator: server.operator,
+    carry: (headers) => {
+      carried = headers;
+    },
+  });
+  const missed = [...readOperations().keys()].filter((operationId) => !client.succeeded.has(operationId));
+  expect(missed, "operations of docs/openapi.json that test/support/apiTour.ts does not visit").toEqual([]);
+  expect(client.requests).toBeGreaterThan(100);
+});

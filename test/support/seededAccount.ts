@@ -1,0 +1,65 @@
+/**
+ * An account with one of everything that operations can name, so that a test can ask for it as somebody else: its ids,
+ * and all of it that the account itself can read.
+ */
+import type { Rest } from "./clients.ts";
+import { untilReturns } from "./untilReturns.ts";
+
+/** Ids that say whose data it is. */
+export const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
+export type IdName = (typeof idNames)[number];
+/** The rest are names that everybody uses. */
+export type Ids = Readonly<Record<IdName | "username" | "workflowId" | "artifactKey", string>>;
+export const commonNames = { workflowId: "draft", artifactKey: "outline-1" } as const;
+
+export interface SeededAccount {
+  readonly rest: Rest;
+  readonly ids: Ids;
+}
+
+/** `mark` is a word of every text in it. The run waits for its decision: nothing moves by itself. */
+export async function seedAccount(rest: Rest, username: string, mark = "Kept"): Promise<SeededAccount> {
+  const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: `${mark} house`, type: "team" });
+  const inside = `/workspaces/${workspaceId}`;
+  const content = `# ${mark}\n\nAs it was.\n`;
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: `${mark} article`, content });
+  const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: `${mark} first` });
+  await rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: mark, message: `${mark} second` });
+  const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: `${mark} key`, scopes: ["articles:read"] });
+  await rest.expect(201, "POST", "/api-keys", { name: `${mark} other key`, scopes: ["articles:read"] });
+  const { webhookId } = await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}` });
+  await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}/other` });
+  await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { mode: "snapshot" });
+  const topic = { title: `${mark} in high wind`, targetAudience: "builders" };
+  const { topicId } = await rest.expect(201, "POST", `${inside}/topics`, topic);
+  await rest.expect(201, "POST", `${inside}/topics`, { ...topic, title: `${mark} in no wind` });
+  const drafted = await rest.expect(201, "POST", `${inside}/topics/${topicId}/article`, {});
+  const draft = { mode: "append", content: `${mark} draft`, message: `${mark} draft` };
+  await rest.expect(200, "PATCH", `/articles/${drafted.articleId}/content`, draft);
+  const { runId } = await rest.expect(202, "POST", `${inside}/topics/${topicId}/workflow-runs`, {});
+  const { pendingApproval } = await untilReturns(async () => {
+    const run = await rest.expect(200, "GET", `/runs/${runId}`);
+    if (run.status !== "paused_for_approval") throw new Error(`the run is ${run.status}`);
+    return run;
+  }, 30_000);
+  const { approvalId } = pendingApproval;
+  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
+}
+
+/** Everything that an account can read, by path. */
+export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<Record<string, unknown>> {
+  const { workspaceId, articleId, topicId, runId } = ids;
+  const topics = `/workspaces/${workspaceId}/topics`;
+  const paths = [
+    ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
+    ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
+    ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
+    ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
+    `/articles/${articleId}/public-link`,
+    ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
+    ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
+    ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),
+  ];
+  const answers = await Promise.all(paths.map(async (path) => [path, (await rest.request("GET", path)).body] as const));
+  return Object.fromEntries(answers.map(([path, { requestId: _, ...body }]) => [path, body]));
+}
