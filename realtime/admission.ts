@@ -17,14 +17,19 @@ export interface Refusal {
   readonly detail: string;
 }
 
+interface LeftToOwners<Speaker> {
+  readonly owners: readonly Speaker[];
+  readonly awaitsNodes: boolean;
+}
+
 export type Verdict<Speaker> =
   /**
    * Store `update`. `isEarly`: content that it builds on is still missing. `owners`: speakers whose content was cut out of
-   * the update; they must be asked for it in a resync.
+   * the update; they must be asked for it in a resync. `awaitsNodes`: content of owners on other nodes was cut out.
    */
-  | { readonly kind: "admitted"; readonly update: InspectedUpdate; readonly isEarly: boolean; readonly owners: readonly Speaker[] }
-  /** Nothing is left to store: the content is durable, already queued, or must come from `owners`. */
-  | { readonly kind: "known"; readonly owners: readonly Speaker[] }
+  | ({ readonly kind: "admitted"; readonly update: InspectedUpdate; readonly isEarly: boolean } & LeftToOwners<Speaker>)
+  /** Nothing is left to store: the content is durable, already queued, or must come from its owners. */
+  | ({ readonly kind: "known" } & LeftToOwners<Speaker>)
   | { readonly kind: "refused"; readonly refusal: Refusal }
   /** Judge the update again when the queued updates have been applied. */
   | { readonly kind: "wait" }
@@ -129,11 +134,11 @@ export class Admission<Speaker> {
     }
     const owned = this.leaveToOwners(question);
     if (owned.kind === "refused") return owned;
-    const { update, owners } = owned;
+    const { update, owners, awaitsNodes } = owned;
     const news = update.sections.filter((section) => section.to > this.known(section.clientId));
     if (news.length === 0) {
       const deletion = this.judgeDeletes(update, question);
-      if (deletion === "known") return { kind: "known", owners };
+      if (deletion === "known") return { kind: "known", owners, awaitsNodes };
       if (deletion === "wait") return { kind: "wait" };
     }
     // Missing content is judged last, because that check also counts the update's bytes as pending.
@@ -144,7 +149,7 @@ export class Admission<Speaker> {
       (missing.length > 0 ? this.judgeMissing(missing, question) : undefined);
     if (verdict === undefined) {
       this.admit(update);
-      return { kind: "admitted", update, isEarly: missing.length > 0, owners };
+      return { kind: "admitted", update, isEarly: missing.length > 0, owners, awaitsNodes };
     }
     if (verdict.kind === "refused") this.refuse(news, question.speaker);
     return verdict;
@@ -173,7 +178,8 @@ export class Admission<Speaker> {
    * Such content can be legitimate (clients repair a loss together), so it is cut out and a resync of its owner is
    * requested. Clocks without text are legitimate only in a sync step 2, which contains everything the client has.
    * Sockets of one author may write for each other: an old socket may be dead without being closed, and its successor
-   * must get everything that it sent stored. An owner on another node sends its content there, so it is not asked here.
+   * must get everything that it sent stored. An owner on another node sends its content there, so the
+   * speaker is asked again when this node has read it.
    */
   private leaveToOwners({ update, speaker, isAnswer }: AdmissionRequest<Speaker>) {
     const owners = new Map<number, Speaker | undefined>();
@@ -188,13 +194,14 @@ export class Admission<Speaker> {
     };
     for (const section of update.sections) if (look(section)) runs ||= section.hasRuns;
     for (const range of update.deletes) look(range);
-    if (owners.size === 0) return { kind: "left", update, owners: [] } as const;
+    if (owners.size === 0) return { kind: "left", update, owners: [], awaitsNodes: false } as const;
     if (speaker === undefined || (runs && !isAnswer)) {
       const [clientId] = owners.keys();
       return refused("content_not_accepted", `The client id ${clientId} belongs to another open socket.`);
     }
     const trimmed = trimUpdate(update, (clientId) => (owners.has(clientId) ? this.known(clientId) : undefined), this.limits);
-    return { kind: "left", update: trimmed, owners: [...new Set(owners.values())].filter((owner) => owner !== undefined) } as const;
+    const here = [...new Set(owners.values())].filter((owner) => owner !== undefined);
+    return { kind: "left", update: trimmed, owners: here, awaitsNodes: [...owners.values()].includes(undefined) } as const;
   }
 
   /**

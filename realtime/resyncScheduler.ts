@@ -10,6 +10,7 @@ import type { Clock } from "./ports.ts";
 
 const everyMs = 250;
 const maxVectorBytes = 4096;
+const otherNodeMs = 5000;
 
 export interface ResyncSchedulerOptions {
   readonly clock: Clock;
@@ -25,7 +26,10 @@ export class ResyncScheduler {
    * has written more or has left.
    */
   private readonly claimants = new Map<Connection, Set<Connection>>();
+  /** Connections that sent content of client ids whose owners are on other nodes, before this node had that content. */
+  private readonly awaitingNodes = new Set<Connection>();
   private cancel: (() => void) | undefined;
+  private cancelAwaiting: (() => void) | undefined;
 
   constructor(options: ResyncSchedulerOptions) {
     this.options = options;
@@ -44,6 +48,27 @@ export class ResyncScheduler {
       const claimants = this.claimants.get(owner) ?? new Set();
       this.claimants.set(owner, claimants.add(claimant));
     }
+    this.options.whenSettled(() => this.run());
+  }
+
+  /**
+   * Requests a resync of `claimant` when this node next reads what other nodes appended, or after 5 s: the owner may have
+   * left its node without sending the content.
+   */
+  awaitOtherNodes(claimant: Connection): void {
+    this.awaitingNodes.add(claimant);
+    this.cancelAwaiting ??= this.options.clock.after(otherNodeMs, () => {
+      this.options.whenSettled(() => this.noteCaughtUp());
+    });
+  }
+
+  /** Notes that this node has read the batches of other nodes. */
+  noteCaughtUp(): void {
+    if (this.awaitingNodes.size === 0) return;
+    this.cancelAwaiting?.();
+    this.cancelAwaiting = undefined;
+    for (const claimant of this.awaitingNodes) this.due.add(claimant);
+    this.awaitingNodes.clear();
     this.options.whenSettled(() => this.run());
   }
 
@@ -74,6 +99,7 @@ export class ResyncScheduler {
   /** Removes a connection that has left. Claimants of its client ids get a resync, because they may now supply the content. */
   forget(connection: Connection): void {
     this.due.delete(connection);
+    this.awaitingNodes.delete(connection);
     for (const others of this.claimants.values()) others.delete(connection);
     if (this.resyncClaimants(connection)) this.options.whenSettled(() => this.run());
   }
@@ -89,5 +115,6 @@ export class ResyncScheduler {
 
   stop(): void {
     this.cancel?.();
+    this.cancelAwaiting?.();
   }
 }

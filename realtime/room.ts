@@ -216,6 +216,7 @@ export class Room {
     const verdict = this.admission.judge(question);
     if (verdict.kind === "admitted" || verdict.kind === "known") {
       for (const owner of verdict.owners) this.resyncs.requestResync(owner, question.speaker);
+      if (verdict.awaitsNodes && question.speaker !== undefined) this.resyncs.awaitOtherNodes(question.speaker);
     }
     if (verdict.kind === "admitted") {
       const { update } = verdict;
@@ -470,6 +471,7 @@ export class Room {
     this.revision = Math.max(this.revision, revision);
     // A revision that was announced but could not be read is dropped here; the next announcement or poll reports it again.
     this.heardRevision = Math.min(this.heardRevision, this.revision);
+    this.resyncs.noteCaughtUp();
   }
 
   private async saveSnapshot(): Promise<void> {

@@ -76,6 +76,20 @@ const onceFailed: Step[][] = [
   ],
 ];
 
+/** A history that failed once on two nodes: a client erased text before its node had read it from the node of the writer. */
+const onceFailedOnTwoNodes: Step[] = [
+  { kind: "toServer", client: 0, count: 1 },
+  { kind: "type", client: 0, at: 0, text: " " },
+  { kind: "ask", client: 0 },
+  { kind: "replace", client: 0, at: 0, text: " 𐀀 " },
+  { kind: "whisper", client: 0, to: 1 },
+  { kind: "toClient", client: 0, count: 1 },
+  { kind: "toClient", client: 1, count: 1 },
+  { kind: "toServer", client: 0, count: 1 },
+  { kind: "release", count: 1 },
+  { kind: "erase", client: 1, at: 0, length: 1 },
+];
+
 const names = ["ada", "bob", "cyd", "dan"];
 const clamp = (value: number, max: number) => Math.max(0, Math.min(value, max));
 
@@ -270,7 +284,7 @@ it("[RT1] [RT2] [RT3] [RT22] whatever is written at once, lost on the way, held 
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), fc.integer({ min: 1, max: 2 }), (steps, nodes) =>
       converges(steps, nodes),
     ),
-    { numRuns: 300, examples: onceFailed.map((steps) => [steps, 1]) },
+    { numRuns: 300, examples: [...onceFailed.map((steps): [Step[], number] => [steps, 1]), [onceFailedOnTwoNodes, 2]] },
   );
 });
 
