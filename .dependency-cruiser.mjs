@@ -8,7 +8,6 @@
 const tests = "\\.test\\.ts$|^test/|^bench/";
 /** The process: it composes the layers and is imported by none. */
 const process = "^server/[^/]+\\.ts$";
-const composition = "^server/(compose|start|main|admin)\\.ts$";
 
 /** What one domain may import of another: its port, its records, its service, and the facts about access. */
 const doors = "^server/domain/(call/|.*/(port|records|service)\\.ts$|identity/(access/|workspaces/access\\.ts$))";
@@ -70,15 +69,15 @@ export default {
       { path: "^server/platform/storage/" },
     ),
     forbid(
-      "storage adapters are named in compose",
-      "Only the composition and tests know which store it is.",
-      { path: "^(server|realtime|api|machines)/", pathNot: `^server/platform/storage/|${composition}|${tests}` },
+      "storage adapters are named in server/store.ts",
+      "Only one file and tests know which store it is.",
+      { path: "^(server|realtime|api|machines)/", pathNot: `^server/platform/storage/|^server/store\\.ts$|${tests}` },
       { path: "^(server/platform/storage/(memoryStorage\\.ts|lmdb/|redis/)|node_modules/(lmdb|redis)/)" },
     ),
     forbid(
-      "host adapters are named in compose",
-      "Only the composition and tests know which host it is.",
-      { pathNot: `^server/edge/host/|${composition}|${tests}` },
+      "host adapters are named in server/edge/host",
+      "Only its startHost.ts and tests know which host it is.",
+      { pathNot: `^server/edge/host/|${tests}` },
       { path: "^(server/edge/host/(uws|node)\\.ts|node_modules/(uWebSockets\\.js|uws-pack|ws)/)" },
     ),
     forbid(

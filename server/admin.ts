@@ -7,12 +7,13 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
-import { composePasswordReset, describeStore, hasStore, openStorage } from "./compose.ts";
 import type { Config } from "./config.ts";
+import { createPasswordReset } from "./domain/identity/accounts/passwordReset.ts";
 import { type ExitCode, exitCodes } from "./platform/exit.ts";
 import { readSecretKeyFile, secretKeyFileName } from "./platform/secretKeyFile.ts";
 import { deriveSecrets } from "./platform/secrets.ts";
 import { toLinkAddress } from "./platform/settings/linkAddress.ts";
+import { describeStore, hasStore, openStorage } from "./store.ts";
 
 export const usage = `Usage: svc-server <command>
 
@@ -87,7 +88,8 @@ export async function resetPassword(config: Config, username: string, log: Logge
     diskError = error;
   });
   try {
-    const passwords = composePasswordReset({ config, storage, baseUrl: config.baseUrl ?? toLinkAddress(config).origin, log });
+    const baseUrl = config.baseUrl ?? toLinkAddress(config).origin;
+    const passwords = createPasswordReset({ storage, baseUrl, lifetimeMs: config.limits["keep.setupLink"], log });
     const link = await passwords.createLink(username);
     if (link === undefined) return { refusal: `There is no account "${username}" in ${describeStore(config)}.`, code: exitCodes.usage };
     const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);

@@ -1,158 +1,51 @@
 /**
  * Compose creates every part of the server and passes each one its dependencies.
  *
- * The parts are created in dependency order. This is the only file that names the concrete stores (LMDB, Redis) and
- * hosts (uWebSockets.js, node:http). All other files depend on their ports.
+ * It reads from top to bottom: the platform, then the domains, then the edge. No part uses a later one. A domain adds
+ * its changes to the commits of articles with listeners, which need only the platform, so they exist before the
+ * articles. `installManifests` registers what the domains and the edge add to the process.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
-import { createRooms } from "../realtime/rooms.ts";
 import type { Config } from "./config.ts";
-import { articleRecordTypes } from "./domain/articles/records.ts";
-import { createArticleService, createDocumentStore } from "./domain/articles/service.ts";
+import { createLocateArticle } from "./domain/articles/locate.ts";
+import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
-import { joinParts } from "./domain/call/together.ts";
-import { folderRecordTypes } from "./domain/folders/records.ts";
 import { createAccessWatch } from "./domain/identity/access/accessFacts.ts";
-import { authRecordTypes } from "./domain/identity/access/credentialRecords.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
-import { createPasswordReset } from "./domain/identity/accounts/passwordReset.ts";
-import { authActorKinds } from "./domain/identity/auth/apiKeyKind.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
-import { accountRecordTypes } from "./domain/identity/registry/accountRecords.ts";
-import { createAccountRegistry } from "./domain/identity/registry/accountRegistry.ts";
 import { createIdentity } from "./domain/identity/service.ts";
-import { workspaceRecordTypes } from "./domain/identity/workspaces/records.ts";
-import { createPublishing } from "./domain/publishing/publishing.ts";
-import { publishingRecordTypes } from "./domain/publishing/records.ts";
+import { createPublishingListeners } from "./domain/publishing/listeners.ts";
+import { createPublishing } from "./domain/publishing/service.ts";
+import { defineRunKind } from "./domain/runs/engine/runKind.ts";
+import { createConfiguredModel } from "./domain/runs/executors/configuredModel.ts";
 import { createExecutors } from "./domain/runs/executors/executors.ts";
-import { createModel } from "./domain/runs/executors/model.ts";
-import { runRecordTypes } from "./domain/runs/model/records.ts";
+import { createRunListeners } from "./domain/runs/listeners.ts";
+import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
-import { topicRecordTypes } from "./domain/topics/records.ts";
+import { createFindTopicId } from "./domain/topics/findTopic.ts";
+import { createTopicListeners } from "./domain/topics/listeners.ts";
 import { createTopicService } from "./domain/topics/service.ts";
-import { createWebhookCleanup } from "./domain/webhooks/cleanup.ts";
-import { createWebhookActorKinds } from "./domain/webhooks/deliver.ts";
-import { createEnqueue } from "./domain/webhooks/enqueue.ts";
-import { webhookRecordTypes } from "./domain/webhooks/records.ts";
-import { createWebhooks } from "./domain/webhooks/webhooks.ts";
+import { createWebhookService } from "./domain/webhooks/service.ts";
 import { createApp } from "./edge/app.ts";
 import { createRateLimits } from "./edge/calls/rateLimits.ts";
-import { callRecordTypes } from "./edge/calls/records.ts";
 import { createCollabSocket } from "./edge/collab/collabSocket.ts";
-import { createAccountHandlers } from "./edge/handlers/accounts.ts";
-import { createArticleHandlers } from "./edge/handlers/articles.ts";
-import { createAuthHandlers } from "./edge/handlers/auth.ts";
-import { createCommitHandlers } from "./edge/handlers/commits.ts";
-import { createContentHandlers } from "./edge/handlers/content.ts";
-import { createKeyHandlers } from "./edge/handlers/keys.ts";
-import { createMemberHandlers } from "./edge/handlers/members.ts";
-import { createPublicLinkHandlers } from "./edge/handlers/publicLinks.ts";
-import { createRunHandlers } from "./edge/handlers/runs.ts";
-import { createTopicHandlers } from "./edge/handlers/topics.ts";
-import { createWebhookHandlers } from "./edge/handlers/webhooks.ts";
-import { createWorkflowHandlers } from "./edge/handlers/workflows.ts";
-import { createWorkspaceHandlers } from "./edge/handlers/workspaces.ts";
-import type { Host, HostApp } from "./edge/host/port.ts";
-import { createProbeRoutes } from "./edge/pages/probes.ts";
-import { createPublicPageRoutes } from "./edge/pages/publicPage.ts";
-import { setupRoutes } from "./edge/pages/setup.ts";
-import { createWelcomeRoutes } from "./edge/pages/welcome.ts";
-import { createWellKnownRoutes } from "./edge/pages/wellKnown.ts";
+import { createHandlers } from "./edge/handlers/handlers.ts";
+import type { HostApp } from "./edge/host/port.ts";
+import { createPageService } from "./edge/pages/service.ts";
 import { createStreamService } from "./edge/streams/service.ts";
 import { createTimelineReader } from "./edge/streams/timelineReader.ts";
-import { after } from "./platform/actors/after.ts";
-import { createDuePump } from "./platform/actors/due.ts";
-import type { DueWorker } from "./platform/actors/port.ts";
-import { createActorRuntime } from "./platform/actors/runtime.ts";
-import { CannotListen } from "./platform/exit.ts";
+import { createHousekeepingManifest, installManifests } from "./platform/composition/manifest.ts";
+import { createParts } from "./platform/composition/parts.ts";
+import { countStoreErrors } from "./platform/observability/countStoreErrors.ts";
 import type { Metrics } from "./platform/observability/metrics.ts";
-import { createOutboundFetch } from "./platform/outbound/fetch.ts";
-import { createProviderFetch } from "./platform/outbound/providerFetch.ts";
-import { createPublicAddresses } from "./platform/outbound/publicAddress.ts";
-import { createCheckPublicUrl } from "./platform/outbound/publicUrl.ts";
-import { createResolve } from "./platform/outbound/resolver.ts";
+import { createOutbound } from "./platform/outbound/outbound.ts";
 import type { Secrets } from "./platform/secrets.ts";
-import { createDirectory, directoryRow } from "./platform/storage/directory.ts";
-import { createHousekeeping, housekeepingKinds } from "./platform/storage/housekeeping.ts";
-import { createIds } from "./platform/storage/ids.ts";
-import { isLmdbWriteRejection } from "./platform/storage/lmdb/database.ts";
-import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
 import type { Storage } from "./platform/storage/port.ts";
-import { type AnyRecordType, createRecordTypes } from "./platform/storage/recordType.ts";
-import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
-import { describeRedis } from "./platform/storage/storeAddress.ts";
-import { isMarked } from "./platform/storage/storeMark.ts";
-
-const recordTypes = [
-  directoryRow,
-  ...callRecordTypes,
-  ...accountRecordTypes,
-  ...authRecordTypes,
-  ...workspaceRecordTypes,
-  ...articleRecordTypes,
-  ...webhookRecordTypes,
-  ...publishingRecordTypes,
-  ...folderRecordTypes,
-  ...topicRecordTypes,
-  ...runRecordTypes,
-] as readonly AnyRecordType[];
-
-/** Opens Redis if it is configured, otherwise LMDB. After `onDiskError` the store is unusable and the process must end. */
-export function openStorage(
-  { redis, dataDir, diskReserveMiB }: Pick<Config, "redis" | "dataDir" | "diskReserveMiB">,
-  onDiskError: (error: Error) => void,
-): Promise<Storage> {
-  if (redis !== undefined) return createRedisStorage({ ...redis, recordTypes, onLost: onDiskError });
-  return createLmdbStorage({ directory: dataDir, diskReserveMiB, recordTypes, onDiskError });
-}
-
-/** Returns the location of the store for messages: the data directory or the Redis address. */
-export function describeStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): string {
-  return redis === undefined ? dataDir : describeRedis(redis.address);
-}
-
-/** True if the data directory holds a store. Always true with Redis, because only opening Redis shows what it holds. */
-export function hasStore({ redis, dataDir }: Pick<Config, "redis" | "dataDir">): boolean {
-  return redis !== undefined || existsSync(join(dataDir, "store")) || isMarked(dataDir);
-}
-
-/** Creates the parts that a password reset needs. No server may run on this store. */
-export function composePasswordReset({ config, storage, baseUrl, log }: Pick<ServiceOptions, "config" | "storage" | "baseUrl" | "log">) {
-  const registry = createAccountRegistry({ storage, directory: createDirectory(storage), access: createAccessWatch({ storage, log }) });
-  return createPasswordReset({ storage, registry, baseUrl, lifetimeMs: config.limits["keep.setupLink"], log });
-}
-
-/** True for an unhandled rejection that the store causes after it has rejected the affected writes. It is safe to ignore. */
-export const isRejectionOfStore = isLmdbWriteRejection;
-
-/** Starts the uWebSockets.js host, or the `node:http` host if uWebSockets.js has no binary here. Throws `CannotListen`. */
-export async function startFittingHost(app: HostApp, config: Pick<Config, "host" | "port" | "limits">, log: Logger): Promise<Host> {
-  const options = {
-    host: config.host,
-    port: config.port,
-    maxFrameBytes: config.limits["frame.bytes"],
-    // A whole document must fit into the send buffer of a slow reader in addition to `socket.buffer`.
-    maxBufferedBytes: config.limits["socket.buffer"] + config.limits["document.bytes"],
-    onError: (err: unknown) => log.error({ err }, "a connection failed on a bug"),
-  };
-  try {
-    const { startUwsHost } = await import("./edge/host/uws.ts");
-    return await startUwsHost(app, options);
-  } catch (reason) {
-    if (reason instanceof CannotListen) throw reason;
-    log.warn(
-      { reason: (reason as Error).message },
-      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the slower host on node:http serves instead`,
-    );
-    const { startNodeHost } = await import("./edge/host/node.ts");
-    return startNodeHost(app, options);
-  }
-}
+import { createRecordTypes } from "./platform/storage/recordType.ts";
+import { recordTypes } from "./store.ts";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -174,264 +67,130 @@ export interface Service {
 }
 
 export async function composeService(options: ServiceOptions): Promise<Service> {
-  const { config, baseUrl, secrets, log, metrics } = options;
-  const { limits, leaseMs } = config;
-  const storage = countStoreErrors(options.storage, metrics);
-  const nodeId = randomUUID();
-  const ids = createIds(storage);
-  const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
-  const rateLimits = createRateLimits({ storage, limits });
-  const directory = createDirectory(storage);
-  const access = createAccessWatch({ storage, log });
-  const pump = createDuePump({ storage, log, leaseMs, observe: { lag: metrics.dueLag } });
-  const actors = createActorRuntime({
-    storage,
-    pump,
+  const { config, baseUrl, secrets, log, metrics, version, isServing } = options;
+  const { limits, leaseMs, corsOrigins, proxyHops, checkpointQuietMs, checkpointMaxMs } = config;
+
+  // Platform: what every domain may use.
+  const platform = createParts({
+    storage: countStoreErrors(options.storage, metrics),
     log,
     leaseMs,
-    observe: { attempt: (kind, _effect, outcome) => metrics.effectAttempt(kind, outcome) },
+    observe: { lag: metrics.dueLag, attempt: (kind, _effect, outcome) => metrics.effectAttempt(kind, outcome) },
   });
-
-  const identity = await createIdentity({
-    storage,
-    actors,
-    secrets,
+  const { storage, pump } = platform;
+  const access = createAccessWatch(platform);
+  const parts = {
+    ...platform,
+    nodeId: randomUUID(),
     limits,
-    log,
+    secrets,
     baseUrl,
-    leaseMs,
-    ids,
-    pager,
-    directory,
-    access,
-    locateArticle: (articleId, where) => articleService.articles.locate(articleId, where),
-    locateRun: (runId) => runService.runs.locate(runId),
-  });
+    pager: createPager({ storage, pageKey: secrets.pageKey, limits }),
+    pageTokens: createPageTokens(secrets.pageKey),
+  };
+  const outbound = createOutbound({ limits, allowCidrs: config.outboundAllowCidrs });
+  const types = createRecordTypes(recordTypes);
 
-  const addresses = createPublicAddresses(config.outboundAllowCidrs);
-  const resolve = createResolve();
-  const checkUrl = createCheckPublicUrl({
-    addresses,
-    resolve,
-    maxLength: limits["webhook.url"],
-    resolveTimeoutMs: limits["webhook.connectMs"],
+  // Domains.
+  const identity = await createIdentity({
+    ...parts,
+    access,
+    locateArticle: createLocateArticle(parts),
+    locateRun: createLocateRun(parts),
   });
-  const { deliveryKind, endpointKind } = createWebhookActorKinds({
-    storage,
-    actors,
-    fetch: createOutboundFetch({ checkUrl }),
-    secrets,
-    limits,
-    log,
+  const webhooks = createWebhookService({
+    ...parts,
+    ...outbound,
     scheduleMs: config.webhookRetryScheduleMs,
     autoDisable: config.webhookAutoDisable,
     observe: { attempt: metrics.webhookAttempt },
   });
-  const { enqueue } = createEnqueue({ storage, actors, deliveryKind, limits });
-  const webhooks = createWebhooks({ storage, actors, endpointKind, pump, checkUrl, secrets, pager, log });
-
-  const documents = createDocumentStore({
-    storage,
-    nodeId,
-    limits,
-    checkpointQuietMs: config.checkpointQuietMs,
-    armAtEdit: (article, nowMs) => publishing.armAtEdit(article, nowMs),
-  });
-  const clock = { now: storage.now, after };
-  const rooms = createRooms({
-    updateLog: documents.updateLog,
-    bus: {
-      publish: (articleId, message) => storage.bus.publish(`room/${articleId}`, message),
-      subscribe: (articleId, listener) => storage.bus.subscribe(`room/${articleId}`, listener),
-    },
-    clock,
-    limits,
-    nodeId,
+  const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
+  const publishingListeners = createPublishingListeners(parts);
+  const articles = createArticleService({
+    ...parts,
+    access,
+    checkpointQuietMs,
+    checkpointMaxMs,
     metrics,
-    log,
+    findTopicId: createFindTopicId(parts),
+    armAtEdit: publishingListeners.armAtEdit,
+    listeners: [webhooks.listeners, createTopicListeners(parts), publishingListeners, createRunListeners({ ...parts, kind: runKind })],
   });
-  const collab = createCollabSocket({
-    rooms,
-    authenticator: identity.authenticator,
-    tickets: { isTicket: isStreamTicket, verify: identity.tickets.verify },
-    access: identity.accessResolver,
-    accessWatch: access,
-    rateLimits,
-    limits,
-    clock,
-    baseUrl,
-    corsOrigins: config.corsOrigins,
-    proxyHops: config.proxyHops,
-    log,
-  });
-  metrics.watch({
-    sockets: () => ({ collab: rooms.stats().connections, stream: liveStreams.stats().open }),
-    rooms: () => rooms.stats().rooms,
-    bodyBytes: () => app.bodyBytesInFlight(),
-    runs: () => runService.runs.count(),
-  });
-  const articleService = createArticleService({
-    storage,
-    documents,
-    rooms,
-    access,
-    findTopicId: async (workspaceId, reference) => (await topicService.port.find(workspaceId, reference))?.value.id,
-    pager,
-    ids,
-    baseUrl,
-    limits,
-    nodeId,
-    checkpointQuietMs: config.checkpointQuietMs,
-    checkpointMaxMs: config.checkpointMaxMs,
-    wake: pump.wake,
-    listeners: {
-      articleUpdated: (event) => enqueue({ event: "article.updated", ...event }),
-      articleCommitted: (event) => topicService.articleCommitted(event),
-      articleDeleted: async (article) =>
-        joinParts([await publishing.articleDeleted(article), await runService.runs.articleDeleted(article)]),
-      articleRemoved: (article) => topicService.articleRemoved(article),
-    },
-  });
-
-  const publishing = createPublishing({
-    storage,
-    actors,
-    directory,
-    documents: articleService.documents,
-    access,
-    pager,
-    baseUrl,
-    wake: pump.wake,
-    log,
-  });
-  const topicService = createTopicService({ storage, actors, articles: articleService.writer, pager, limits });
-  const modelFetch =
-    config.model === undefined
-      ? undefined
-      : createProviderFetch({
-          baseUrl: config.model.baseUrl,
-          addresses,
-          resolve,
-          connectMs: limits["webhook.connectMs"],
-          quietMs: limits["model.quietMs"],
-          maxBytes: limits["model.answer"],
-          maxLineBytes: limits["model.line"],
-          maxReceivedBytes: limits["model.received"],
-        });
-  const model =
-    config.model === undefined || modelFetch === undefined
-      ? undefined
-      : createModel({
-          ...config.model,
-          fetch: modelFetch.fetch,
-          totalMs: limits["model.totalMs"],
-          maxTextBytes: limits["run.stepOutput"],
-          after,
-          log,
-        });
-  const steps = createExecutors({ model });
-  const runService = createRunService({
-    storage,
-    actors,
-    topics: topicService.port,
-    folders: topicService.folders,
-    articles: articleService.writer,
-    edits: articleService.edits,
-    rooms,
-    writing: articleService.writing,
-    documents: articleService.documents,
+  const publishing = createPublishing({ ...parts, access, documents: articles.documents });
+  const topics = createTopicService({ ...parts, articles: articles.writer });
+  const model = createConfiguredModel({ ...parts, outbound, settings: config.model });
+  const steps = createExecutors(model);
+  const runs = createRunService({
+    ...parts,
+    kind: runKind,
+    topics: topics.port,
+    folders: topics.folders,
+    articles: articles.writer,
+    edits: articles.edits,
+    rooms: articles.rooms,
+    writing: articles.writing,
+    documents: articles.documents,
     executors: steps.executors,
-    timeline: createTimelineReader({ storage }),
-    pager,
-    pageTokens: createPageTokens(secrets.pageKey),
-    ids,
-    limits,
-    log,
+    timeline: createTimelineReader(parts),
   });
-  const liveStreams = createStreamService({
-    storage,
-    topics: topicService.port,
+
+  // Edge: how requests, sockets and streams reach the domains.
+  const gate = {
+    ...parts,
     authenticator: identity.authenticator,
-    tickets: identity.tickets,
     access: identity.accessResolver,
     accessWatch: access,
-    rateLimits,
-    limits,
-    clock,
-  });
-  const publicPages = createPublicPageRoutes({
-    pages: publishing.pages,
-    rates: rateLimits,
-    proxyHops: config.proxyHops,
-  });
-
-  actors.register([
-    ...authActorKinds,
-    deliveryKind,
-    endpointKind,
-    ...publishing.actorKinds,
-    ...topicService.actorKinds,
-    ...runService.actorKinds,
-  ]);
-  const housekeeping = createHousekeeping(storage, createRecordTypes(recordTypes));
-  const workers: Readonly<Record<string, DueWorker>> = {
-    ...Object.fromEntries(housekeepingKinds.map((kind) => [kind, housekeeping])),
-    ...identity.workers,
-    ...articleService.workers,
-    ...createWebhookCleanup({ storage, actors, deliveryKind }),
-    ...publishing.workers,
-    ...liveStreams.workers,
+    rateLimits: createRateLimits(parts),
+    corsOrigins,
+    proxyHops,
   };
-  for (const [kind, worker] of Object.entries(workers)) pump.register(kind, worker);
-
+  const collab = createCollabSocket({
+    ...gate,
+    rooms: articles.rooms,
+    tickets: { isTicket: isStreamTicket, verify: identity.tickets.verify },
+  });
+  const streams = createStreamService({ ...gate, topics: topics.port, tickets: identity.tickets });
+  const pages = createPageService({
+    ...gate,
+    pages: publishing.pages,
+    jwks: identity.jwks,
+    hasAccount: identity.hasAccount,
+    isServing,
+    metrics,
+    deviations: config.deviations,
+    operatorToken: config.operatorToken,
+    version,
+  });
   const app = createApp({
+    ...gate,
+    node: parts.nodeId,
     contract,
-    handlers: {
-      auth: createAuthHandlers({ ...identity.services, tickets: identity.tickets }),
-      accounts: createAccountHandlers(identity.services),
-      keys: createKeyHandlers(identity.services),
-      workspaces: createWorkspaceHandlers(identity.services),
-      members: createMemberHandlers(identity.services),
-      articles: createArticleHandlers(articleService.articles),
-      content: createContentHandlers(articleService),
-      commits: createCommitHandlers(articleService),
-      webhooks: createWebhookHandlers({ webhooks }),
-      publicLinks: createPublicLinkHandlers({ links: publishing.links }),
-      topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
-      workflows: createWorkflowHandlers(runService),
-      runs: createRunHandlers(runService),
-    },
-    authenticator: identity.authenticator,
-    access: identity.accessResolver,
-    storage,
-    limits,
-    log,
-    baseUrl,
-    node: nodeId,
-    leaseMs,
-    corsOrigins: config.corsOrigins,
-    proxyHops: config.proxyHops,
-    routes: [
-      ...setupRoutes,
-      ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl }),
-      ...publicPages.routes,
-      ...createWelcomeRoutes({ hasAccount: identity.hasAccount, version: options.version, baseUrl }),
-      ...createProbeRoutes({
-        storage,
-        isServing: options.isServing,
-        metrics,
-        deviations: config.deviations,
-        operatorToken: config.operatorToken,
-        version: options.version,
-      }),
-    ],
-    streams: liveStreams.routes,
+    handlers: createHandlers({ identity, articles, webhooks, publishing, topics, runs }),
+    routes: pages.routes,
+    streams: streams.routes,
     upgrade: collab.upgrade,
     onAnswered({ operation, status, ms, requestId, credentialId }) {
       metrics.callAnswered(operation, status, ms);
       log.info({ requestId, op: operation, status, ms: Math.round(ms * 1000) / 1000, credentialId }, "request");
     },
   });
+  metrics.watch({
+    sockets: () => ({ collab: articles.rooms.stats().connections, stream: streams.stats().open }),
+    rooms: () => articles.rooms.stats().rooms,
+    bodyBytes: app.bodyBytesInFlight,
+    runs: runs.runs.count,
+  });
+
+  const installed = installManifests(
+    [
+      createHousekeepingManifest(storage, types),
+      ...[identity, webhooks, articles, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
+      { name: "executors", close: steps.close },
+      { name: "model", close: model.close },
+    ],
+    { ...parts, recordTypes: types },
+  );
 
   return {
     app,
@@ -444,25 +203,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       return prepared;
     },
     async drain(signal) {
-      liveStreams.close();
-      await rooms.drain();
+      streams.close();
+      await articles.rooms.drain();
       await pump.drain(signal);
       collab.stop();
       access.stop();
-      await identity.settled();
-      await Promise.all([articleService.close(), publicPages.close(), steps.close(), modelFetch?.close()]);
+      await installed.close();
     },
-  };
-}
-
-/** Returns the same store with a `commit` that counts failed writes. */
-function countStoreErrors(storage: Storage, metrics: Pick<Metrics, "storeError">): Storage {
-  return {
-    ...storage,
-    commit: (batch) =>
-      storage.commit(batch).catch((reason: unknown) => {
-        metrics.storeError();
-        throw reason;
-      }),
   };
 }

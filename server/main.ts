@@ -8,12 +8,12 @@
 import { pino } from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { check, resetPassword, usage } from "./admin.ts";
-import { isRejectionOfStore } from "./compose.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
 import { type ExitCode, exitCodes, toEnding } from "./platform/exit.ts";
 import { createLog, type Log } from "./platform/observability/log.ts";
 import { maskSecrets } from "./platform/observability/maskSecrets.ts";
 import { type StartedServer, startServer } from "./start.ts";
+import { isRejectionOfStore } from "./store.ts";
 
 /** A drain that has not ended this long after `shutdownMs` counts as hanging, and the process exits. */
 const graceMs = 5000;

@@ -7,14 +7,16 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { composeService, describeStore, hasStore, openStorage, type Service, startFittingHost } from "./compose.ts";
+import { composeService, type Service } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
+import { startFittingHost } from "./edge/host/startHost.ts";
 import { createReadinessGate } from "./edge/readinessGate.ts";
 import { createMetrics } from "./platform/observability/metrics.ts";
 import { readSecretKeyFile } from "./platform/secretKeyFile.ts";
 import { deriveSecrets } from "./platform/secrets.ts";
 import { toHttpOrigin, toLinkAddress } from "./platform/settings/linkAddress.ts";
+import { describeStore, hasStore, openStorage } from "./store.ts";
 
 /** Part of the drain time that is reserved for giving leases back and for the last flush. */
 const lastStepsMs = 500;

@@ -42,8 +42,8 @@ const planted: Readonly<Record<string, readonly [file: string, imported: string]
   "edge imports no process": ["server/edge/streams/a.ts", "../../f.ts"],
   "domains meet at their doors": ["server/domain/topics/a.ts", "../articles/inside.ts"],
   "handlers never import storage": ["server/edge/handlers/a.ts", "../../platform/storage/port.ts"],
-  "storage adapters are named in compose": ["server/domain/articles/a.ts", "../../platform/storage/lmdb/lmdbStorage.ts"],
-  "host adapters are named in compose": ["server/edge/pages/a.ts", "../host/uws.ts"],
+  "storage adapters are named in server/store.ts": ["server/compose.ts", "./platform/storage/lmdb/lmdbStorage.ts"],
+  "host adapters are named in server/edge/host": ["server/start.ts", "./edge/host/uws.ts"],
   "outbound network only in server/platform/outbound": ["server/domain/webhooks/a.ts", "node:https"],
 };
 

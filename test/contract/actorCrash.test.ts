@@ -28,13 +28,13 @@ describe.each(actorStorages)("%s", (_name, open) => {
       for (let dieAt = 1; ; dieAt += 1) {
         const id = ids.next("art", dieAt % 64);
         const carried: string[] = [];
-        const kind = createParcelKind(async (effect) => {
+        const { kind, provided } = createParcelKind(async (effect) => {
           const { part } = effect.params as { part: string };
           carried.push(`${part} ${effect.id}`);
           return { kind: "event", event: { type: "part.sent", part } };
         });
         const dying = createDyingStorage(storage, dieAt, when);
-        const first = createActorNode(dying, time, [kind]);
+        const first = createActorNode(dying, time, [provided]);
         const told = tellStory(first.actors, kind, id);
         const record = () => storage.records.get(parcelRecord, id);
         const isOver = async () => (await record())?.value.context.rang === 1 && (await record())?.value.state === "sent";
@@ -45,7 +45,7 @@ describe.each(actorStorages)("%s", (_name, open) => {
           break;
         }
         deaths += 1;
-        const second = createActorNode(storage, time, [kind]);
+        const second = createActorNode(storage, time, [provided]);
         await tellStory(second.actors, kind, id);
         await time.until(isOver, { stepMs: 500, withinMs: 120_000 });
         await time.advance(60_000);

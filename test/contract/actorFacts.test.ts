@@ -70,7 +70,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const seen = withCommits();
     const told: string[] = [];
     const stood: string[] = [];
-    const kind = createParcelKind(async (effect) => partSent(effect), {
+    const { kind, provided } = createParcelKind(async (effect) => partSent(effect), {
       facts: {
         journal: (fact) => {
           told.push(fact.id);
@@ -79,7 +79,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
       },
       committed: ({ id, state, step }) => stood.push(`${id} ${step} ${state}`),
     });
-    const { actors } = createActorNode(seen.storage, time, [kind]);
+    const { actors } = createActorNode(seen.storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 2000 });
@@ -111,7 +111,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC18] a move that is decided again tells its facts anew, as the same ones; a refused move tells none", async () => {
     const told: string[] = [];
-    const kind = createParcelKind(async (effect) => partSent(effect), {
+    const { kind, provided } = createParcelKind(async (effect) => partSent(effect), {
       facts: {
         journal: (fact) => {
           told.push(`${fact.id} ${fact.next.context.notes}`);
@@ -119,7 +119,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
         },
       },
     });
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     let isFirst = true;
@@ -150,8 +150,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
             require: [{ kind: "due", id: "allowed", fence: 1 }],
           }
         : {};
-    const kind = createParcelKind(async (effect) => partSent(effect), { facts: { journal } });
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = createParcelKind(async (effect) => partSent(effect), { facts: { journal } });
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 2000 });
@@ -167,8 +167,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC19] what an effect commits under its guard stands while it holds its row", async () => {
     const gate = createGate();
-    const kind = createParcelKind(gate.run);
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = createParcelKind(gate.run);
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -193,9 +193,9 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   test("[AC19] an effect whose row another claimed commits nothing more under its guard, and leaves the row to the other", async () => {
     const seen = withCommits();
     const [first, second] = [createGate(), createGate()];
-    const firstKind = createParcelKind(first.run);
-    const one = createActorNode(toDeaf(seen.storage), time, [firstKind]);
-    createActorNode(storage, time, [createParcelKind(second.run)]);
+    const { kind: firstKind, provided: firstProvided } = createParcelKind(first.run);
+    const one = createActorNode(toDeaf(seen.storage), time, [firstProvided]);
+    createActorNode(storage, time, [createParcelKind(second.run).provided]);
     const id = newId();
     await one.actors.create(firstKind, id, {});
     await one.actors.send(firstKind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -222,12 +222,12 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test("[AC20] an effect may move its own actor while it runs; its result is then taken all the same", async () => {
-    const kind = createParcelKind(async (effect) => {
+    const { kind, provided } = createParcelKind(async (effect) => {
       for (let at = 0; at < 3; at += 1)
         await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { alongside: () => ({ require: [effect.guard] }) });
       return partSent(effect);
     });
-    const node = createActorNode(storage, time, [kind]);
+    const node = createActorNode(storage, time, [provided]);
     const id = newId();
     await node.actors.create(kind, id, {});
     await node.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -239,8 +239,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC20] the result of an effect that the actor takes no more is dropped with its facts, and the next effect runs", async () => {
     const gate = createGate();
-    const kind = createParcelKind(gate.run);
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = createParcelKind(gate.run);
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"], ringAtMs: time.now() + 1e9 });

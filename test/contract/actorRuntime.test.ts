@@ -10,7 +10,7 @@ import { createActorNode, testLeaseMs } from "../support/actorNode.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { createParcelKind, type ParcelContext, type ParcelEvent, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
+import { createParcelKind, type ParcelContext, type ParcelEvent, parcelRecord } from "../support/parcelMachine.ts";
 
 type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
 const partSent = (params: unknown): Outcome => ({ kind: "event", event: { type: "part.sent", part: (params as { part: string }).part } });
@@ -51,8 +51,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   const instant = () => createParcelKind(async ({ params }) => partSent(params));
 
   test("[AC4] a refused event changes nothing and says the state and what would be allowed", async () => {
-    const kind = createGate().kind();
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = createGate().kind();
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     const made = await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: [] });
@@ -74,8 +74,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC5] effects of one actor run one at a time and in order; actors run side by side up to the caps", async () => {
     const gate = createGate();
-    const kind = gate.kind({ maxInFlight: 3, lane: ({ lane }) => (lane === undefined ? undefined : { name: lane, max: 1 }) });
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = gate.kind({ maxInFlight: 3, lane: ({ lane }) => (lane === undefined ? undefined : { name: lane, max: 1 }) });
+    const { actors } = createActorNode(storage, time, [provided]);
     const narrow = [newId(), newId()];
     const wide = [newId(), newId(), newId()];
     for (const id of narrow) await actors.create(kind, id, { lane: "narrow" });
@@ -100,7 +100,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC5] an effect that waits for room stays its node's, however long, and is taken over should that node die", async () => {
     const first = createGate();
-    const kind = first.kind({ maxInFlight: 1 });
+    const { kind, provided } = first.kind({ maxInFlight: 1 });
     let dead = false;
     const never = new Promise<never>(() => {});
     const mortal: Storage = {
@@ -112,14 +112,14 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
         claim: (options) => (dead ? never : storage.due.claim(options)),
       },
     };
-    const one = createActorNode(mortal, time, [kind]);
+    const one = createActorNode(mortal, time, [provided]);
     const ids = [newId(), newId(), newId()];
     for (const id of ids) {
       await one.actors.create(kind, id, {});
       await one.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
     }
     const second = createGate();
-    createActorNode(storage, time, [second.kind()]);
+    createActorNode(storage, time, [second.kind().provided]);
     await time.advance(25 * testLeaseMs);
     expect([first.open.length, second.open.length]).toEqual([1, 0]);
     first.open[0]?.end();
@@ -132,8 +132,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   test("[AC6] a run that lost its lease is told so, and what it brings later is refused", async () => {
     const first = createGate();
     const second = createGate();
-    const firstKind = first.kind();
-    const secondKind = second.kind();
+    const { kind: firstKind, provided: firstProvided } = first.kind();
+    const { provided: secondProvided } = second.kind();
     let stopped = false;
     const never = new Promise<never>(() => {});
     const stoppable: Storage = {
@@ -144,8 +144,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
         claim: (options) => (stopped ? never : storage.due.claim(options)),
       },
     };
-    const one = createActorNode(stoppable, time, [firstKind]);
-    createActorNode(storage, time, [secondKind]);
+    const one = createActorNode(stoppable, time, [firstProvided]);
+    createActorNode(storage, time, [secondProvided]);
     const id = newId();
     await one.actors.create(firstKind, id, {});
     await one.actors.send(firstKind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -173,8 +173,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
       due: { ...storage.due, renew: async (row, leaseMs) => (deaf ? new Promise<never>(() => {}) : storage.due.renew(row, leaseMs)) },
     };
     const gate = createGate();
-    const kind = gate.kind();
-    const { actors } = createActorNode(flaky, time, [kind]);
+    const { kind, provided } = gate.kind();
+    const { actors } = createActorNode(flaky, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -196,7 +196,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     "[AC6] a lease that ended before the %s that took it was answered begins nothing",
     async (late) => {
       const taker = createGate();
-      const takerKind = taker.kind();
+      const { kind: takerKind, provided: takerProvided } = taker.kind();
       let answer = (): void => {};
       const answered = new Promise<void>((resolve) => {
         answer = resolve;
@@ -224,20 +224,20 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
       if (late === "claim") {
         // The first owner of the row dies at once.
         const dying = createDyingStorage(storage, 2, "after");
-        const deadKind = createGate().kind();
-        const { actors } = createActorNode(dying, time, [deadKind]);
+        const { kind: deadKind, provided: deadProvided } = createGate().kind();
+        const { actors } = createActorNode(dying, time, [deadProvided]);
         await actors.create(deadKind, id, {});
         actors.send(deadKind, id, { type: "parcel.send", parts: ["a"] }).catch(() => {});
         await time.advance(testLeaseMs);
-        createActorNode(slow, time, [takerKind]);
+        createActorNode(slow, time, [takerProvided]);
       } else {
-        const { actors } = createActorNode(slow, time, [takerKind]);
+        const { actors } = createActorNode(slow, time, [takerProvided]);
         await actors.create(takerKind, id, {});
         actors.send(takerKind, id, { type: "parcel.send", parts: ["a"] }).catch(() => {});
       }
       await time.until(() => taken);
       const second = createGate();
-      createActorNode(storage, time, [second.kind()]);
+      createActorNode(storage, time, [second.kind().provided]);
       await time.advance(0);
       await time.advance(testLeaseMs + 1000);
       expect(second.open).toHaveLength(1);
@@ -252,10 +252,10 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   test("[AC7] the effects of a node that died are taken over when their lease ends, not before", async () => {
     const dying = createDyingStorage(storage, 3, "before");
     const dead = createGate();
-    const deadKind = dead.kind();
-    const one = createActorNode(dying, time, [deadKind]);
-    const kind = instant();
-    const two = createActorNode(storage, time, [kind]);
+    const { kind: deadKind, provided: deadProvided } = dead.kind();
+    const one = createActorNode(dying, time, [deadProvided]);
+    const { provided } = instant();
+    const two = createActorNode(storage, time, [provided]);
     const id = newId();
     await one.actors.create(deadKind, id, {});
     await one.actors.send(deadKind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -270,14 +270,14 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC8] failed attempts wait as their kind says, and at the end the actor is told", async () => {
     const attempts: number[] = [];
-    const kind = createParcelKind(
+    const { kind, provided } = createParcelKind(
       async ({ attempt }) => {
         attempts.push(attempt);
         throw new Error("the road is closed");
       },
       { backoffMs: [2000, 7000] },
     );
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: [] });
@@ -296,11 +296,11 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC8] an effect that asks to be tried again is run at the time it names", async () => {
     const attempts: number[] = [];
-    const kind = createParcelKind(async ({ attempt, params }) => {
+    const { kind, provided } = createParcelKind(async ({ attempt, params }) => {
       attempts.push(attempt);
       return attempt < 4 ? { kind: "retry", atMs: time.now() + 60_000, reason: "not yet" } : partSent(params);
     });
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: [] });
@@ -310,11 +310,11 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC9] two nodes that move one actor at once lose no event", async () => {
     const kinds = [instant(), instant()] as const;
-    const nodes = kinds.map((kind) => createActorNode(storage, time, [kind]));
+    const nodes = kinds.map(({ provided }) => createActorNode(storage, time, [provided]));
     const id = newId();
-    await nodes[0]?.actors.create(kinds[0], id, {});
+    await nodes[0]?.actors.create(kinds[0].kind, id, {});
     const notes = Array.from({ length: 40 }, (_, at) =>
-      nodes[at % 2]?.actors.send(kinds[at % 2] as ParcelKind, id, { type: "parcel.note" }),
+      nodes[at % 2]?.actors.send((at % 2 === 0 ? kinds[0] : kinds[1]).kind, id, { type: "parcel.note" }),
     );
     const revisions = (await Promise.all(notes)).map((stored) => stored?.revision);
     expect((await read(id))?.context.notes).toBe(40);
@@ -323,8 +323,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC10] a drained node waits for what it runs, then gives the rest back at once and untouched", async () => {
     const gate = createGate();
-    const kind = gate.kind({ maxInFlight: 1 });
-    const one = createActorNode(storage, time, [kind]);
+    const { kind, provided } = gate.kind({ maxInFlight: 1 });
+    const one = createActorNode(storage, time, [provided]);
     const ids = [newId(), newId()];
     for (const id of ids) {
       await one.actors.create(kind, id, {});
@@ -338,22 +338,22 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(ids[0] as string))?.context.order).toEqual(["a"]);
     expect(gate.open).toHaveLength(1);
     const other = createGate();
-    createActorNode(storage, time, [other.kind()]);
+    createActorNode(storage, time, [other.kind().provided]);
     await time.advance(0);
     expect(other.open.map(({ part, attempt }) => `${part} ${attempt}`).sort()).toEqual(["a 1", "b 1"]);
   });
 
   test("[AC10] what does not end before the deadline is called off and taken up by another node at once", async () => {
     const gate = createGate();
-    const kind = gate.kind();
-    const one = createActorNode(storage, time, [kind]);
+    const { kind, provided } = gate.kind();
+    const one = createActorNode(storage, time, [provided]);
     const id = newId();
     await one.actors.create(kind, id, {});
     await one.actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
     await one.pump.drain(AbortSignal.abort());
     expect(gate.open[0]?.signal.aborted).toBe(true);
     const other = createGate();
-    createActorNode(storage, time, [other.kind()]);
+    createActorNode(storage, time, [other.kind().provided]);
     await time.advance(0);
     expect(other.open).toMatchObject([{ part: "a", attempt: 1 }]);
     gate.open[0]?.end();
@@ -362,8 +362,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test("[AC3] a timer means nothing once the actor has moved, unless it was armed to be kept", async () => {
-    const kind = instant();
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = instant();
+    const { actors } = createActorNode(storage, time, [provided]);
     const [moved, stayed] = [newId(), newId()];
     for (const id of [moved, stayed]) {
       await actors.create(kind, id, {});
@@ -380,8 +380,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test("[AC11] what goes along with an event is in its commit or nowhere, and is made again when the event is decided again", async () => {
-    const kind = instant();
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = instant();
+    const { actors } = createActorNode(storage, time, [provided]);
     const [id, other] = [newId(), newId()];
     await actors.create(kind, id, {});
     const born = actors.birth(kind, other, { lane: "x" });
@@ -417,8 +417,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC12] the removal of an actor takes its effects and timers with it", async () => {
     const gate = createGate();
-    const kind = gate.kind();
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = gate.kind();
+    const { actors } = createActorNode(storage, time, [provided]);
     const [byEvent, byHand] = [newId(), newId()];
     for (const id of [byEvent, byHand]) {
       await actors.create(kind, id, {});
@@ -439,8 +439,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test("[AC13] a record of another machine version is not run on: its record type must upgrade it", async () => {
-    const kind = instant();
-    const { actors } = createActorNode(storage, time, [kind]);
+    const { kind, provided } = instant();
+    const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
     const { value } = await actors.create(kind, id, {});
     const replacing = await storage.records.get(parcelRecord, id);
@@ -460,8 +460,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
       },
     };
     const gate = createGate();
-    const kind = gate.kind();
-    const { actors } = createActorNode(full, time, [kind]);
+    const { kind, provided } = gate.kind();
+    const { actors } = createActorNode(full, time, [provided]);
     const id = newId();
     await actors.create(kind, id, {});
     await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
@@ -479,8 +479,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   test("[AC17] what is known to fall due is run on time, what a node finds at least twice a second, and it says how late", async () => {
     const lags: [string, number][] = [];
-    const kind = instant();
-    const node = createActorNode(storage, time, [kind], { lag: (row, lagMs) => lags.push([row, lagMs]) });
+    const { kind, provided } = instant();
+    const node = createActorNode(storage, time, [provided], { lag: (row, lagMs) => lags.push([row, lagMs]) });
     const id = newId();
     await node.actors.create(kind, id, {});
     await node.actors.send(kind, id, { type: "parcel.wait", untilMs: time.now() + 7777 });
@@ -506,7 +506,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test("[AC17] work that fails is logged and tried again with growing waits, and holds up nothing else", async () => {
-    const node = createActorNode(storage, time, [instant()]);
+    const node = createActorNode(storage, time, [instant().provided]);
     const runs: Record<string, number[]> = { bad: [], good: [] };
     node.pump.register("bad", async () => {
       runs.bad?.push(time.now());

@@ -19,8 +19,9 @@ let ids: string[];
 async function setUp(run: Parameters<typeof createParcelKind>[0]): Promise<void> {
   time = createManualTime();
   storage = time.watch(createMemoryStorage({ now: time.now }));
-  kind = createParcelKind(run);
-  node = createActorNode(storage, time, [kind]);
+  const parcel = createParcelKind(run);
+  kind = parcel.kind;
+  node = createActorNode(storage, time, [parcel.provided]);
   const source = createIds(time);
   ids = [source.next("art", partition), source.next("art", partition)];
   for (const id of ids) await node.actors.create(kind, id, {});

@@ -2,21 +2,18 @@
  * The articles as a server has them: services, rooms, due pump and webhook seam on a store and a held clock of the
  * test's own, and calls as the wrapper would make them.
  */
-import pino from "pino";
 import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import { createRooms } from "../../realtime/rooms.ts";
+import { createLocateArticle } from "../../server/domain/articles/locate.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
-import { createPager } from "../../server/domain/call/paging.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
-import { createDuePump } from "../../server/platform/actors/due.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
+import { composeParts, defaultLeaseMs, type TestParts } from "../support/composeParts.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 
-export const baseUrl = "https://content.example";
 const eventLog = "test.events";
 export const quietMs = 30_000;
 export const maxMs = 300_000;
@@ -34,12 +31,15 @@ export interface ArticleNodeOptions {
 }
 
 export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now" | "after">, options: ArticleNodeOptions = {}) {
-  const limits = { ...defaultLimits, ...options.limits };
-  const nodeId = options.nodeId ?? "node_a";
-  const log = pino({ level: "silent" });
+  const { limits, nodeId, leaseMs = defaultLeaseMs } = options;
+  return composeArticles(composeParts(storage, { after: time.after, limits, nodeId, leaseMs }), options);
+}
+
+/** The articles of a node whose parts exist; `options` about the parts are not read. */
+export function composeArticles(parts: TestParts, options: ArticleNodeOptions = {}) {
+  const { storage, limits, nodeId } = parts;
   const checkpointQuietMs = options.quietMs ?? quietMs;
-  const checkpointMaxMs = options.maxMs ?? maxMs;
-  const pump = createDuePump({ storage, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
+  const armAtEdit = options.armAtEdit ?? (() => ({ due: [] }));
   const events: ArticleUpdated[] = [];
   const deleted: string[] = [];
   const announced: Partition[] = [];
@@ -57,43 +57,29 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
     articleRemoved: async () => ({}),
     ...options.listeners,
   };
-  const documents = createDocumentStore({
-    storage,
-    nodeId,
-    limits,
-    checkpointQuietMs,
-    armAtEdit: options.armAtEdit ?? (() => ({ due: [] })),
-  });
-  const rooms = createRooms({
-    updateLog: documents.updateLog,
-    bus: {
-      publish: (articleId, message) => storage.bus.publish(`room/${articleId}`, message),
-      subscribe: (articleId, listener) => storage.bus.subscribe(`room/${articleId}`, listener),
-    },
-    clock: { now: time.now, after: time.after },
-    limits,
-    nodeId,
-    idleMs,
-  });
-  const ids = createIds(storage);
   const service = createArticleService({
-    storage,
-    documents,
-    rooms,
-    listeners,
+    ...parts,
     access: { announce: (partition) => announced.push(partition) },
-    findTopicId: async (_workspaceId, reference) => reference,
-    pager: createPager({ storage, pageKey: Buffer.alloc(32, 7), limits }),
-    ids,
-    baseUrl,
-    limits,
-    nodeId,
     checkpointQuietMs,
-    checkpointMaxMs,
-    wake: pump.wake,
+    checkpointMaxMs: options.maxMs ?? maxMs,
+    idleMs,
+    armAtEdit,
+    findTopicId: async (_workspaceId, reference) => reference,
+    listeners: [listeners],
   });
-  for (const [kind, worker] of Object.entries(service.workers)) pump.register(kind, worker);
-  return { ...service, documentStore: documents, rooms, pump, ids, events, deleted, announced, limits };
+  const { close } = parts.install([service.manifest]);
+  return {
+    ...service,
+    documentStore: createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit }),
+    locate: createLocateArticle({ storage }),
+    pump: parts.pump,
+    ids: parts.ids,
+    events,
+    deleted,
+    announced,
+    limits,
+    close,
+  };
 }
 
 export type ArticleNode = ReturnType<typeof createArticleNode>;

@@ -184,8 +184,8 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(facts.gap ? [] : facts.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))).toEqual([
       { kind: "article.deleted", articleId },
     ]);
-    expect(await node.articles.locate(articleId, { deleted: false })).toBeUndefined();
-    expect(await node.articles.locate(articleId, { deleted: true })).toEqual({ workspaceId });
+    expect(await node.locate(articleId, { deleted: false })).toBeUndefined();
+    expect(await node.locate(articleId, { deleted: true })).toEqual({ workspaceId });
     expect((await node.articles.get(articleId)).article.publicLink).toBeUndefined();
     const author = { username: "ada", kind: "user" } as const;
     expect(await node.documentStore.updateLog.append(articleId, [{ author, update: Uint8Array.of(0, 0) }])).toEqual({ kind: "deleted" });
@@ -254,9 +254,9 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     for (const { article } of [kept, gone]) await node.articles.delete(article.articleId, false, call());
     await node.articles.undelete(kept.article.articleId, call());
     await lookAfter(29 * day);
-    expect(await node.articles.locate(gone.article.articleId, { deleted: true })).toBeDefined();
+    expect(await node.locate(gone.article.articleId, { deleted: true })).toBeDefined();
     await lookAfter(day);
-    expect(await node.articles.locate(gone.article.articleId, { deleted: true })).toBeUndefined();
-    expect(await node.articles.locate(kept.article.articleId, { deleted: false })).toBeDefined();
+    expect(await node.locate(gone.article.articleId, { deleted: true })).toBeUndefined();
+    expect(await node.locate(kept.article.articleId, { deleted: false })).toBeDefined();
   });
 });

@@ -1,12 +1,13 @@
 /** The first account, setup links, accounts by an operator, and what an account may change of itself. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../api/schema/account.ts";
+import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import {
   auditOf,
-  baseUrl,
   codeOf,
   createIdentity,
+  eachWithIdentity,
   firstOperator,
   type Identity,
   newPerson,
@@ -25,30 +26,25 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
   let store: Store;
   let identity: Identity;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
+  eachWithIdentity(open, (opened) => {
+    ({ store, identity } = opened);
   });
 
   const complete = (request: object, by = identity) => by.setup.complete(by.callOf(), { password, ...request } as never);
   const firstLink = async (by = identity) => {
-    const prepared = await by.installation.prepare();
+    const prepared = await by.prepare();
     if (prepared.kind !== "link") throw new Error(`no link but ${prepared.kind}`);
     return prepared.url;
   };
 
   it("[AU23] the settings make the first account, an operator, once", async () => {
-    expect(await identity.installation.prepare({ username: "root", password })).toEqual({ kind: "made", username: "root" });
-    expect(await identity.installation.prepare({ username: "other", password })).toEqual({
+    expect(await identity.prepare({ username: "root", password })).toEqual({ kind: "made", username: "root" });
+    expect(await identity.prepare({ username: "other", password })).toEqual({
       kind: "ignored",
       username: "other",
       isKnown: false,
     });
-    expect(await identity.installation.prepare()).toEqual({ kind: "exists" });
+    expect(await identity.prepare()).toEqual({ kind: "exists" });
     const root = await signedIn(identity, "root");
     expect(root.principal).toMatchObject({ operator: true });
     expect((await identity.accounts.list({})).accounts).toEqual([
@@ -58,7 +54,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
 
   it("[AU23] two nodes that start at once make one account", async () => {
     const nodes = [await createIdentity(store), await createIdentity(store), await createIdentity(store)];
-    const prepared = await Promise.all(nodes.map((node) => node.installation.prepare({ username: "root", password })));
+    const prepared = await Promise.all(nodes.map((node) => node.prepare({ username: "root", password })));
     expect(prepared.map(({ kind }) => kind).sort()).toEqual(["ignored", "ignored", "made"]);
     expect((await identity.accounts.list({})).accounts).toHaveLength(1);
     await signedIn(identity, "root");
@@ -70,10 +66,10 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
         const fresh = await open();
         const dying = createDyingStorage(fresh.storage, dieAt, when);
         const dies = await createIdentity({ storage: dying, clock: fresh.clock });
-        void dies.installation.prepare({ username: "root", password });
+        void dies.prepare({ username: "root", password });
         await expect.poll(() => dying.dead).toBe(true);
         const next = await createIdentity(fresh);
-        expect([dieAt, when, (await next.installation.prepare({ username: "root", password })).kind]).toEqual([
+        expect([dieAt, when, (await next.prepare({ username: "root", password })).kind]).toEqual([
           dieAt,
           when,
           dieAt === 3 && when === "after" ? "ignored" : "made",
@@ -98,7 +94,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     expect(links[0]).not.toBe(links[1]);
     await complete({ token: links[0], username: "ann" });
     for (const token of links) expect(await codeOf(complete({ token, username: "bob" }))).toBe("link_expired");
-    expect(await identity.installation.prepare()).toEqual({ kind: "exists" });
+    expect(await identity.prepare()).toEqual({ kind: "exists" });
   });
 
   it("[AU24] a link dies when its time is over; another start gives a new one", async () => {

@@ -5,49 +5,24 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import pino from "pino";
-import { defaultLimits, type Limits } from "../../api/limits.ts";
+import { afterEach, beforeEach } from "vitest";
+import type { Limits } from "../../api/limits.ts";
 import type { AppError } from "../../api/schema/error.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
-import { createPageTokens } from "../../server/domain/call/pageToken.ts";
-import { createPager } from "../../server/domain/call/paging.ts";
 import { type AccessFact, createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
-import { authRecordTypes } from "../../server/domain/identity/access/credentialRecords.ts";
-import { createAccounts } from "../../server/domain/identity/accounts/accounts.ts";
-import { createInstallation } from "../../server/domain/identity/accounts/installation.ts";
-import { createOwnAccount } from "../../server/domain/identity/accounts/me.ts";
-import { createMembers } from "../../server/domain/identity/accounts/members.ts";
 import { createPasswordReset } from "../../server/domain/identity/accounts/passwordReset.ts";
-import { createSetup } from "../../server/domain/identity/accounts/setup.ts";
-import { createAccessTokens } from "../../server/domain/identity/auth/accessTokens.ts";
-import { apiKeyKind } from "../../server/domain/identity/auth/apiKeyKind.ts";
-import { createApiKeys } from "../../server/domain/identity/auth/apiKeys.ts";
-import { createAuthenticator } from "../../server/domain/identity/auth/authenticator.ts";
-import { createCredentials } from "../../server/domain/identity/auth/credentials.ts";
-import { createKeyCreation } from "../../server/domain/identity/auth/keyCreation.ts";
-import { createKeyUse } from "../../server/domain/identity/auth/keyUse.ts";
 import { createPasswords } from "../../server/domain/identity/auth/passwords.ts";
-import { createRefreshTokens } from "../../server/domain/identity/auth/refreshTokens.ts";
-import { createSessions } from "../../server/domain/identity/auth/sessions.ts";
-import { createStreamTickets } from "../../server/domain/identity/auth/streamTickets.ts";
-import { accountRecordTypes } from "../../server/domain/identity/registry/accountRecords.ts";
-import { createAccountRegistry } from "../../server/domain/identity/registry/accountRegistry.ts";
-import { createAccessResolver, type LocateArticle } from "../../server/domain/identity/workspaces/access.ts";
-import { createMemberships } from "../../server/domain/identity/workspaces/memberships.ts";
-import { workspaceRecordTypes } from "../../server/domain/identity/workspaces/records.ts";
-import { createWorkspaces } from "../../server/domain/identity/workspaces/workspaces.ts";
-import { createDuePump } from "../../server/platform/actors/due.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
-import { deriveSecrets } from "../../server/platform/secrets.ts";
-import { createDirectory, directoryRow } from "../../server/platform/storage/directory.ts";
-import { createIds } from "../../server/platform/storage/ids.ts";
+import { identityRecordTypes } from "../../server/domain/identity/recordTypes.ts";
+import { createIdentity as createService } from "../../server/domain/identity/service.ts";
+import type { LocateArticle } from "../../server/domain/identity/workspaces/access.ts";
+import { directoryRow } from "../../server/platform/storage/directory.ts";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { baseUrl, composeParts } from "../support/composeParts.ts";
 
-export const baseUrl = "https://content.example";
-export const recordTypes = [directoryRow, ...accountRecordTypes, ...authRecordTypes, ...workspaceRecordTypes];
+export const recordTypes = [directoryRow, ...identityRecordTypes];
 export const leaseMs = 5000;
 
 export interface HeldClock {
@@ -122,8 +97,6 @@ export const stores: readonly [name: string, open: () => Promise<Store>][] = [
   ["embedded", openLmdb],
 ];
 
-const masterKey = Buffer.alloc(32, 7);
-
 export interface IdentityOptions {
   readonly limits?: Partial<Limits>;
   readonly locateArticle?: LocateArticle;
@@ -132,42 +105,25 @@ export interface IdentityOptions {
   readonly keys?: readonly Uint8Array[];
 }
 
-/** Everything identity has, wired as a server wires it. */
+/** The identity of the product; only hashing a password costs less. */
 export async function createIdentity(store: Pick<Store, "clock" | "storage">, options: IdentityOptions = {}) {
   const { clock } = store;
   const storage = options.around?.(store.storage) ?? store.storage;
-  const limits: Limits = { ...defaultLimits, ...options.limits };
   const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
-  const log = pino({ level: "trace" }, sink);
-  const secrets = deriveSecrets(options.keys ?? [masterKey]);
-  const directory = createDirectory(storage);
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const parts = composeParts(storage, { log, leaseMs, limits: options.limits, keys: options.keys });
+  const { limits, ids } = parts;
   const access = createAccessWatch({ storage, log, pollMs: 20 });
   const facts: AccessFact[] = [];
   access.subscribe((fact) => facts.push(fact));
-  const pump = createDuePump({ storage, log, leaseMs });
-  const actors = createActorRuntime({ storage, pump, log, leaseMs });
-  actors.register([apiKeyKind]);
-  const passwords = createPasswords({ memoryKiB: 64, passes: 1 });
-  const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
-  const credentials = createCredentials({ storage });
-  const keyUse = createKeyUse({ storage, log });
-  const authenticator = createAuthenticator({ storage, directory, tokens, credentials, keyUse });
-  const registry = createAccountRegistry({ storage, directory, access });
-  const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
-  const resolver = createAccessResolver({
-    storage,
+  const service = await createService({
+    ...parts,
+    access,
+    passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
     locateArticle: options.locateArticle ?? (async () => undefined),
     locateRun: async () => undefined,
   });
-  const memberships = createMemberships({ storage, leaseMs, log });
-  const ids = createIds({ now: () => clock.nowMs });
-  const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
+  const installed = parts.install([service.manifest]);
 
   /** A call as the wrapper makes it. */
   function callOf(principal?: Principal, more: Partial<Call> = {}): Call {
@@ -185,45 +141,35 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   }
 
   return {
-    storage,
+    ...parts,
+    ...service,
+    ...service.services,
     clock,
-    limits,
     lines,
-    facts,
-    secrets,
-    directory,
     access,
-    pump,
-    actors,
-    passwords,
-    tokens,
-    credentials,
-    keyUse,
-    authenticator,
-    registry,
-    resolver,
-    memberships,
-    installation,
+    facts,
     callOf,
-    sessions: createSessions({
-      storage,
-      accounts: registry,
-      passwords,
-      tokens,
-      refreshTokens: createRefreshTokens(secrets.ticketKeys),
-      access,
-      log,
-    }),
-    tickets: createStreamTickets({ storage, keys: secrets.ticketKeys, credentials, access: resolver }),
-    accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),
-    passwordReset: createPasswordReset({ storage, registry, baseUrl, lifetimeMs: 3_600_000, log }),
-    setup: createSetup({ storage, accounts: registry, installation, passwords, log }),
-    ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
-    createKey: createKeyCreation({ storage, actors, directory, resolver, log }),
-    keys: createApiKeys({ storage, actors, directory, keyUse, access, pager, log }),
-    workspaces: createWorkspaces({ storage, memberships, pager }),
-    members: createMembers({ storage, accounts: registry, memberships, access, pageTokens: createPageTokens(secrets.pageKey), log }),
+    passwordReset: createPasswordReset({ storage, baseUrl, lifetimeMs: 3_600_000, log }),
+    /** Resolves when no write of identity is in progress. */
+    settled: installed.close,
   };
+}
+
+/** Opens a store with an identity before each test, and closes both after it. */
+export function eachWithIdentity(
+  open: () => Promise<Store>,
+  use: (opened: { readonly store: Store; readonly identity: Identity }) => unknown,
+) {
+  let opened: { readonly store: Store; readonly identity: Identity };
+  beforeEach(async () => {
+    const store = await open();
+    opened = { store, identity: await createIdentity(store) };
+    await use(opened);
+  });
+  afterEach(async () => {
+    await opened.identity.settled();
+    await opened.store.close();
+  });
 }
 
 export type Identity = Awaited<ReturnType<typeof createIdentity>>;
@@ -232,7 +178,7 @@ export const password = "correct horse battery";
 
 /** The first account, an operator, signed in. */
 export async function firstOperator(identity: Identity, username = "root") {
-  await identity.installation.prepare({ username, password });
+  await identity.prepare({ username, password });
   return signedIn(identity, username);
 }
 

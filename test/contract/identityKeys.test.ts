@@ -1,5 +1,5 @@
 /** API keys, through the services, the actor runtime and the authenticator, on each store. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ApiKey, CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
 import { idPattern } from "../../api/schema/id.ts";
 import { type Scope, satisfies, scopeNames } from "../../api/scopes.ts";
@@ -12,6 +12,7 @@ import {
   auditOf,
   codeOf,
   createIdentity,
+  eachWithIdentity,
   firstOperator,
   type Identity,
   newKey,
@@ -28,14 +29,9 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
   let identity: Identity;
   let root: Person;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
+  eachWithIdentity(open, async (opened) => {
+    ({ store, identity } = opened);
     root = await firstOperator(identity);
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
   });
 
   const use = (key: string) => codeOf(identity.authenticator.authenticate({ apiKey: key }));
@@ -107,12 +103,12 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(apiKey).toMatchObject({ state: "revoked", revokedAt: new Date(store.clock.nowMs).toISOString() });
     expect(await use(key)).toBe("key_revoked");
     expect(await codeOf(otherNode.authenticator.authenticate({ apiKey: key }))).toBe("key_revoked");
-    await otherNode.keyUse.settled();
+    await otherNode.settled();
   });
 
   it("[AU12] revoking again answers the same, and two at once both answer", async () => {
     const { keyId } = await newKey(identity, root);
-    await identity.keyUse.settled();
+    await identity.settled();
     const both = await Promise.all([identity.keys.revoke(root.call(), keyId), identity.keys.revoke(root.call(), keyId)]);
     store.clock.nowMs += 1000;
     const again = await identity.keys.revoke(root.call(), keyId);
@@ -206,7 +202,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await create(full.call())).toBe("interactive_session_required");
     expect(await create(full.call(), manage)).toBe("interactive_session_required");
     expect(await create(full.call(), ["articles:write", "articles:write"])).toBe("done");
-    await identityWithRoom.keyUse.settled();
+    await identityWithRoom.settled();
   });
 
   it("[AU14] a key limited in workspaces and time hands on no more", async () => {
@@ -337,7 +333,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
   it("[AU18] a revoked key, and an expired one, is deleted with its hash and its last use", async () => {
     const revoked = await newKey(identity, root, { scopes: ["articles:read"] });
     const expired = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
-    await identity.keyUse.settled();
+    await identity.settled();
     await identity.keys.revoke(root.call(), revoked.keyId);
     store.clock.nowMs += 1000;
     for (const { key, keyId } of [revoked, expired]) {
@@ -346,7 +342,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
       expect(await codeOf(identity.keys.get(root.call(), keyId))).toBe("not_found");
       expect(await codeOf(identity.keys.delete(root.call(), keyId))).toBe("not_found");
       expect(await identity.directory.find(keyHashSpace, hashSecretText(key))).toBeUndefined();
-      expect(await identity.keyUse.lastUsedAtMs([keyId])).toEqual([undefined]);
+      expect(await identity.storage.records.get(apiKeyUse, keyId)).toBeUndefined();
     }
     expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
   });
@@ -368,7 +364,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
 
   it("[AU19] the last use is noted, at most once a minute, without changing the key", async () => {
     const { key, keyId } = await newKey(identity, root);
-    await identity.keyUse.settled();
+    await identity.settled();
     const { apiKey, revision } = await identity.keys.get(root.call(), keyId);
     const first = new Date(store.clock.nowMs).toISOString();
     expect(apiKey.lastUsedAt).toBe(first);
@@ -378,7 +374,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     ] as const) {
       store.clock.nowMs += stepMs;
       await use(key);
-      await identity.keyUse.settled();
+      await identity.settled();
       expect((await identity.keys.get(root.call(), keyId)).apiKey.lastUsedAt).toBe(expected);
     }
     expect((await identity.keys.get(root.call(), keyId)).revision).toBe(revision);
@@ -400,19 +396,19 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     });
     const { key } = await newKey(identity, root);
     for (let at = 0; at < 20; at += 1) await counting.authenticator.authenticate({ apiKey: key });
-    await counting.keyUse.settled();
+    await counting.settled();
     expect(reads).toBe(1);
   });
 
   it("[AU19] a request is not held up by a store that takes no writes", async () => {
     const { key } = await newKey(identity, root);
-    await identity.keyUse.settled();
+    await identity.settled();
     const full = await createIdentity(store, {
       around: (storage) => ({ ...storage, commit: () => Promise.reject(new Error("no space left")) }),
     });
     store.clock.nowMs += 120_000;
     expect(await codeOf(full.authenticator.authenticate({ apiKey: key }))).toBe("done");
-    await full.keyUse.settled();
+    await full.settled();
   });
 
   it("[AU22] a disabled account's keys are refused at once, and work again when it is enabled", async () => {

@@ -1,10 +1,20 @@
 /** What a refresh token opens: the next pair, the same pair again within its grace, or nothing. On each store. */
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createSignedText } from "../../server/domain/identity/auth/signedText.ts";
 import { deriveSecrets } from "../../server/platform/secrets.ts";
 import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
-import { auditOf, codeOf, createIdentity, firstOperator, type Identity, newPerson, type Store, stores } from "./identityFixture.ts";
+import {
+  auditOf,
+  codeOf,
+  createIdentity,
+  eachWithIdentity,
+  firstOperator,
+  type Identity,
+  newPerson,
+  type Store,
+  stores,
+} from "./identityFixture.ts";
 
 const graceMs = 30_000;
 const oldKey = Buffer.alloc(32, 7);
@@ -14,13 +24,8 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
   let store: Store;
   let identity: Identity;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
+  eachWithIdentity(open, (opened) => {
+    ({ store, identity } = opened);
   });
 
   const bearer = (token: string, by = identity) => codeOf(by.authenticator.authenticate({ bearer: token }));

@@ -20,7 +20,8 @@ import { startUwsHost } from "../../server/edge/host/uws.ts";
 import { setupRoutes } from "../../server/edge/pages/setup.ts";
 import { createWellKnownRoutes } from "../../server/edge/pages/wellKnown.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { baseUrl, createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
+import { baseUrl } from "../support/composeParts.ts";
+import { createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
 
 const contract = { auth, accounts, keys, workspaces, members };
 
@@ -82,7 +83,7 @@ describe("identity over REST", () => {
         members: createMemberHandlers(identity),
       } as never,
       authenticator: identity.authenticator,
-      access: identity.resolver,
+      access: identity.accessResolver,
       storage,
       limits: identity.limits,
       log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
@@ -91,7 +92,7 @@ describe("identity over REST", () => {
       leaseMs,
       corsOrigins: [],
       proxyHops: 0,
-      routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.tokens.jwks, baseUrl })],
+      routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl })],
       upgrade: () => ({ refuse: { status: 404, headers: {} } }),
     });
     host = await startUwsHost(app, {
@@ -101,7 +102,7 @@ describe("identity over REST", () => {
       maxBufferedBytes: 1024,
       onError: (error) => void logged.push(String(error)),
     });
-    const prepared = await identity.installation.prepare();
+    const prepared = await identity.prepare();
     const token = new URLSearchParams(new URL(prepared.kind === "link" ? prepared.url : baseUrl).hash.slice(1)).get("token");
     const setup = await call("POST", "/auth/setup", { body: { token, username: "Root", password } });
     expect([setup.status, setup.headers.get("location"), setup.body]).toEqual([
@@ -113,7 +114,7 @@ describe("identity over REST", () => {
   });
   afterAll(async () => {
     await host.close();
-    await identity.keyUse.settled();
+    await identity.settled();
   });
 
   it("[AU24] a used link answers 410, and the page that takes links is there", async () => {

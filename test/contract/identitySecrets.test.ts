@@ -1,8 +1,8 @@
 /** Whatever is done with secrets, none of them stands in the store or in a log line. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   codeOf,
-  createIdentity,
+  eachWithIdentity,
   firstOperator,
   type Identity,
   newKey,
@@ -28,18 +28,13 @@ describe.each(stores)("secrets on the %s store", (_name, open) => {
   let store: Store;
   let identity: Identity;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
+  eachWithIdentity(open, (opened) => {
+    ({ store, identity } = opened);
   });
 
   it("[AU11] keys, tokens, tickets, links and passwords leave no trace in the store and in the log", async () => {
     const secrets: string[] = [password, "another password"];
-    const prepared = await identity.installation.prepare();
+    const prepared = await identity.prepare();
     if (prepared.kind === "link") secrets.push(prepared.url.split("first.")[1] ?? "");
     const root = await firstOperator(identity);
     const ann = await newPerson(identity, root, "ann");
@@ -66,7 +61,7 @@ describe.each(stores)("secrets on the %s store", (_name, open) => {
       }
     }
     await codeOf(identity.sessions.token(identity.callOf(), { grantType: "password", username: "ann", password: "another password" }));
-    await identity.keyUse.settled();
+    await identity.settled();
     const kept = await store.contents();
     const logged = identity.lines.join("");
     // The scan sees what is there: names are.

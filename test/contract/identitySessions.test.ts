@@ -1,11 +1,12 @@
 /** Sign-in, the end of sessions, and tickets, through the services on each store. Refresh: identityRefresh.test.ts. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { sessionRecord } from "../../server/domain/identity/access/credentialRecords.ts";
 import {
   auditOf,
   codeOf,
   createIdentity,
+  eachWithIdentity,
   firstOperator,
   type Identity,
   newKey,
@@ -20,13 +21,8 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
   let store: Store;
   let identity: Identity;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
+  eachWithIdentity(open, (opened) => {
+    ({ store, identity } = opened);
   });
 
   const bearer = (token: string, by = identity) => codeOf(by.authenticator.authenticate({ bearer: token }));
@@ -81,7 +77,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     const root = await firstOperator(identity);
     const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
     const { ticket } = await identity.tickets.issue(root.call(), `workspace:${workspaceId}`);
-    await identity.keyUse.settled();
+    await identity.settled();
     const again = await createIdentity({ storage: await store.reopen(), clock: store.clock });
     expect(await bearer(root.accessToken, again)).toBe("done");
     expect(await again.tickets.verify(ticket, `workspace:${workspaceId}`)).toEqual(root.principal);
@@ -208,7 +204,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     const { ticket } = await withArticle.tickets.issue(ann.call(), `article:${articleId}`);
     expect(await withArticle.tickets.verify(ticket, `article:${articleId}`)).toEqual(ann.principal);
     expect(await codeOf(withArticle.tickets.issue(root.call(), `article:${articleId}`))).toBe("not_found");
-    await withArticle.keyUse.settled();
+    await withArticle.settled();
   });
 
   it("[AU31] sign-in, its refusal and its end are in the audit stream", async () => {

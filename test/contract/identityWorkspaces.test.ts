@@ -1,5 +1,5 @@
 /** Workspaces, members and access, through the services on each store. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Workspace } from "../../api/schema/workspace.ts";
 import { membershipKey, membershipRecord, withNextCounter, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
@@ -8,6 +8,7 @@ import {
   auditOf,
   codeOf,
   createIdentity,
+  eachWithIdentity,
   firstOperator,
   type Identity,
   leaseMs,
@@ -28,18 +29,13 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
   let bob: Person;
   let team: string;
 
-  beforeEach(async () => {
-    store = await open();
-    identity = await createIdentity(store);
+  eachWithIdentity(open, async (opened) => {
+    ({ store, identity } = opened);
     root = await firstOperator(identity);
     ann = await newPerson(identity, root, "ann");
     bob = await newPerson(identity, root, "bob");
     store.clock.nowMs += 1000;
     team = (await identity.workspaces.create(ann.call(), { name: "Team", type: "team" })).workspaceId;
-  });
-  afterEach(async () => {
-    await identity.keyUse.settled();
-    await store.close();
   });
 
   const add = (by: Person | { call: Person["call"] }, username: string, role: "admin" | "member" = "member", workspaceId = team) =>
@@ -47,7 +43,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
   const listed = async (person: { call: Person["call"] }) =>
     (await identity.workspaces.list(person.call(), {})).workspaces.map((workspace) => workspace.workspaceId);
   const roleOf = async (person: { principal: Person["principal"] }, workspaceId = team) =>
-    (await identity.resolver.resolve(person.principal, "workspace", workspaceId, { deleted: false }))?.role;
+    (await identity.accessResolver.resolve(person.principal, "workspace", workspaceId, { deleted: false }))?.role;
 
   it("[WS1] a workspace belongs to who made it, and is listed at once", async () => {
     store.clock.nowMs += 1;
@@ -121,7 +117,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
       locateArticle: async (id, { deleted }) => (id === articleId && deleted ? { workspaceId: team } : undefined),
     });
     const resolve = (person: Person, id: string, deleted: boolean) =>
-      withArticle.resolver.resolve(person.principal, "article", id, { deleted });
+      withArticle.accessResolver.resolve(person.principal, "article", id, { deleted });
     expect(await resolve(ann, articleId, true)).toMatchObject({ workspaceId: team, role: "owner" });
     expect(await resolve(ann, articleId, false)).toBeUndefined();
     expect(await resolve(bob, articleId, true)).toBeUndefined();
@@ -280,7 +276,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
       const mine = rows.filter((row) => row.kind === "membership.project");
       expect(mine.length).toBeGreaterThan(0);
       for (const row of mine) {
-        expect(await identity.memberships.workers[row.kind]?.(row, AbortSignal.timeout(1000))).toEqual({ kind: "done" });
+        expect(await identity.manifest.workers?.[row.kind]?.(row, AbortSignal.timeout(1000))).toEqual({ kind: "done" });
         await identity.storage.commit({ partition: row.partition, due: [{ op: "acknowledge", id: row.id, fence: row.fence }] });
       }
       expect((await listed(bob)).includes(team)).toBe(change === "add");

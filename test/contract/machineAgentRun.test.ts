@@ -23,7 +23,7 @@ const kind: ActorKind<RunContext, RunEvent> = {
   machine: agentRunMachine,
   machineVersion: 1,
   record: defineRecord<ActorRecord<RunContext>>({ name: "run", version: 1, partitionOf: () => 0, keyOf: ({ id }) => id }),
-  effects: { begin: async () => ({ kind: "done" }), execute: async () => ({ kind: "done" }) },
+  effects: ["begin", "execute"],
   facts: {
     timeline({ params }) {
       told.push(...(params as unknown as readonly TimelineFact[]));

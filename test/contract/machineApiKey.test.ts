@@ -11,7 +11,7 @@ const kind: ActorKind<ApiKeyTimes, ApiKeyEvent> = {
   machine: apiKeyMachine,
   machineVersion: 1,
   record: defineRecord<ActorRecord<ApiKeyTimes>>({ name: "walkedKey", version: 1, partitionOf: () => 0, keyOf: (value) => value.id }),
-  effects: {},
+  effects: [],
   commands: apiKeyCommands,
 };
 

@@ -23,7 +23,7 @@ const kind: ActorKind<PublicLinkContext, PublicLinkEvent> = {
     partitionOf: () => 0,
     keyOf: (value) => value.id,
   }),
-  effects: { sync: () => Promise.reject(new Error("not run here")) },
+  effects: ["sync"],
   commands: publicLinkCommands,
 };
 const toContent = (revision: number): FrozenContent => ({ revision, contentHash: "0".repeat(64), bytes: 0, title: "A title" });

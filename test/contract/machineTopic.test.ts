@@ -15,7 +15,7 @@ const kind: ActorKind<TopicContext, TopicEvent> = {
   machine: topicMachine,
   machineVersion: 1,
   record: defineRecord<ActorRecord<TopicContext>>({ name: "topic", version: 1, partitionOf: () => 0, keyOf: ({ id }) => id }),
-  effects: {},
+  effects: [],
   facts: {
     audit({ params }) {
       told.push(...(params as unknown as readonly AuditFact[]));

@@ -4,7 +4,7 @@ import rehypeParse from "rehype-parse";
 import { unified } from "unified";
 import { afterAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
-import type { PublicPages, PublishedPage } from "../../server/domain/publishing/publishing.ts";
+import type { PublicPages, PublishedPage } from "../../server/domain/publishing/service.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPageRenderer } from "../../server/edge/pages/pageRenderer.ts";
@@ -41,8 +41,8 @@ const pages: PublicPages = {
   },
 };
 const limits = { ...defaultLimits, "rate.public": "off" as const };
-const rates = createRateLimits({ storage: createMemoryStorage(), limits });
-const served = createPublicPageRoutes({ pages, rates, proxyHops: 0 });
+const rateLimits = createRateLimits({ storage: createMemoryStorage(), limits });
+const served = createPublicPageRoutes({ pages, rateLimits, proxyHops: 0 });
 const router = createRouter(served.routes);
 afterAll(() => served.close());
 

@@ -6,9 +6,10 @@ import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
+import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { addWorkspace, baseUrl, type CallOptions, createCall } from "./articleFixture.ts";
+import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
 import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
 
 const codeOf = (promise: Promise<unknown>) =>

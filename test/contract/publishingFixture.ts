@@ -2,19 +2,17 @@
  * Publishing as a server has it: articles, actors, due pump, links and pages on a store and a held clock of the
  * test's own; pages are asked for through their routes.
  */
-import pino from "pino";
 import { AppError, errorRow } from "../../api/schema/error.ts";
-import { createPager } from "../../server/domain/call/paging.ts";
 import { createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
-import { createPublishing, type Publishing } from "../../server/domain/publishing/publishing.ts";
+import { createPublishingListeners } from "../../server/domain/publishing/listeners.ts";
+import { createPublishing } from "../../server/domain/publishing/service.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
-import { createDirectory } from "../../server/platform/storage/directory.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
 import type { ManualTime } from "../support/manualTime.ts";
-import { type ArticleNodeOptions, baseUrl, createArticleNode } from "./articleFixture.ts";
+import { type ArticleNodeOptions, composeArticles } from "./articleFixture.ts";
 
 export interface PageAnswer {
   readonly status: number;
@@ -24,20 +22,16 @@ export interface PageAnswer {
 }
 
 export function createPublishingNode(storage: Storage, time: ManualTime, options: ArticleNodeOptions = {}) {
-  const log = pino({ level: "silent" });
-  const node = createArticleNode(storage, time, {
-    ...options,
-    armAtEdit: (article, nowMs) => publishing.armAtEdit(article, nowMs),
-    listeners: { articleDeleted: (article) => publishing.articleDeleted(article) },
-  });
-  const actors = createActorRuntime({ storage, pump: node.pump, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
-  const access = createAccessWatch({ storage, log });
+  const { limits, nodeId, leaseMs = defaultLeaseMs } = options;
+  const parts = composeParts(storage, { after: time.after, limits, nodeId, leaseMs });
+  const { armAtEdit, articleDeleted } = createPublishingListeners(parts);
+  const node = composeArticles(parts, { ...options, armAtEdit, listeners: { articleDeleted } });
+  const access = createAccessWatch(parts);
   /** `read`: it fails; `late`: what was read is handed over only then. */
   const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };
-  const publishing: Publishing = createPublishing({
-    storage,
-    actors,
-    directory: createDirectory(storage),
+  const publishing = createPublishing({
+    ...parts,
+    access,
     documents: {
       async read(articleId) {
         if (trouble.read) throw new Error("the document cannot be read");
@@ -48,19 +42,9 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
       },
       readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
     },
-    access,
-    pager: createPager({ storage, pageKey: Buffer.alloc(32, 7), limits: node.limits }),
-    baseUrl,
-    wake: node.pump.wake,
-    log,
   });
-  actors.register(publishing.actorKinds);
-  for (const [kind, worker] of Object.entries(publishing.workers)) node.pump.register(kind, worker);
-  const pages = createPublicPageRoutes({
-    pages: publishing.pages,
-    rates: createRateLimits({ storage, limits: node.limits }),
-    proxyHops: 0,
-  });
+  parts.install([publishing.manifest]);
+  const pages = createPublicPageRoutes({ pages: publishing.pages, rateLimits: createRateLimits(parts), proxyHops: 0 });
   const router = createRouter(pages.routes);
 
   async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
@@ -85,7 +69,7 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     }
   }
 
-  return { ...node, actors, access, publishing, links: publishing.links, page, trouble, closePages: pages.close };
+  return { ...node, actors: parts.actors, access, publishing, links: publishing.links, page, trouble, closePages: pages.close };
 }
 
 export type PublishingNode = ReturnType<typeof createPublishingNode>;

@@ -12,8 +12,9 @@ import { stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
 import type { Executor } from "../../server/domain/runs/executors/port.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import { type Answer, workspaceId } from "../support/operationServer.ts";
 import { createCall } from "./articleFixture.ts";
-import { type Answer, createRunRig, noUsage, type RunRig, toExecutors, workspaceId } from "./runRig.ts";
+import { createRunRig, noUsage, type RunRig, toExecutors } from "./runRig.ts";
 
 type Json = Answer["body"];
 

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { createRunRig, noUsage, otherWorkspaceId, type RunRig, workspaceId } from "./runRig.ts";
+import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 let rig: RunRig;
 beforeEach(async () => {

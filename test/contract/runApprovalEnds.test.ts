@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { workspaceId } from "../support/operationServer.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 interface ShownApproval {
   readonly approvalId: string;

@@ -6,10 +6,11 @@ import { stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
 import type { Executors } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { workspaceId } from "../support/operationServer.ts";
 import { createCall } from "./articleFixture.ts";
 import { createGate, draftOf, draftRun, openEngine, partition, written } from "./runBreaksFixture.ts";
 import { finished, readRun, readTimeline, toInput } from "./runEngineFixture.ts";
-import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 let rig: RunRig | undefined;
 afterEach(async () => {

@@ -5,8 +5,9 @@ import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { createManualTime } from "../support/manualTime.ts";
+import { workspaceId } from "../support/operationServer.ts";
 import { createEngineNode, readRun, readTimeline } from "./runEngineFixture.ts";
-import { noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { noUsage, type RunRig } from "./runRig.ts";
 
 export const partition = partitionOfId(workspaceId);
 

@@ -11,9 +11,10 @@ import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorag
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { partitionCount, type Storage } from "../../server/platform/storage/port.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { type Answer, otherWorkspaceId } from "../support/operationServer.ts";
 import { eventsOf, partition } from "./runBreaksFixture.ts";
 import { createEngineNode, finished, readRun, readTimeline, toInput, workspaceId } from "./runEngineFixture.ts";
-import { type Answer, createRunRig, noUsage, otherWorkspaceId, type RunRig } from "./runRig.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 let rig: RunRig | undefined;
 afterEach(async () => {

@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
+import { type Answer, workspaceId } from "../support/operationServer.ts";
 import { readTimeline } from "./runEngineFixture.ts";
-import { type Answer, createRunRig, type RunRig, workspaceId } from "./runRig.ts";
+import { createRunRig, type RunRig } from "./runRig.ts";
 
 let rig: RunRig;
 beforeEach(async () => {

@@ -1,21 +1,16 @@
 /** Runs without topic and article: the engine, its machine and a store, with steps that a test scripts. */
-import pino from "pino";
-import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { Limits } from "../../api/limits.ts";
 import type { ApprovalType } from "../../api/schema/workflow.ts";
 import type { RunInput } from "../../machines/agentRun.ts";
 import { createArtifacts } from "../../server/domain/runs/engine/artifacts.ts";
-import { createExecute } from "../../server/domain/runs/engine/execute.ts";
-import { createRunKind } from "../../server/domain/runs/engine/runKind.ts";
-import { createStepEnd } from "../../server/domain/runs/engine/stepEnd.ts";
-import { createStepInput } from "../../server/domain/runs/engine/stepInput.ts";
+import { defineRunKind } from "../../server/domain/runs/engine/runKind.ts";
 import { decodeTimelineEntry, runLog, type TimelineEntry } from "../../server/domain/runs/engine/timelineEntry.ts";
 import type { Executors, StepResult } from "../../server/domain/runs/executors/port.ts";
-import type { RunKind } from "../../server/domain/runs/model/records.ts";
 import { type RunRecord, runRecord } from "../../server/domain/runs/model/records.ts";
-import { createDuePump } from "../../server/platform/actors/due.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
-import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
+import { createRunService } from "../../server/domain/runs/service.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { composeParts } from "../support/composeParts.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 
 export const engineLeaseMs = 5000;
@@ -32,37 +27,27 @@ export interface EngineOptions {
 }
 
 export function createEngineNode(storage: Storage, time: ManualTime, executors: Executors, options: EngineOptions = {}) {
-  const limits = { ...defaultLimits, ...options.limits };
-  const log = pino({ level: "silent" });
-  const pump = createDuePump({ storage, log, leaseMs: engineLeaseMs, after: time.after });
-  const actors = createActorRuntime({ storage, pump, log, leaseMs: engineLeaseMs, after: time.after });
-  const artifacts = createArtifacts({ storage, limits });
+  const parts = composeParts(storage, { leaseMs: engineLeaseMs, after: time.after, limits: options.limits });
+  const { actors, pump, ids, limits } = parts;
+  const kind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   // No run here has a topic or an article: nobody asks for either.
   const nobody = {} as never;
-  const ids = createIds(storage);
-  const kind: RunKind = createRunKind({
-    storage,
-    keepEventsMs: limits["keep.events"],
-    execute: createExecute({
-      storage,
-      actors,
-      kind: () => kind,
-      rooms: nobody,
-      writing: nobody,
-      documents: nobody,
-      executors,
-      readInput: createStepInput({ storage, topics: nobody, artifacts }),
-      artifacts,
-      stepEnd: createStepEnd({ storage, topics: nobody, articles: nobody, starter: nobody, ids }),
-      ids,
-      limits,
-      log,
-      after: time.after,
-    }),
+  const service = createRunService({
+    ...parts,
+    kind,
+    executors,
+    topics: nobody,
+    folders: nobody,
+    articles: nobody,
+    edits: nobody,
+    rooms: nobody,
+    writing: nobody,
+    documents: nobody,
+    timeline: nobody,
   });
-  actors.register([kind]);
+  parts.install([service.manifest]);
   pump.start();
-  return { actors, pump, kind, artifacts, ids };
+  return { actors, pump, kind, artifacts: createArtifacts({ storage, limits }), ids };
 }
 
 export type EngineNode = ReturnType<typeof createEngineNode>;

@@ -8,10 +8,11 @@ import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { workspaceId } from "../support/operationServer.ts";
 import { createCall } from "./articleFixture.ts";
 import { createGate, draftOf, draftRun, eventsOf, openEngine, partition, written } from "./runBreaksFixture.ts";
 import { finished, readRun, toInput } from "./runEngineFixture.ts";
-import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 let rig: RunRig | undefined;
 afterEach(async () => {
@@ -57,8 +58,7 @@ describe("what is there and what is not", () => {
     const { articleId } = (await current.node.articles.create({ workspaceId, title: "Wells" }, call)).article;
     await current.node.articles.delete(articleId, false, call);
     const runId = current.node.ids.next("run", partition);
-    const kind = current.runService.actorKinds[0];
-    await current.actors.create(kind, runId, {
+    await current.actors.create(current.runKind, runId, {
       ...toInput([{ name: "validation", type: "article_validation" }]),
       workspaceId,
       articleId,

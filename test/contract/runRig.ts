@@ -6,35 +6,27 @@ import { pino } from "pino";
 import { runs as runContract } from "../../api/contract/runs.ts";
 import { topics as topicContract } from "../../api/contract/topics.ts";
 import { workflows as workflowContract } from "../../api/contract/workflows.ts";
-import { defaultLimits, type Limits } from "../../api/limits.ts";
-import { AppError } from "../../api/schema/error.ts";
-import type { Scope } from "../../api/scopes.ts";
-import type { Principal } from "../../server/domain/call/call.ts";
-import { createPageTokens } from "../../server/domain/call/pageToken.ts";
-import { createPager } from "../../server/domain/call/paging.ts";
+import type { Limits } from "../../api/limits.ts";
 import { createAccessResolver } from "../../server/domain/identity/workspaces/access.ts";
-import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { defineRunKind } from "../../server/domain/runs/engine/runKind.ts";
 import type { Executors, StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
+import { createRunListeners } from "../../server/domain/runs/listeners.ts";
+import { createLocateRun } from "../../server/domain/runs/locate.ts";
 import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createRunService } from "../../server/domain/runs/service.ts";
+import { createTopicListeners } from "../../server/domain/topics/listeners.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
-import { createApp } from "../../server/edge/app.ts";
 import { createRunHandlers } from "../../server/edge/handlers/runs.ts";
 import { createTopicHandlers } from "../../server/edge/handlers/topics.ts";
 import { createWorkflowHandlers } from "../../server/edge/handlers/workflows.ts";
-import { startNodeHost } from "../../server/edge/host/node.ts";
 import { createTimelineReader } from "../../server/edge/streams/timelineReader.ts";
-import { after } from "../../server/platform/actors/after.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
-import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { baseUrl, createArticleNode } from "./articleFixture.ts";
+import { composeParts } from "../support/composeParts.ts";
+import { type Answer, type RequestOptions, startOperationServer, workspaceId } from "../support/operationServer.ts";
+import { composeArticles } from "./articleFixture.ts";
 
-export const workspaceId = "ws_01KAHX0000050123456789ABCD";
-export const otherWorkspaceId = "ws_01KAHX0000070123456789ABCD";
 const accounts = { ana: "owner", ben: "member", dan: undefined } as const;
 export type Username = keyof typeof accounts;
-const accountIdOf = (username: string) => `usr_01KAHX0000030123456789AB${username.slice(0, 2).toUpperCase()}`;
 
 export const noUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
 
@@ -66,41 +58,22 @@ export interface RunRigOptions {
   readonly limits?: Partial<Limits>;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
-  readonly body: any;
-}
-
 export type RunRig = Awaited<ReturnType<typeof createRunRig>>;
 
 export async function createRunRig({ storage, executors = {}, limits: own = {} }: RunRigOptions) {
-  const limits: Limits = { ...defaultLimits, "rate.runs": "off", ...own };
   const logged: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(line) });
-  const leaseMs = 2000;
-  const pageKey = Buffer.alloc(32, 7);
-  const pager = createPager({ storage, pageKey, limits });
-  const node = createArticleNode(
-    storage,
-    { now: storage.now, after },
-    {
-      leaseMs,
-      limits: own,
-      listeners: {
-        articleCommitted: (event) => topicService.articleCommitted(event),
-        articleDeleted: (article) => runService.runs.articleDeleted(article),
-        articleRemoved: (event) => topicService.articleRemoved(event),
-      },
-    },
-  );
-  const { pump, ids, rooms } = node;
-  const actors = createActorRuntime({ storage, pump, log, leaseMs });
-  const topicService = createTopicService({ storage, actors, articles: node.writer, pager, limits });
+  const parts = composeParts(storage, { log, leaseMs: 2000, limits: { "rate.runs": "off", ...own } });
+  const { actors, pump, limits } = parts;
+  const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
+  const node = composeArticles(parts, {
+    listeners: { ...createTopicListeners(parts), ...createRunListeners({ ...parts, kind: runKind }) },
+  });
+  const { rooms } = node;
+  const topicService = createTopicService({ ...parts, articles: node.writer });
   const runService = createRunService({
-    storage,
-    actors,
+    ...parts,
+    kind: runKind,
     topics: topicService.port,
     folders: topicService.folders,
     articles: node.writer,
@@ -109,97 +82,26 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     writing: node.writing,
     documents: node.documents,
     executors: toExecutors(executors),
-    timeline: createTimelineReader({ storage }),
-    pager,
-    pageTokens: createPageTokens(pageKey),
-    ids,
-    limits,
-    log,
+    timeline: createTimelineReader(parts),
   });
-  actors.register([...topicService.actorKinds, ...runService.actorKinds]);
-
-  const members = Object.entries(accounts).flatMap(([username, role]) =>
-    role === undefined ? [] : [{ accountId: accountIdOf(username), username, role }],
-  );
-  for (const id of [workspaceId, otherWorkspaceId]) {
-    if ((await storage.records.get(workspaceRecord, id)) !== undefined) continue;
-    const value: WorkspaceRecord = {
-      workspaceId: id,
-      name: "Works",
-      type: "team",
-      owner: accountIdOf("ana"),
-      members: id === workspaceId ? members : members.slice(0, 1),
-      settings: { styleProfiles: { house: { content: "Short sentences." } } },
-      createdAt: 1,
-      updatedAt: 1,
-    };
-    await storage.commit({ partition: partitionOfId(id), records: [{ op: "put", type: workspaceRecord, value, replacing: null }] });
-  }
-
-  const app = createApp({
-    contract: { topics: topicContract, runs: runContract, workflows: workflowContract } as never,
+  parts.install([topicService.manifest, runService.manifest]);
+  const server = await startOperationServer({
+    parts,
+    contract: { topics: topicContract, runs: runContract, workflows: workflowContract },
     handlers: {
-      topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
+      topics: createTopicHandlers({ ...topicService, ...runService }),
       runs: createRunHandlers(runService),
       workflows: createWorkflowHandlers(runService),
-    } as never,
-    authenticator: {
-      async authenticate({ apiKey, bearer }): Promise<Principal> {
-        const [username = "", scopes] = (apiKey ?? bearer ?? "").split("|");
-        if (!(username in accounts)) throw new AppError("unauthenticated", "No such credential.");
-        const account = { accountId: accountIdOf(username), username };
-        if (apiKey === undefined) return { kind: "session", ...account, operator: false, sessionId: `ses_${username}` };
-        return { kind: "key", ...account, operator: false, keyId: "key_1", scopes: (scopes ?? "").split(",").filter(Boolean) as Scope[] };
-      },
     },
-    access: createAccessResolver({ storage, locateArticle: node.articles.locate, locateRun: runService.runs.locate }),
-    storage,
-    limits,
-    log,
-    baseUrl,
-    node: "node-1",
-    leaseMs,
-    corsOrigins: [],
-    proxyHops: 0,
-    routes: [],
-    upgrade: () => ({ refuse: { status: 404, headers: {} } }),
-  });
-  const host = await startNodeHost(app, {
-    host: "127.0.0.1",
-    port: 0,
-    maxFrameBytes: 1024,
-    maxBufferedBytes: 1024,
+    access: createAccessResolver({ storage, locateArticle: node.locate, locateRun: createLocateRun(parts) }),
+    accounts,
+    settings: { styleProfiles: { house: { content: "Short sentences." } } },
     onError: (error) => void logged.push(String(error)),
   });
   pump.start();
+  const { request } = server;
 
-  interface RequestOptions {
-    readonly as?: Username;
-    readonly key?: string;
-    readonly headers?: Record<string, string>;
-  }
-
-  /** The answer as it is, for tests of its bytes and headers. */
-  function fetchAs(method: string, path: string, { as = "ana", key, headers = {} }: RequestOptions = {}, body?: unknown) {
-    return fetch(`http://127.0.0.1:${host.port}${path}`, {
-      method,
-      headers: {
-        ...(key === undefined ? { authorization: `Bearer ${as}` } : { "x-api-key": key }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  }
-
-  async function request(method: string, path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> {
-    const response = await fetchAs(method, path, options, body);
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") === true;
-    return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
-  }
-
-  async function expect(status: number, method: string, path: string, body?: unknown, options: RequestOptions = {}) {
+  async function expect(status: number, method: string, path: string, body?: unknown, options: RequestOptions<Username> = {}) {
     const answer = await request(method, path, body, options);
     if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
@@ -217,12 +119,13 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     node,
     actors,
     logged,
-    fetch: fetchAs,
+    fetch: server.fetch,
     request,
     expect,
     trpc,
     topicService,
     runService,
+    runKind,
     async makeTopic(title = "Kites in high wind", rest: object = {}): Promise<string> {
       return (await expect(201, "POST", `${inWorkspace}/topics`, { title, targetAudience: "builders", ...rest })).topicId;
     },
@@ -246,7 +149,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     async close() {
       await rooms.drain();
       await pump.drain(AbortSignal.abort());
-      await host.close();
+      await server.close();
       await node.close();
       await storage.close();
     },

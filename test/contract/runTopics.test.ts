@@ -4,7 +4,8 @@ import { folderRecord } from "../../server/domain/folders/records.ts";
 import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { workspaceId } from "../support/operationServer.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 let rig: RunRig;
 beforeEach(async () => {

@@ -12,8 +12,9 @@ import { builtInWorkflows } from "../../server/domain/runs/workflows/builtInWork
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
+import { workspaceId } from "../support/operationServer.ts";
 import { createEngineNode, readRun, toInput } from "./runEngineFixture.ts";
-import { createRunRig, noUsage, type RunRig, workspaceId } from "./runRig.ts";
+import { createRunRig, noUsage, type RunRig } from "./runRig.ts";
 
 const reports: Readonly<Record<string, readonly [kind: string, schema: z.ZodType]>> = {
   serp_benchmark: ["benchmark", SerpContentBenchmarkReport],

@@ -1,7 +1,8 @@
 /** The operations of topics over REST and tRPC: closed shapes, bounds, refusals, headers, and who may ask. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { createRunRig, otherWorkspaceId, type RunRig, workspaceId } from "./runRig.ts";
+import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
+import { createRunRig, type RunRig } from "./runRig.ts";
 
 let rig: RunRig;
 beforeEach(async () => {

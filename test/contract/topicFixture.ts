@@ -1,22 +1,21 @@
 /** The topics as a server has them, beside the articles, on a store and a clock of the test's own. */
-import pino from "pino";
-import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { Limits } from "../../api/limits.ts";
 import { type ContentTopic, type TopicStatus, topicStatuses } from "../../api/schema/topic.ts";
 import type { WorkspaceCreateTopicRequest } from "../../api/schema/topicOperations.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
 import type { ArticleUpdated } from "../../server/domain/articles/port.ts";
-import { createPager } from "../../server/domain/call/paging.ts";
 import { joinParts } from "../../server/domain/call/together.ts";
 import { type FolderRecord, folderRecord } from "../../server/domain/folders/records.ts";
 import { createTopicTransitions } from "../../server/domain/runs/decisions/topicTransitions.ts";
+import { createTopicListeners } from "../../server/domain/topics/listeners.ts";
 import { type TopicRecord, topicRecord } from "../../server/domain/topics/records.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
 import type { Timeless } from "../../server/platform/actors/port.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
+import { composeParts } from "../support/composeParts.ts";
 import type { ManualTime } from "../support/manualTime.ts";
-import { type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
+import { type CallOptions, composeArticles, createCall } from "./articleFixture.ts";
 
 export const partition: Partition = 5;
 
@@ -25,20 +24,17 @@ export interface TopicNodeOptions {
 }
 
 export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" | "after">, options: TopicNodeOptions = {}) {
-  const limits = { ...defaultLimits, ...options.limits };
+  const parts = composeParts(storage, { after: time.after, limits: options.limits });
+  const { limits, actors } = parts;
   const webhooks: ArticleUpdated["data"][] = [];
-  const node = createArticleNode(storage, time, {
-    limits,
+  const node = composeArticles(parts, {
     listeners: {
       articleUpdated: async ({ data }) => ({ started: () => webhooks.push(data) }),
-      articleCommitted: (event) => service.articleCommitted(event),
-      articleRemoved: (event) => service.articleRemoved(event),
+      ...createTopicListeners(parts),
     },
   });
-  const actors = createActorRuntime({ storage, pump: node.pump, log: pino({ level: "silent" }), leaseMs: 5000 });
-  const pager = createPager({ storage, pageKey: Buffer.alloc(32, 7), limits });
-  const service = createTopicService({ storage, actors, articles: node.writer, pager, limits });
-  actors.register(service.actorKinds);
+  const service = createTopicService({ ...parts, articles: node.writer });
+  parts.install([service.manifest]);
 
   const call = (workspaceId: string, more: CallOptions = {}) => createCall(storage, workspaceId, partition, { limits, ...more });
   return {

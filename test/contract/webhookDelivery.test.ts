@@ -8,15 +8,9 @@ import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificateAuthority.ts";
+import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
 import { type ReceivedRequest, type Receiver, type ReceiverAnswer, startReceiver } from "../support/receiver.ts";
-import {
-  createWebhookRig,
-  otherWorkspaceId,
-  rigRecordTypes,
-  type WebhookRig,
-  type WebhookRigOptions,
-  workspaceId,
-} from "./webhookFixture.ts";
+import { createWebhookRig, rigRecordTypes, type WebhookRig, type WebhookRigOptions } from "./webhookFixture.ts";
 import { verifyOwn, verifyStandard } from "./webhookVerify.ts";
 
 let authority: CertificateAuthority;

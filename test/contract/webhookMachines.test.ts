@@ -11,7 +11,7 @@ const input = { webhookId: "whk_1", eventId: "evt_1", event: "article.updated", 
 
 function deliveryKind(scheduleMs: readonly number[]): ActorKind<DeliveryContext, DeliveryEvent> {
   const machine = createDeliveryMachine({ scheduleMs, maxRetryAfterMs: 1000, keepMs });
-  const effects = { deliver: () => Promise.reject(new Error("nothing is sent here")) };
+  const effects = ["deliver"];
   return { name: "delivery", machine, machineVersion: 1, record: { ...deliveryRecord, partitionOf: () => 0 }, effects, commands: [] };
 }
 
@@ -69,7 +69,7 @@ describe("machines of webhooks", () => {
           machine: createEndpointMachine({ onGone, ...(afterFailingMs === undefined ? {} : { afterFailingMs }) }),
           machineVersion: 1,
           record: { ...endpointRecord, partitionOf: () => 0 },
-          effects: {},
+          effects: [],
           commands: ["webhook.disabled", "webhook.enabled"],
         },
         inputs: [{ webhookId: "whk_1", nowMs }],

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { webhookRecord } from "../../server/domain/webhooks/records.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { createWebhookRig, otherWorkspaceId, rigRecordTypes, type WebhookRig, workspaceId } from "./webhookFixture.ts";
+import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
+import { createWebhookRig, rigRecordTypes, type WebhookRig } from "./webhookFixture.ts";
 
 const url = "https://hooks.example.com/in?token=abc";
 const zone: Record<string, readonly string[]> = {

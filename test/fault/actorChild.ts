@@ -4,27 +4,23 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import pino from "pino";
 import { AppError } from "../../api/schema/error.ts";
-import { createDuePump } from "../../server/platform/actors/due.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createSeededIds } from "../../server/platform/storage/ids.ts";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
+import { composeParts } from "../support/composeParts.ts";
 import { createParcelKind, parcelRecord } from "../support/parcelMachine.ts";
 
 const [directory = "", journal = "", count = "0", wall = "0"] = process.argv.slice(2);
 const trueNow = Date.now;
 Date.now = () => trueNow() + Number(wall);
 const storage = await createLmdbStorage({ directory: join(directory, "store") });
-const log = pino({ level: "silent" });
-const pump = createDuePump({ storage, log, leaseMs: 300, pollMs: 50 });
-const actors = createActorRuntime({ storage, pump, log, leaseMs: 300 });
-const kind = createParcelKind(async (effect) => {
+const { actors, pump } = composeParts(storage, { leaseMs: 300, pollMs: 50 });
+const { kind, provided } = createParcelKind(async (effect) => {
   const { part } = effect.params as { part: string };
   appendFileSync(journal, `${effect.id}\n`);
   return { kind: "event", event: { type: "part.sent", part } };
 });
-actors.register([kind]);
+actors.register([provided]);
 pump.start();
 
 const ids = createSeededIds(Buffer.alloc(16, 1), 1_800_000_000_000);

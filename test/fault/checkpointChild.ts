@@ -29,7 +29,7 @@ for (let at = 0; at < count; at += 1) {
   const call = () => createCall(storage, workspaceId ?? "", partition, { attempt: { seed: `article ${at}`, nowMs: 1_800_000_000_000 } });
   const articleId = call().ids.next("art", partition);
   articleIds.push(articleId);
-  if ((await node.articles.locate(articleId, { deleted: false })) !== undefined) continue;
+  if ((await node.locate(articleId, { deleted: false })) !== undefined) continue;
   workspaceId ??= await addWorkspace(storage, partition);
   await node.articles.create({ workspaceId, title: `Article ${at}` }, call());
 }

@@ -1,8 +1,9 @@
 /** Receivers that hang, drip and flood, beside healthy ones: a slow receiver harms only itself. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { createWebhookRig, otherWorkspaceId, rigRecordTypes, type WebhookRig, workspaceId } from "../contract/webhookFixture.ts";
+import { createWebhookRig, rigRecordTypes, type WebhookRig } from "../contract/webhookFixture.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificateAuthority.ts";
+import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 
 const hanging = 50;

@@ -1,29 +1,17 @@
 /** One "node" of a test: a runtime and its pump on a storage that others may share, on a held clock. */
-import pino from "pino";
-import { createDuePump, type DueObserver } from "../../server/platform/actors/due.ts";
-import type { ActorKind, ActorRuntime, DuePump } from "../../server/platform/actors/port.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
+import type { DueObserver } from "../../server/platform/actors/due.ts";
+import type { ProvidedKind } from "../../server/platform/actors/port.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { composeParts, defaultLeaseMs } from "./composeParts.ts";
 import type { ManualTime } from "./manualTime.ts";
 
-export const testLeaseMs = 5000;
+export const testLeaseMs = defaultLeaseMs;
 
-export interface ActorNode {
-  readonly actors: ActorRuntime;
-  readonly pump: DuePump;
-}
-
-export function createActorNode(
-  storage: Storage,
-  time: ManualTime,
-  // biome-ignore lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events
-  kinds: readonly ActorKind<any, any>[],
-  observe?: DueObserver,
-): ActorNode {
-  const log = pino({ level: "silent" });
-  const pump = createDuePump({ storage, log, leaseMs: testLeaseMs, after: time.after, ...(observe === undefined ? {} : { observe }) });
-  const actors = createActorRuntime({ storage, pump, log, leaseMs: testLeaseMs, after: time.after });
+export function createActorNode(storage: Storage, time: ManualTime, kinds: readonly ProvidedKind[], observe: Partial<DueObserver> = {}) {
+  const { actors, pump } = composeParts(storage, { after: time.after, observe });
   actors.register(kinds);
   pump.start();
   return { actors, pump };
 }
+
+export type ActorNode = ReturnType<typeof createActorNode>;

@@ -1,7 +1,8 @@
 /** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
-import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import type { ActorKind, ActorRecord, ProvidedKind, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import { type ProvideOptions, provide } from "../../server/platform/actors/provide.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { LogWrite } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
@@ -137,20 +138,21 @@ export function toJournal({ next, params }: ToldFact<ParcelContext>): LogWrite {
   return { op: "append", log: journalOf(next.id), entries: [new TextEncoder().encode(line)] };
 }
 
-export type ParcelKind = ActorKind<ParcelContext, ParcelEvent>;
+export type ParcelKind = ActorKind<ParcelContext, ParcelEvent, "carry">;
 
 export function createParcelKind(
   carry: RunEffect<ParcelContext, ParcelEvent>,
-  options: Pick<ParcelKind, "backoffMs" | "maxInFlight" | "lane" | "facts" | "committed"> = {},
-): ParcelKind {
-  return {
+  { committed, ...options }: Pick<ParcelKind, "backoffMs" | "maxInFlight" | "lane" | "facts"> & ProvideOptions<ParcelContext> = {},
+): { readonly kind: ParcelKind; readonly provided: ProvidedKind } {
+  const kind: ParcelKind = {
     name: "parcel",
     machine: parcelMachine,
     machineVersion: 1,
     record: parcelRecord,
-    effects: { carry },
+    effects: ["carry"],
     facts: { journal: (fact) => ({ logs: [toJournal(fact)] }) },
     commands: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
     ...options,
   };
+  return { kind, provided: provide(kind, { carry }, committed === undefined ? {} : { committed }) };
 }

@@ -55,8 +55,6 @@ export interface Articles {
   /** Moves the article to the trash, or deletes it for good when `permanent` is true (administrators and owners only). */
   delete(articleId: string, permanent: boolean, call: Call): Promise<void>;
   undelete(articleId: string, call: Call): Promise<ArticleReply>;
-  /** The workspace of an article, for access checks; undefined when it does not exist, or is in the trash and `deleted` is false. */
-  locate(articleId: string, options: { readonly deleted: boolean }): Promise<{ readonly workspaceId: string } | undefined>;
 }
 
 export interface ArticlesOptions {
@@ -212,12 +210,6 @@ export function createArticles(options: ArticlesOptions): Articles {
           },
         };
       });
-    },
-
-    async locate(articleId, { deleted }) {
-      const article = (await storage.records.get(articleRecord, articleId))?.value;
-      if (article === undefined || (article.deletedAtMs !== undefined && !deleted)) return undefined;
-      return { workspaceId: article.workspaceId };
     },
   };
 }

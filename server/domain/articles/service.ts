@@ -1,13 +1,12 @@
 /**
- * Builds the articles service for the rooms, publishing, topics, runs, the handlers and the due pump.
+ * Builds the articles domain: the document store, the rooms above it, and the services of articles above the rooms.
  *
- * Construction takes two steps, because the rooms come between them: the rooms need the update log of the document
- * store, and edits need the rooms.
+ * Other domains add their changes to the commits of articles with `listeners` and `armAtEdit`.
  */
 import type { Limits } from "../../../api/limits.ts";
-import type { UpdateLog } from "../../../realtime/ports.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
-import type { DueWorker } from "../../platform/actors/port.ts";
+import type { Clock, UpdateLog } from "../../../realtime/ports.ts";
+import { createRooms, type Rooms, type RoomsOptions } from "../../../realtime/rooms.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
@@ -24,6 +23,7 @@ import { createDocumentWriting } from "./documentWriting.ts";
 import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
+import { joinListeners } from "./joinListeners.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
@@ -52,10 +52,10 @@ export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs
   return { reader, updateLog, texts, history: createHistory({ storage, reader, texts, limits }) };
 }
 
-export interface ArticleServiceOptions extends Omit<DocumentStoreOptions, "armAtEdit"> {
-  readonly documents: DocumentStore;
-  readonly rooms: Pick<Rooms, "read" | "edit" | "applyUpdate">;
-  readonly listeners: ArticleListeners;
+export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<RoomsOptions, "metrics" | "log" | "idleMs"> {
+  readonly clock: Clock;
+  /** Called in this order. Their changes join the commit of the event. */
+  readonly listeners: readonly Partial<ArticleListeners>[];
   readonly access: Pick<AccessWatch, "announce">;
   readonly findTopicId: FindTopicId;
   readonly pager: Pager;
@@ -68,6 +68,8 @@ export interface ArticleServiceOptions extends Omit<DocumentStoreOptions, "armAt
 }
 
 export interface ArticleService {
+  /** For the collaboration sockets and runs. */
+  readonly rooms: Rooms;
   readonly articles: Articles;
   readonly content: ArticleContents;
   readonly edits: Edits;
@@ -78,19 +80,19 @@ export interface ArticleService {
   readonly writer: ArticleWriter;
   /** For runs. */
   readonly writing: DocumentWriting;
-  /** Kind of due row → its worker, for the due pump. */
-  readonly workers: Readonly<Record<string, DueWorker>>;
-  close(): Promise<void>;
+  readonly manifest: Manifest;
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, rooms, listeners, access, findTopicId, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } =
-    options;
-  const { reader, history, texts } = options.documents;
+  const { storage, access, findTopicId, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
+  const { updateLog, reader, history, texts } = createDocumentStore(options);
+  const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
+  const listeners = joinListeners(options.listeners);
   const commitWriter = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
   return {
+    rooms,
     articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
@@ -101,10 +103,22 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     },
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
-    workers: {
-      ...createCheckpointWorkers({ storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake }),
-      ...trash.workers,
+    manifest: {
+      name: "articles",
+      workers: {
+        ...createCheckpointWorkers({ storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake }),
+        ...trash.workers,
+      },
+      close: () => texts.close(),
     },
-    close: () => texts.close(),
+  };
+}
+
+/** Each article has its own topic on the bus of the store. */
+function toRoomBus(bus: Storage["bus"]): RoomsOptions["bus"] {
+  const topicOf = (articleId: string) => `room/${articleId}`;
+  return {
+    publish: (articleId, message) => bus.publish(topicOf(articleId), message),
+    subscribe: (articleId, listener) => bus.subscribe(topicOf(articleId), listener),
   };
 }

@@ -6,12 +6,14 @@
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
+import { provide } from "../../platform/actors/provide.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import { createPageTokens } from "../call/pageToken.ts";
+import type { PageTokens } from "../call/pageToken.ts";
 import type { Pager } from "../call/paging.ts";
 import type { AccessResolver, Authenticator } from "../call/ports.ts";
 import type { AccessWatch } from "./access/accessFacts.ts";
@@ -21,12 +23,13 @@ import { createOwnAccount, type OwnAccount } from "./accounts/me.ts";
 import { createMembers, type Members } from "./accounts/members.ts";
 import { createSetup, type Setup } from "./accounts/setup.ts";
 import { type AccessTokens, createAccessTokens } from "./auth/accessTokens.ts";
+import { apiKeyKind } from "./auth/apiKeyKind.ts";
 import { type ApiKeys, createApiKeys } from "./auth/apiKeys.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { type Credentials, createCredentials } from "./auth/credentials.ts";
 import { type CreateApiKey, createKeyCreation } from "./auth/keyCreation.ts";
 import { createKeyUse } from "./auth/keyUse.ts";
-import { createPasswords } from "./auth/passwords.ts";
+import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { createRefreshTokens } from "./auth/refreshTokens.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
@@ -46,10 +49,13 @@ export interface IdentityOptions {
   readonly leaseMs: number;
   readonly ids: IdSource;
   readonly pager: Pager;
+  readonly pageTokens: PageTokens;
   readonly directory: Directory;
   readonly access: AccessWatch;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
   readonly locateRun: AccessResolverOptions["locateRun"];
+  /** Default: hashes with the cost of the product. */
+  readonly passwords?: Passwords;
 }
 
 export interface Identity {
@@ -70,17 +76,14 @@ export interface Identity {
     readonly workspaces: Workspaces;
     readonly members: Members;
   };
-  /** Maps a kind of due row to its worker. */
-  readonly workers: Readonly<Record<string, DueWorker>>;
+  readonly manifest: Manifest;
   readonly prepare: Installation["prepare"];
   hasAccount(): Promise<boolean>;
-  /** Resolves when no write of identity is in progress. */
-  settled(): Promise<void>;
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
-  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, directory, access, locateArticle, locateRun } = options;
-  const passwords = createPasswords();
+  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory, access } = options;
+  const { passwords = createPasswords(), locateArticle, locateRun } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
@@ -112,11 +115,11 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
       createKey: createKeyCreation({ storage, actors, directory, resolver: accessResolver, log }),
       keys: createApiKeys({ storage, actors, directory, keyUse, access, pager, log }),
       workspaces: createWorkspaces({ storage, memberships, pager }),
-      members: createMembers({ storage, accounts: registry, memberships, access, pageTokens: createPageTokens(secrets.pageKey), log }),
+      members: createMembers({ storage, accounts: registry, memberships, access, pageTokens, log }),
     },
-    workers: memberships.workers,
+    // The close waits for the writes that record the use of keys.
+    manifest: { name: "identity", actorKinds: [provide(apiKeyKind, {})], workers: memberships.workers, close: keyUse.settled },
     prepare: installation.prepare,
     hasAccount: async () => (await storage.records.get(installationRecord, installationKey))?.value.firstAccountExists === true,
-    settled: keyUse.settled,
   };
 }

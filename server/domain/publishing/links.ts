@@ -21,7 +21,7 @@ import { requireMatch } from "../call/precondition.ts";
 import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
 import type { Freeze } from "./freeze.ts";
 import { armEdited } from "./liveEdits.ts";
-import type { PublicLinkKind } from "./publicLinkKind.ts";
+import { publicLinkKind } from "./publicLinkKind.ts";
 import { modeOf, syncStatusOf, toPublicLink, toSummary } from "./publicLinkView.ts";
 import { linksOf, type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 import type { Slugs } from "./slugs.ts";
@@ -60,7 +60,6 @@ export interface LinkQuery {
 export interface PublicLinksOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly actors: Pick<ActorRuntime, "create" | "send">;
-  readonly kind: PublicLinkKind;
   readonly freeze: Freeze;
   readonly slugs: Slugs;
   readonly access: Pick<AccessWatch, "announce">;
@@ -88,7 +87,7 @@ function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
 }
 
 export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
-  const { storage, actors, kind, freeze, slugs, access, pager, baseUrl, wake, log } = options;
+  const { storage, actors, freeze, slugs, access, pager, baseUrl, wake, log } = options;
   const audit = log.child({ stream: "audit" });
 
   function note(call: Call, event: string, articleId: string, facts: object = {}): void {
@@ -150,7 +149,10 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     const isAsSeen = "content" in event;
     const atRevision = isAsSeen || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
     try {
-      const { value, revision } = await actors.send(kind, seen.value.id, event, { ...toSendOptions(call, created), ...atRevision });
+      const { value, revision } = await actors.send(publicLinkKind, seen.value.id, event, {
+        ...toSendOptions(call, created),
+        ...atRevision,
+      });
       return toView(value, revision, created);
     } catch (reason) {
       if (!(reason instanceof AppError)) throw reason;
@@ -190,7 +192,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
 
   async function create(call: Call, articleId: string, input: object): Promise<LinkView | typeof again> {
     try {
-      const { value, revision } = await actors.create(kind, articleId, input, toSendOptions(call, true));
+      const { value, revision } = await actors.create(publicLinkKind, articleId, input, toSendOptions(call, true));
       return toView(value, revision, true);
     } catch (reason) {
       if (reason instanceof AppError && reason.code === "already_exists") return again;
@@ -269,7 +271,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
         const atRevision = call.ifMatch === undefined ? {} : { atRevision: link.revision };
         try {
           await actors.send(
-            kind,
+            publicLinkKind,
             articleId,
             { type: "link.unpublish" },
             { alongside, commit: (batch) => call.commit(batch), ...atRevision },

@@ -15,7 +15,7 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { ClaimedRow, DueWrite, Partition, Storage } from "../../platform/storage/port.ts";
 import type { ArmAtEdit } from "../articles/port.ts";
 import { documentLog } from "../articles/records.ts";
-import type { PublicLinkKind } from "./publicLinkKind.ts";
+import { publicLinkKind } from "./publicLinkKind.ts";
 import { syncStatusOf } from "./publicLinkView.ts";
 import { type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 
@@ -71,10 +71,9 @@ function toWaitUntilMs({ context, ...link }: PublicLinkRecord, nowMs: number): n
 export interface LiveEditsOptions {
   readonly storage: Pick<Storage, "records" | "log" | "commit" | "now">;
   readonly actors: Pick<ActorRuntime, "send">;
-  readonly kind: PublicLinkKind;
 }
 
-export function createLiveEdits({ storage, actors, kind }: LiveEditsOptions): DueWorker {
+export function createLiveEdits({ storage, actors }: LiveEditsOptions): DueWorker {
   /** Removes the row of an article that is not Live. The link must be unchanged, because a link that becomes Live needs the row. */
   async function forget({ partition, id, fence }: ClaimedRow, articleId: string, revision: number | "absent"): Promise<DueOutcome> {
     const result = await storage.commit({
@@ -95,7 +94,7 @@ export function createLiveEdits({ storage, actors, kind }: LiveEditsOptions): Du
     const revision = await storage.log.tail(partitionOfId(articleId), documentLog(articleId));
     const due: DueWrite = { op: "acknowledge", id: row.id, fence: row.fence };
     try {
-      await actors.send(kind, articleId, { type: "article.edited", revision }, { alongside: () => ({ due: [due] }) });
+      await actors.send(publicLinkKind, articleId, { type: "article.edited", revision }, { alongside: () => ({ due: [due] }) });
     } catch (reason) {
       // A due conflict means that another node holds the row. An invalid transition means that the link was unpublished or
       // changed its mode: check the row again.

@@ -1,5 +1,5 @@
 /**
- * Defines the actor kind of public links: its machine, its record, and the implementation of the effect `sync`.
+ * Defines the actor kind of public links and provides its effect `sync`.
  *
  * A failed synchronization is an event for the machine and not an error of the actor runtime. The machine controls the
  * waits, the number of attempts and when to give up, so that the link can show them.
@@ -7,15 +7,27 @@
 import type { Logger } from "pino";
 import { AppError } from "../../../api/schema/error.ts";
 import { type PublicLinkContext, type PublicLinkEvent, publicLinkCommands, publicLinkMachine } from "../../../machines/publicLink.ts";
-import type { ActorKind } from "../../platform/actors/port.ts";
+import type { ActorKind, ProvidedKind } from "../../platform/actors/port.ts";
+import { provide } from "../../platform/actors/provide.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import type { Freeze } from "./freeze.ts";
 import { publicLinkRecord } from "./records.ts";
 
-export type PublicLinkKind = ActorKind<PublicLinkContext, PublicLinkEvent>;
+/** Most synchronizations that run at the same time in this process. */
+const maxInFlight = 16;
 
-export interface PublicLinkKindOptions {
+export const publicLinkKind: ActorKind<PublicLinkContext, PublicLinkEvent, "sync"> = {
+  name: "publicLink",
+  machine: publicLinkMachine,
+  machineVersion: 1,
+  record: publicLinkRecord,
+  commands: publicLinkCommands,
+  maxInFlight,
+  effects: ["sync"],
+};
+
+export interface PublicLinkEffectsOptions {
   readonly storage: Pick<Storage, "records">;
   readonly freeze: Freeze;
   readonly log: Logger;
@@ -23,32 +35,21 @@ export interface PublicLinkKindOptions {
   readonly random?: () => number;
 }
 
-/** Most synchronizations that run at the same time in this process. */
-const maxInFlight = 16;
-
-export function createPublicLinkKind({ storage, freeze, log, random = Math.random }: PublicLinkKindOptions): PublicLinkKind {
-  return {
-    name: "publicLink",
-    machine: publicLinkMachine,
-    machineVersion: 1,
-    record: publicLinkRecord,
-    commands: publicLinkCommands,
-    maxInFlight,
-    effects: {
-      async sync({ actorId, params }) {
-        const { round } = params as { readonly round: number };
-        const article = await storage.records.get(articleRecord, actorId);
-        // Nothing to do: the commit that deletes the article also unpublishes its link.
-        if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "done" };
-        try {
-          const content = await freeze.newest(actorId, article.value.title);
-          return { kind: "event", event: { type: "sync.succeeded", round, content } };
-        } catch (err) {
-          log.warn({ err, articleId: actorId }, "a Live page could not be synchronized");
-          const reason = err instanceof AppError ? err.message : "The text of the article could not be read or stored.";
-          return { kind: "event", event: { type: "sync.failed", round, reason, jitter: random() } };
-        }
-      },
+export function providePublicLinkEffects({ storage, freeze, log, random = Math.random }: PublicLinkEffectsOptions): ProvidedKind {
+  return provide(publicLinkKind, {
+    async sync({ actorId, params }) {
+      const { round } = params as { readonly round: number };
+      const article = await storage.records.get(articleRecord, actorId);
+      // Nothing to do: the commit that deletes the article also unpublishes its link.
+      if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "done" };
+      try {
+        const content = await freeze.newest(actorId, article.value.title);
+        return { kind: "event", event: { type: "sync.succeeded", round, content } };
+      } catch (err) {
+        log.warn({ err, articleId: actorId }, "a Live page could not be synchronized");
+        const reason = err instanceof AppError ? err.message : "The text of the article could not be read or stored.";
+        return { kind: "event", event: { type: "sync.failed", round, reason, jitter: random() } };
+      }
     },
-  };
+  });
 }

@@ -7,8 +7,7 @@
 import { notFound } from "../../../api/schema/error.ts";
 import { type Run, type RunBudget, type RunStatus, runStatuses } from "../../../api/schema/run.ts";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
-import { systemActor } from "../../../machines/agentRun.ts";
-import type { ActorChange, ActorRuntime, Alongside } from "../../platform/actors/port.ts";
+import type { ActorChange, ActorRuntime } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { partitionCount, type Storage, type Stored } from "../../platform/storage/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
@@ -17,7 +16,7 @@ import type { Page, Pager } from "../call/paging.ts";
 import { present } from "../call/present.ts";
 import { principalOf } from "../call/principal.ts";
 import { checkProse } from "../call/prose.ts";
-import { commitTogether, joinParts, type Part } from "../call/together.ts";
+import { commitTogether, type Part } from "../call/together.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
 import type { Artifacts } from "./engine/artifacts.ts";
 import { type RunStarter, requireLiveArticle, stagesOf } from "./engine/startRun.ts";
@@ -33,6 +32,7 @@ import {
   runLists,
   runRecord,
   statusOf,
+  writesArticle,
 } from "./model/records.ts";
 import { refuseField } from "./model/refuseField.ts";
 import type { RefuseSecondRun } from "./model/runInProgress.ts";
@@ -85,12 +85,8 @@ export interface Runs {
     runId: string,
     where: { readonly afterSeq?: number | undefined; readonly limit?: number | undefined },
   ): Promise<{ readonly events: readonly AgentEvent[]; readonly lastSeq: number }>;
-  /** Workspace of the run, for the access check. Undefined when the run does not exist. */
-  locate(runId: string): Promise<{ readonly workspaceId: string } | undefined>;
   /** Number of runs by status over all workspaces, for the metrics. */
   count(): Promise<ReadonlyMap<RunStatus, number>>;
-  /** Changes for the commit that deletes an article: they cancel the active runs that write this article. */
-  articleDeleted(article: { readonly articleId: string }): Promise<Alongside>;
 }
 
 /** Reads the log of a run. */
@@ -101,7 +97,7 @@ export interface RunTimeline {
 export interface RunsOptions {
   readonly storage: Pick<Storage, "records" | "index" | "counts" | "log" | "now">;
   readonly actors: Pick<ActorRuntime, "move">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
   readonly topics: Pick<Topics, "find">;
   readonly folders: { exists(workspaceId: string, folderId: string): Promise<boolean> };
   readonly starter: RunStarter;
@@ -112,10 +108,8 @@ export interface RunsOptions {
   readonly pager: Pager;
 }
 
-const maxDeleted = 1000;
 /** Number of newest runs of the article that are searched for later writers of a file. */
 const maxFollowers = 100;
-const writesArticle = ({ context }: RunRecord) => context.steps.some(({ persistToArticle }) => persistToArticle !== undefined);
 
 export function createRuns(options: RunsOptions): Runs {
   const { storage, actors, kind, topics, folders, starter, workflows, artifacts, refuseSecondRun, timeline, pager } = options;
@@ -254,7 +248,7 @@ export function createRuns(options: RunsOptions): Runs {
       checkProse(call.limits, { reason });
       const by = principalOf(call).username;
       return commitTogether(partitionOfId(runId), call.commit.bind(call), async () => {
-        const change = actors.move(kind(), await find(runId), { type: "run.cancel", by, reason });
+        const change = actors.move(kind, await find(runId), { type: "run.cancel", by, reason });
         return { parts: [change], value: await viewOf(change) };
       });
     },
@@ -273,7 +267,7 @@ export function createRuns(options: RunsOptions): Runs {
           const waiting = steps.filter(({ approval }) => approval !== "none");
           const approvalIds = Object.fromEntries(waiting.map(({ name }) => [name, call.ids.next("apr", partition)]));
           const letsStand = await findFollowed(run.value);
-          const change = actors.move(kind(), run, { type: "run.retry", by, fromStep, budget, approvalIds, letsStand });
+          const change = actors.move(kind, run, { type: "run.retry", by, fromStep, budget, approvalIds, letsStand });
           if (writesArticle(run.value) && articleId !== undefined) await requireLiveArticle(storage, articleId, "the run");
           const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
           const startedRun = { runId, stages: stagesOf({ steps }) };
@@ -306,33 +300,11 @@ export function createRuns(options: RunsOptions): Runs {
       return timeline.events(runId, afterSeq, limit);
     },
 
-    async locate(runId) {
-      const run = await storage.records.get(runRecord, runId);
-      return run === undefined ? undefined : { workspaceId: run.value.context.workspaceId };
-    },
-
     async count() {
       const keys = runStatuses.map(runCount);
       const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
       const counted = await Promise.all(partitions.map((partition) => storage.counts.get(partition, keys)));
       return new Map(runStatuses.map((status, at) => [status, counted.reduce((sum, counts) => sum + (counts[at] ?? 0), 0)]));
-    },
-
-    async articleDeleted({ articleId }) {
-      const partition = partitionOfId(articleId);
-      const rows = await storage.index.scan({ partition, prefix: runLists.activeOfArticle(articleId), limit: maxDeleted });
-      const runs = await storage.records.getMany(
-        runRecord,
-        rows.map(({ target }) => target),
-      );
-      const reason = "The article was deleted.";
-      // Skip runs that ended after the index was read: there is nothing to cancel.
-      const writing = runs.filter((stored) => stored !== undefined && isActive(stored.value) && writesArticle(stored.value));
-      return joinParts(
-        writing.flatMap((stored) =>
-          stored === undefined ? [] : [actors.move(kind(), stored, { type: "run.cancel", by: systemActor, reason })],
-        ),
-      );
     },
   };
 }

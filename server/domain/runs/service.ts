@@ -1,13 +1,14 @@
 /**
  * The run service builds and connects every module of runs: workflows, engine, decisions and requests.
  *
- * Handlers, articles, the access resolver, the actor runtime and the due pump use runs through it. The executors are a
- * parameter, so that tests can pass their own.
+ * The handlers use runs through it. The executors are a parameter, so that tests can pass their own. `listeners.ts`
+ * holds the part of runs in commits of articles.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
-import { type After, after as realAfter } from "../../platform/actors/after.ts";
+import type { Clock } from "../../../realtime/ports.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleWriter } from "../articles/port.ts";
@@ -21,7 +22,7 @@ import { createStageDecisions } from "./decisions/stageDecisions.ts";
 import { createTopicTransitions, type ReadTransitions } from "./decisions/topicTransitions.ts";
 import { createArtifacts } from "./engine/artifacts.ts";
 import { createExecute, type ExecuteOptions } from "./engine/execute.ts";
-import { createRunKind } from "./engine/runKind.ts";
+import { provideRunEffects } from "./engine/runKind.ts";
 import { createRunStarter } from "./engine/startRun.ts";
 import { createStepEnd } from "./engine/stepEnd.ts";
 import { createStepInput } from "./engine/stepInput.ts";
@@ -35,6 +36,7 @@ import { createWorkflows, type Workflows } from "./workflows/workflows.ts";
 export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "writing" | "documents"> {
   readonly storage: Storage;
   readonly actors: ActorRuntime;
+  readonly kind: RunKind;
   readonly topics: Topics;
   readonly folders: RunsOptions["folders"];
   readonly articles: ArticleWriter;
@@ -46,7 +48,7 @@ export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "writi
   readonly ids: IdSource;
   readonly limits: Limits;
   readonly log: Logger;
-  readonly after?: After;
+  readonly clock: Clock;
 }
 
 export interface RunService {
@@ -56,29 +58,26 @@ export interface RunService {
   /** Used by the handlers of topics. */
   readonly topicRuns: TopicRuns;
   readonly readTransitions: ReadTransitions;
-  /** Registered with the actor runtime. */
-  readonly actorKinds: readonly [RunKind];
+  readonly manifest: Manifest;
 }
 
 export function createRunService(options: RunServiceOptions): RunService {
-  const { storage, actors, topics, articles, edits, pager, pageTokens, limits, ids, after = realAfter } = options;
-  const kind = () => runKind;
+  const { storage, actors, kind, topics, articles, edits, pager, pageTokens, limits, ids, clock } = options;
   const workflows = createWorkflows();
   const artifacts = createArtifacts({ storage, limits });
   const starter = createRunStarter({ storage, actors, kind, topics, articles, limits });
   const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
   const readInput = createStepInput({ storage, topics, artifacts });
-  const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
-  const runKind = createRunKind({ storage, execute, keepEventsMs: limits["keep.events"] });
+  const execute = createExecute({ ...options, readInput, artifacts, stepEnd, after: clock.after });
   const decisions = createDecisions({ actors, kind, stepEnd });
   const refuseSecondRun = createRefuseSecondRun({ storage, actors, kind });
   const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
   return {
     workflows,
-    runs: createRuns({ ...options, kind, starter, workflows, artifacts, refuseSecondRun, pager }),
+    runs: createRuns({ ...options, starter, workflows, artifacts, refuseSecondRun, pager }),
     approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun }),
     topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun }),
     readTransitions: createTopicTransitions({ storage, topics }),
-    actorKinds: [runKind],
+    manifest: { name: "runs", actorKinds: [provideRunEffects(kind, { storage, execute })] },
   };
 }

@@ -70,7 +70,7 @@ export interface TopicRuns {
 export interface TopicRunsOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly actors: Pick<ActorRuntime, "move">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
   readonly topics: Pick<Topics, "find">;
   readonly starter: RunStarter;
   readonly stageDecisions: StageDecisions;
@@ -163,7 +163,7 @@ export function createTopicRuns(options: TopicRunsOptions): TopicRuns {
         const { username: by } = principalOf(call);
         const active = await stageDecisions.activeRun(topic.value);
         const cancelled =
-          active === undefined ? [] : [actors.move(kind(), active, { type: "run.cancel", by, reason: "The topic was archived." })];
+          active === undefined ? [] : [actors.move(kind, active, { type: "run.cancel", by, reason: "The topic was archived." })];
         const parts = starter.withTopic(cancelled, topic, [{ type: "topic.archive", reason, by, ...present({ note }) }]);
         const message = active === undefined ? "The topic was archived." : "The topic was archived and its run cancelled.";
         return { parts, value: { message, topicId: topic.value.id } };

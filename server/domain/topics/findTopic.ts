@@ -2,14 +2,25 @@
 import { TopicId } from "../../../api/schema/id.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
+import type { FindTopicId } from "../articles/port.ts";
 import { type TopicRecord, topicLists, topicRecord } from "./records.ts";
 
 /** Finds a topic. Returns undefined if it does not exist or belongs to another workspace. */
 export type FindTopic = (workspaceId: string, reference: string) => Promise<Stored<TopicRecord> | undefined>;
 
+/** Finds the id of a topic. Articles resolve the topic of a request with it. */
+export function createFindTopicId(options: FindTopicOptions): FindTopicId {
+  const find = createFindTopic(options);
+  return async (workspaceId, reference) => (await find(workspaceId, reference))?.value.id;
+}
+
 const shortId = /^T-([1-9]\d{0,14})$/;
 
-export function createFindTopic({ storage }: { readonly storage: Pick<Storage, "records" | "index"> }): FindTopic {
+export interface FindTopicOptions {
+  readonly storage: Pick<Storage, "records" | "index">;
+}
+
+export function createFindTopic({ storage }: FindTopicOptions): FindTopic {
   async function toId(workspaceId: string, reference: string): Promise<string | undefined> {
     const number = shortId.exec(reference)?.[1];
     if (number === undefined) return TopicId.safeParse(reference).success ? reference : undefined;

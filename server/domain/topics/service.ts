@@ -1,8 +1,10 @@
-/** The topic service builds and connects the modules of topics for handlers, runs, articles and the actor runtime. */
+/** The topic service builds and connects the modules of topics for handlers and runs. */
 import type { Limits } from "../../../api/limits.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
+import { provide } from "../../platform/actors/provide.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { RecordWrite, Storage } from "../../platform/storage/port.ts";
-import type { ArticleListeners, ArticleWriter } from "../articles/port.ts";
+import type { ArticleWriter } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import { createFolders, type Folders } from "../folders/service.ts";
 import { createFindTopic } from "./findTopic.ts";
@@ -11,7 +13,7 @@ import { seoBriefRecord } from "./records.ts";
 import { projectBrief } from "./seoBrief.ts";
 import { createTopicArticles } from "./topicArticle.ts";
 import { createTopicAudit } from "./topicAudit.ts";
-import { type TopicKind, topicKind } from "./topicKind.ts";
+import { topicKind } from "./topicKind.ts";
 import { createTopicList } from "./topicList.ts";
 import { createTopicRequests, type TopicRequests } from "./topics.ts";
 import { toContentTopic } from "./topicView.ts";
@@ -24,21 +26,18 @@ export interface TopicServiceOptions {
   readonly limits: Limits;
 }
 
-export interface TopicService extends Pick<ArticleListeners, "articleCommitted" | "articleRemoved"> {
+export interface TopicService {
   /** Used by the handlers. */
   readonly topics: TopicRequests;
   /** Used by the runs. */
   readonly port: Topics;
   readonly folders: Folders;
-  /** Registered with the actor runtime. */
-  readonly actorKinds: readonly [TopicKind];
+  readonly manifest: Manifest;
 }
 
 export function createTopicService({ storage, actors, articles, pager, limits }: TopicServiceOptions): TopicService {
   const find = createFindTopic({ storage });
   const folders = createFolders({ storage });
-  const topicArticles = createTopicArticles({ storage, actors, find, articles });
-  const { articleCommitted, articleRemoved } = topicArticles;
   return {
     topics: createTopicRequests({
       storage,
@@ -47,7 +46,7 @@ export function createTopicService({ storage, actors, articles, pager, limits }:
       folders,
       list: createTopicList({ storage, pager, limits }),
       audit: createTopicAudit({ storage, pager }),
-      articles: topicArticles,
+      articles: createTopicArticles({ storage, actors, find, articles }),
     }),
     port: {
       find,
@@ -62,8 +61,6 @@ export function createTopicService({ storage, actors, articles, pager, limits }:
       briefWrite: (brief, replacing) => ({ op: "put", type: seoBriefRecord, value: brief, replacing }) as RecordWrite,
     },
     folders,
-    articleCommitted,
-    articleRemoved,
-    actorKinds: [topicKind],
+    manifest: { name: "topics", actorKinds: [provide(topicKind, {})] },
   };
 }

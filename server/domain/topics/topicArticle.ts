@@ -1,23 +1,21 @@
 /**
- * Links a topic to its article, reads its outline and draft, and moves the topic when the article changes.
+ * Links a topic to its article and reads its outline and draft.
  *
- * A commit of the article may advance the topic; deleting the article permanently unlinks it. The article owns the
- * texts. The topic machine decides the status.
+ * The article owns the texts. The topic machine decides the status.
  */
 import type { ArticleFile } from "../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
-import type { TopicEvent } from "../../../machines/topic.ts";
-import type { ActorRuntime, Alongside, Timeless } from "../../platform/actors/port.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
-import type { ArticleCommitted, ArticleListeners, ArticleWriter } from "../articles/port.ts";
+import type { ArticleWriter } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
 import { principalOf } from "../call/principal.ts";
-import { commitTogether, foldMoves, joinParts } from "../call/together.ts";
+import { commitTogether } from "../call/together.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
 import type { FindTopic } from "./findTopic.ts";
-import { type TopicRecord, topicRecord } from "./records.ts";
+import type { TopicRecord } from "./records.ts";
 import { refuseMember } from "./refuseMember.ts";
 import { topicKind } from "./topicKind.ts";
 
@@ -35,7 +33,7 @@ export interface StageText {
   readonly text: string;
 }
 
-export interface TopicArticles extends Pick<ArticleListeners, "articleCommitted" | "articleRemoved"> {
+export interface TopicArticles {
   ensure(call: Call, workspaceId: string, reference: string, articleId: string | undefined): Promise<EnsuredArticle>;
   /** The file's text in the article's newest commit that contains it. Throws `not_found` if there is none. */
   read(workspaceId: string, reference: string, file: ArticleFile): Promise<StageText>;
@@ -47,11 +45,6 @@ export interface TopicArticlesOptions {
   readonly find: FindTopic;
   readonly articles: Pick<ArticleWriter, "prepareArticle" | "prepareLink" | "committedText">;
 }
-
-const stages = [
-  ["outline.md", "outline.committed"],
-  ["content.md", "draft.committed"],
-] as const;
 
 export function createTopicArticles({ storage, actors, find, articles }: TopicArticlesOptions): TopicArticles {
   async function require(workspaceId: string, reference: string): Promise<Stored<TopicRecord>> {
@@ -92,41 +85,6 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
     return { ...made, created: true };
   }
 
-  /**
-   * Events of the topic for a commit. A commit of a run advances only the stage of the run's own file, because text of
-   * other authors in other files may be unfinished. A checkpoint advances nothing.
-   */
-  function toStageEvents({ kind, written, run, ...commit }: ArticleCommitted): readonly Timeless<TopicEvent>[] {
-    const { articleId, commitId, revision, by } = commit;
-    return stages
-      .filter(([file]) => written.includes(file))
-      .map(([file, type]) => {
-        const isOwn = run?.file === undefined || run.file === file;
-        return {
-          type,
-          articleId,
-          commitId,
-          revision,
-          by,
-          advances: kind !== "checkpoint" && isOwn,
-          ...(run === undefined || !isOwn
-            ? {}
-            : { step: { runId: run.runId, stepName: run.stepName }, seoBriefRevision: run.seoBriefRevision }),
-        };
-      });
-  }
-
-  /** The topic, if the article is linked to it. */
-  async function linked(articleId: string, topicId: string): Promise<Stored<TopicRecord> | undefined> {
-    const topic = await storage.records.get(topicRecord, topicId);
-    return topic?.value.context.articleId === articleId ? topic : undefined;
-  }
-
-  function moves(topic: Stored<TopicRecord>, events: readonly Timeless<TopicEvent>[]): Alongside {
-    const toMove = (event: Timeless<TopicEvent>) => (from: Stored<TopicRecord>) => actors.move(topicKind, from, event);
-    return joinParts(foldMoves([], topicRecord, topic, events.map(toMove)));
-  }
-
   return {
     ensure: (call, workspaceId, reference, wanted) =>
       commitTogether(partitionOfId(workspaceId), call.commit.bind(call), async () => {
@@ -150,17 +108,6 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
       const found = articleId === undefined ? undefined : await articles.committedText(articleId, file);
       if (articleId === undefined || found === undefined) throw notFound();
       return { topicId: topic.value.id, articleId, text: found.text };
-    },
-
-    async articleCommitted(event) {
-      const events = toStageEvents(event);
-      const topic = events.length === 0 ? undefined : await linked(event.articleId, event.topicId);
-      return topic === undefined ? {} : moves(topic, events);
-    },
-
-    async articleRemoved({ articleId, topicId, by }) {
-      const topic = await linked(articleId, topicId);
-      return topic === undefined ? {} : moves(topic, [{ type: "article.unlink", by }]);
     },
   };
 }

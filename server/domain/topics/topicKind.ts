@@ -6,7 +6,7 @@ import { createSeededIds, type IdSource, partitionOfId } from "../../platform/st
 import type { Json, RecordWrite } from "../../platform/storage/port.ts";
 import { type ContentAuditRecord, contentAuditRecord, topicRecord } from "./records.ts";
 
-export type TopicKind = ActorKind<TopicContext, TopicEvent>;
+export type TopicKind = ActorKind<TopicContext, TopicEvent, never>;
 
 /** Derives the event ids from the fact, so that a move which is decided again writes the same events. */
 function idsOf({ id, nowMs }: ToldFact<TopicContext>): IdSource {
@@ -39,6 +39,6 @@ export const topicKind: TopicKind = {
   machineVersion: 1,
   record: topicRecord,
   commands: topicCommands,
-  effects: {},
+  effects: [],
   facts: { audit: (fact) => ({ records: toAuditWrites(fact) }) },
 };

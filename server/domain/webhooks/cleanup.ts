@@ -5,7 +5,7 @@
  */
 import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
 import type { DueRow, Storage } from "../../platform/storage/port.ts";
-import type { DeliveryKind } from "./deliver.ts";
+import type { DeliveryKind } from "./kinds.ts";
 import { deliveryRecord, webhookEventRecord } from "./records.ts";
 
 const purgeKind = "webhook.purge";

@@ -1,6 +1,5 @@
 /**
- * This module runs one attempt of a delivery (the effect of `machines/delivery.ts`) and defines the two actor kinds of
- * webhooks.
+ * This module runs one attempt of a delivery (the effect of `machines/delivery.ts`).
  *
  * Each attempt reads the webhook again and skips the request if the webhook is deleted, disabled or unsubscribed. It is
  * read once more after the connection is established, because a slow endpoint may delay the connection. The request is
@@ -9,43 +8,33 @@
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
-import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent, type SkipReason } from "../../../machines/delivery.ts";
-import { type AutoDisable, createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../../machines/endpoint.ts";
-import type { ActorKind, ActorRuntime, Alongside, RunEffect, Timeless } from "../../platform/actors/port.ts";
+import type { DeliveryContext, DeliveryEvent, SkipReason } from "../../../machines/delivery.ts";
+import type { EndpointEvent } from "../../../machines/endpoint.ts";
+import type { ActorRuntime, Alongside, RunEffect, Timeless } from "../../platform/actors/port.ts";
 import type { OutboundFetch } from "../../platform/outbound/fetch.ts";
 import { SealError, type Secrets } from "../../platform/secrets.ts";
 import type { RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { type AttemptOutcome, isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
-import { deliveryRecord, endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
+import type { EndpointKind } from "./kinds.ts";
+import { endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
 import { toSignatureHeaders } from "./sign.ts";
-
-export type DeliveryKind = ActorKind<DeliveryContext, DeliveryEvent>;
-export type EndpointKind = ActorKind<EndpointContext, EndpointEvent>;
 
 export interface WebhookObserver {
   /** Called when an attempt ended, with its duration in milliseconds. `failed` includes every response except 2xx. */
   attempt(outcome: "delivered" | "failed" | "skipped", ms: number): void;
 }
 
-export interface WebhookKindsOptions {
+export interface DeliverOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly actors: Pick<ActorRuntime, "move">;
+  readonly endpointKind: EndpointKind;
   readonly fetch: OutboundFetch;
   readonly secrets: Pick<Secrets, "open">;
   readonly limits: Limits;
   readonly log: Logger;
-  /** Waiting times before each attempt, in milliseconds (`WEBHOOK_RETRY_SCHEDULE`). */
-  readonly scheduleMs: readonly number[];
-  /** Policy for disabling a failing webhook (`WEBHOOK_AUTO_DISABLE`). */
-  readonly autoDisable: AutoDisable;
   readonly observe?: WebhookObserver;
   /** Random number from 0 to 1, for the jitter. */
   readonly random?: () => number;
-}
-
-export interface WebhookActorKinds {
-  readonly deliveryKind: DeliveryKind;
-  readonly endpointKind: EndpointKind;
 }
 
 function toSkipReason(webhook: WebhookRecord | undefined, event: string): SkipReason | undefined {
@@ -54,18 +43,9 @@ function toSkipReason(webhook: WebhookRecord | undefined, event: string): SkipRe
   return (webhook.events as readonly string[]).includes(event) ? undefined : "event_unsubscribed";
 }
 
-export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookActorKinds {
-  const { storage, actors, fetch, secrets, limits, log, scheduleMs, autoDisable, observe, random = Math.random } = options;
+export function createDeliver(options: DeliverOptions): RunEffect<DeliveryContext, DeliveryEvent> {
+  const { storage, actors, endpointKind, fetch, secrets, limits, log, observe, random = Math.random } = options;
   const audit = log.child({ stream: "audit" });
-  const endpointMachine = createEndpointMachine(autoDisable);
-  const endpointKind: EndpointKind = {
-    name: "endpoint",
-    machine: endpointMachine,
-    machineVersion: 1,
-    record: endpointRecord,
-    effects: {},
-    commands: ["webhook.disabled", "webhook.enabled"],
-  };
 
   /** Returns the secret, or `undefined` when the service no longer has the key that sealed it. */
   function open(webhookId: string, sealed: string): string | undefined {
@@ -92,7 +72,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     const endpoint = await storage.records.get(endpointRecord, webhookId);
     if (endpoint === undefined) return {};
     const { state, context } = endpoint.value;
-    const snapshot = endpointMachine.resolveState({ value: state as "healthy", context });
+    const snapshot = endpointKind.machine.resolveState({ value: state as "healthy", context });
     if (!snapshot.can({ ...event, nowMs: storage.now() })) return {};
     const { batch, next, started } = actors.move(endpointKind, endpoint, event);
     if (next.state !== "disabled") return { ...batch, started };
@@ -108,7 +88,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     };
   }
 
-  const deliver: RunEffect<DeliveryContext, DeliveryEvent> = async ({ actorId: deliveryId, attempt, context, signal }) => {
+  return async ({ actorId: deliveryId, attempt, context, signal }) => {
     const { webhookId, eventId, event, attempts } = context;
     const read = async () => (await storage.records.get(webhookRecord, webhookId))?.value;
     const webhook = await read();
@@ -172,22 +152,6 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     const alongside = () => toEndpointChange(webhookId, { type: "attempt.failed", statusCode: result.statusCode });
     return { kind: "event", event: failed, alongside };
   };
-
-  const deliveryKind: DeliveryKind = {
-    name: "delivery",
-    machine: createDeliveryMachine({
-      scheduleMs,
-      maxRetryAfterMs: limits["webhook.retryAfter"],
-      keepMs: limits["keep.deliveries"],
-    }),
-    machineVersion: 1,
-    record: deliveryRecord,
-    effects: { deliver },
-    commands: [],
-    maxInFlight: limits["webhook.inFlightProcess"],
-    lane: ({ webhookId }) => ({ name: webhookId, max: limits["webhook.inFlight"], maxInCrowd: 1 }),
-  };
-  return { deliveryKind, endpointKind };
 }
 
 function toDisabled(replacing: Stored<WebhookRecord>, nowMs: number): RecordWrite<WebhookRecord> {

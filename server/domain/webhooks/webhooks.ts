@@ -22,7 +22,7 @@ import { conflict, retryOnConflict } from "../call/retryOnConflict.ts";
 import { requireRole } from "../identity/workspaces/access.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
 import { webhookPurge } from "./cleanup.ts";
-import type { EndpointKind } from "./deliver.ts";
+import type { EndpointKind } from "./kinds.ts";
 import { type EndpointRecord, endpointRecord, secretBinding, type WebhookRecord, webhookRecord } from "./records.ts";
 import { createWebhookSecret } from "./sign.ts";
 import { webhooksOf } from "./subscriptions.ts";

@@ -6,7 +6,7 @@
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { Handlers } from "../../domain/call/call.ts";
 import { recordEtag } from "../../domain/call/precondition.ts";
-import type { LinkView, PublicLinks } from "../../domain/publishing/publishing.ts";
+import type { LinkView, PublicLinks } from "../../domain/publishing/service.ts";
 
 export function createPublicLinkHandlers({ links }: { readonly links: PublicLinks }): Handlers<AppContract>["publicLinks"] {
   return {

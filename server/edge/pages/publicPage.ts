@@ -5,7 +5,7 @@
  * must revalidate it for each request.
  */
 import { AppError } from "../../../api/schema/error.ts";
-import type { FoundPage, PublicPages, PublishedPage } from "../../domain/publishing/publishing.ts";
+import type { FoundPage, PublicPages, PublishedPage } from "../../domain/publishing/service.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import { createRequestContext } from "../calls/requestContext.ts";
@@ -17,7 +17,7 @@ import { publicPageStyle } from "./publicPageStyle.ts";
 
 export interface PublicPageOptions {
   readonly pages: PublicPages;
-  readonly rates: Pick<RateLimits, "draw">;
+  readonly rateLimits: Pick<RateLimits, "draw">;
   /** Trusted proxies in front of the server (`TRUST_PROXY`). */
   readonly proxyHops: number;
 }
@@ -71,7 +71,7 @@ function wantsHtml(request: HttpRequest): boolean {
   return (request.header("accept") ?? "").includes("text/html");
 }
 
-export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOptions): PublicPageRoutes {
+export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicPageOptions): PublicPageRoutes {
   const renderer = createPageRenderer();
   /** Slug → the rendering in progress. Concurrent requests wait for it and then look the slug up again. */
   const making = new Map<string, Promise<{ readonly page: PublishedPage; readonly rendered: RenderedText } | undefined>>();
@@ -163,7 +163,7 @@ export function createPublicPageRoutes({ pages, rates, proxyHops }: PublicPageOp
         publicCors: true,
         async handle(request, params) {
           const { remoteAddress } = createRequestContext(request, proxyHops);
-          const { refusal } = await rates.draw(["rate.public"], toAddressSubject(remoteAddress));
+          const { refusal } = await rateLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
           if (refusal !== undefined) throw refusal;
           const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
           if (slug === undefined) return toStandIn(request, { kind: "unknown" }, "html");

@@ -4,7 +4,7 @@
  * All text that it inserts is escaped. The only markup it accepts is the sanitised HTML from the page renderer.
  */
 import { createHash } from "node:crypto";
-import type { PublishedPage } from "../../domain/publishing/publishing.ts";
+import type { PublishedPage } from "../../domain/publishing/service.ts";
 import { escapeHtml, type RenderedText } from "./pageRenderer.ts";
 import { publicPageStyle } from "./publicPageStyle.ts";
 

@@ -12,7 +12,12 @@ function toReply(document: object): HttpReply {
   };
 }
 
-export function createWellKnownRoutes({ jwks, baseUrl }: { jwks: AccessTokens["jwks"]; baseUrl: string }): readonly Route[] {
+export interface WellKnownOptions {
+  readonly jwks: AccessTokens["jwks"];
+  readonly baseUrl: string;
+}
+
+export function createWellKnownRoutes({ jwks, baseUrl }: WellKnownOptions): readonly Route[] {
   const keySet = toReply(jwks);
   const resource = toReply({
     resource: baseUrl,

@@ -8,7 +8,7 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { AgentEventName } from "../../../api/schema/timeline.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import type { Topics } from "../../domain/topics/port.ts";
-import type { DueWorker } from "../../platform/actors/port.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { Calls } from "../calls/wrapper.ts";
@@ -26,8 +26,7 @@ export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> 
 
 export interface StreamService {
   routes(calls: Pick<Calls, "refuse">): readonly ServedRoute[];
-  /** Due row kind → its worker. */
-  readonly workers: Readonly<Record<string, DueWorker>>;
+  readonly manifest: Manifest;
   stats(): { readonly open: number };
   /** Ends all streams. Their readers reconnect to another server. */
   close(): void;
@@ -58,7 +57,7 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
   };
   return {
     routes: (calls) => toStreamRoutes({ contract: streams, open, gate, calls, clock }),
-    workers: createTimelineRetention({ storage, limits }),
+    manifest: { name: "streams", workers: createTimelineRetention({ storage, limits }) },
     stats: () => ({ open: gate.open }),
     close: () => gate.close(),
   };

@@ -201,7 +201,7 @@ function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): reado
   const pending: PendingEffect[] = [];
   for (const { type, params } of moved.actions) {
     if (type === "timer" || type === "drop" || isFact(kind, type)) continue;
-    if (!Object.hasOwn(kind.effects, type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
+    if (!kind.effects.includes(type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
     pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
   }
   return pending;

@@ -126,7 +126,11 @@ export type MakeAlongside<Context> = (
   previous: Stored<ActorRecord<Context>> | null,
 ) => Alongside | Promise<Alongside>;
 
-export interface ActorKind<Context, Event extends ActorEvent> {
+/**
+ * The definition of an actor kind. It is pure, so services can use it before the effects of the kind exist.
+ * `provide.ts` adds the functions that run the effects.
+ */
+export interface ActorKind<Context, Event extends ActorEvent, Effect extends string = string> {
   readonly name: string;
   /**
    * The input of the machine is the input of `create` plus `nowMs`. Entering a state with the tag `removed` deletes the
@@ -135,19 +139,14 @@ export interface ActorKind<Context, Event extends ActorEvent> {
   readonly machine: AnyStateMachine;
   readonly machineVersion: number;
   readonly record: RecordType<ActorRecord<Context>>;
-  /** Effect name → function that runs the effect. Effects of one actor run one at a time, in order. */
-  readonly effects: Readonly<Record<string, RunEffect<Context, Event>>>;
+  /** Names of the actions that are effects. Effects of one actor run one at a time, in order. */
+  readonly effects: readonly Effect[];
   /**
    * Fact name → writes for the fact in the commit of the transition, in the order in which the facts were reported. The
    * function must be pure, because it is called again each time the transition is decided again. Two facts of one
    * transition must not write the same record.
    */
   readonly facts?: Readonly<Record<string, (fact: ToldFact<Context>) => Omit<Batch, "partition">>>;
-  /**
-   * Called after every successful commit that changed the actor. Use it for wake-ups and counts only, because the call
-   * is lost if the process ends.
-   */
-  readonly committed?: (next: ActorRecord<Context>) => void;
   /** Events that callers may send; refusals list only these. Their guards must accept an event without a payload. */
   readonly commands?: readonly Event["type"][];
   /**
@@ -164,6 +163,20 @@ export interface ActorKind<Context, Event extends ActorEvent> {
    */
   readonly lane?: (context: Context, effect: string) => Lane | undefined;
 }
+
+/** An actor kind with the functions that run its effects. */
+// biome-ignore-start lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events; each is used with its own only
+export interface ProvidedKind {
+  readonly kind: ActorKind<any, any>;
+  /** Effect name → function that runs the effect. */
+  readonly effects: Readonly<Record<string, RunEffect<any, any>>>;
+  /**
+   * Called after every successful commit that changed the actor. Use it for wake-ups and counts only, because the call
+   * is lost if the process ends.
+   */
+  readonly committed?: (next: ActorRecord<any>) => void;
+}
+// biome-ignore-end lint/suspicious/noExplicitAny: see above
 
 /** At most `max` tasks that name this lane run at once in this process. */
 export interface Lane {
@@ -211,8 +224,7 @@ export interface ActorChange<Context> {
 
 export interface ActorRuntime {
   /** Registers actor kinds, so that effects and timers of their actors can run. Call it before the pump starts. */
-  // biome-ignore lint/suspicious/noExplicitAny: a list of kinds mixes contexts and events; each is used with its own only
-  register(kinds: readonly ActorKind<any, any>[]): void;
+  register(kinds: readonly ProvidedKind[]): void;
   /** Creates an actor in the initial state of its machine. Fails with `already_exists` if the id is taken. */
   create<Context, Event extends ActorEvent>(
     kind: ActorKind<Context, Event>,

@@ -36,6 +36,7 @@ import {
   type DueOutcome,
   type DuePump,
   type EffectOutcome,
+  type ProvidedKind,
   type SendOptions,
 } from "./port.ts";
 
@@ -100,26 +101,26 @@ function toBatch<Context>({ record, due, facts }: Decided<Context>): Required<Om
 }
 
 export function createActorRuntime({ storage, pump, log, leaseMs, after = realAfter, observe }: ActorRuntimeOptions): ActorRuntime {
-  const kinds = new Map<string, AnyActorKind>();
+  const kinds = new Map<string, ProvidedKind>();
   const queue = createKeyedQueue();
 
   const turn = () => ({ nowMs: storage.now(), leaseMs });
   const queueKey = (kind: AnyActorKind, id: string) => `${kind.name}/${id}`;
 
   function known(kind: AnyActorKind): void {
-    if (kinds.get(kind.name) !== kind) throw new Error(`the actor kind ${kind.name} is not registered`);
+    if (kinds.get(kind.name)?.kind !== kind) throw new Error(`the actor kind ${kind.name} is not registered`);
   }
 
-  function kindOf(payload: ActorRowPayload): AnyActorKind {
-    const kind = kinds.get(payload.actor);
-    if (kind === undefined) throw new Error(`a due row belongs to an actor of the unknown kind ${payload.actor}`);
-    return kind;
+  function kindOf(payload: ActorRowPayload): ProvidedKind {
+    const provided = kinds.get(payload.actor);
+    if (provided === undefined) throw new Error(`a due row belongs to an actor of the unknown kind ${payload.actor}`);
+    return provided;
   }
 
   function act(kind: AnyActorKind, decided: Acting): void {
     for (const atMs of decided.timerTimesMs) pump.wake(kind.record.partitionOf(decided.next.id), atMs);
     if (decided.born !== undefined) pump.adopt(decided.born);
-    kind.committed?.(decided.next as AnyRecord);
+    kinds.get(kind.name)?.committed?.(decided.next as AnyRecord);
   }
 
   /** Commits a decision. Returns `undefined` after a record conflict, because the decision may be made again. */
@@ -226,13 +227,13 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
 
   async function runEffect(row: ClaimedRow, signal: AbortSignal): Promise<DueOutcome> {
     const payload = row.payload as unknown as EffectRowPayload;
-    const kind = kindOf(payload);
+    const { kind, effects } = kindOf(payload);
     const stored = await storage.records.get<AnyRecord>(kind.record, payload.id);
     const head = stored?.value.pending[0];
     if (stored === undefined || head?.id !== row.id) return { kind: "done" };
     let outcome: AnyOutcome;
     try {
-      const run = kind.effects[head.effect];
+      const run = effects[head.effect];
       if (run === undefined) throw new Error(`${kind.name} has no effect ${head.effect}`);
       const { context } = stored.value;
       const attempt = row.attempts + 1;
@@ -266,7 +267,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
 
   function fireTimer(row: ClaimedRow): Promise<DueOutcome> {
     const payload = row.payload as unknown as TimerRowPayload;
-    const kind = kindOf(payload);
+    const { kind } = kindOf(payload);
     return queue
       .run(queueKey(kind, payload.id), () =>
         untilDecided<DueOutcome>(row.id, async () => {
@@ -286,7 +287,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   pump.register(effectRowKind, runEffect, {
     lanes(row) {
       const { actor, lane } = row.payload as unknown as EffectRowPayload;
-      const own = { name: `kind ${actor}`, max: kinds.get(actor)?.maxInFlight ?? defaultMaxInFlight };
+      const own = { name: `kind ${actor}`, max: kinds.get(actor)?.kind.maxInFlight ?? defaultMaxInFlight };
       return lane === undefined ? [own] : [own, { ...lane, name: `lane ${lane.name}` }];
     },
   });
@@ -298,9 +299,10 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
 
   return {
     register(more) {
-      for (const kind of more) {
-        if (kinds.has(kind.name)) throw new Error(`two actor kinds are named ${kind.name}`);
-        kinds.set(kind.name, kind);
+      for (const provided of more) {
+        const { name } = provided.kind;
+        if (kinds.has(name)) throw new Error(`two actor kinds are named ${name}`);
+        kinds.set(name, provided);
       }
     },
     create<Context, Event extends never>(kind: ActorKind<Context, Event>, id: string, input: object, options: SendOptions<Context> = {}) {

@@ -5,8 +5,10 @@
  */
 import type { Logger } from "pino";
 import { Username } from "../../../../api/schema/common.ts";
+import { createDirectory } from "../../../platform/storage/directory.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
-import type { AccountRegistry } from "../registry/accountRegistry.ts";
+import { createAccessWatch } from "../access/accessFacts.ts";
+import { createAccountRegistry } from "../registry/accountRegistry.ts";
 import { createAccountLink } from "./setupLinks.ts";
 
 export interface PasswordLink {
@@ -23,14 +25,14 @@ export interface PasswordReset {
 }
 
 export interface PasswordResetOptions {
-  readonly storage: Pick<Storage, "commit" | "now">;
-  readonly registry: Pick<AccountRegistry, "find" | "change">;
+  readonly storage: Storage;
   readonly baseUrl: string;
   readonly lifetimeMs: number;
   readonly log: Logger;
 }
 
-export function createPasswordReset({ storage, registry, baseUrl, lifetimeMs, log }: PasswordResetOptions): PasswordReset {
+export function createPasswordReset({ storage, baseUrl, lifetimeMs, log }: PasswordResetOptions): PasswordReset {
+  const registry = createAccountRegistry({ storage, directory: createDirectory(storage), access: createAccessWatch({ storage, log }) });
   const audit = log.child({ stream: "audit" });
 
   return {

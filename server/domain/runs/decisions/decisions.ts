@@ -48,7 +48,7 @@ export interface Decisions {
 
 export interface DecisionsOptions {
   readonly actors: Pick<ActorRuntime, "move" | "allowed">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
   readonly stepEnd: Pick<StepEnd, "follow">;
 }
 
@@ -68,7 +68,7 @@ export function createDecisions({ actors, kind, stepEnd }: DecisionsOptions): De
   function requireOpen(run: RunRecord, approvalId: string): RunApproval {
     const approval = findApproval(run, approvalId);
     if (approval.state === "pending") return approval;
-    const { state: currentState, allowed } = actors.allowed(kind(), run);
+    const { state: currentState, allowed } = actors.allowed(kind, run);
     const facts = { currentState, allowed: [...allowed] };
     if (approval.state === "expired") {
       throw new AppError("approval_expired", "The approval expired: nobody decided before the run went on or ended.", facts);
@@ -96,7 +96,7 @@ export function createDecisions({ actors, kind, stepEnd }: DecisionsOptions): De
       const { run, approvalId, decision, note, by, ids } = wish;
       requireOpen(run.value, approvalId);
       const partition = partitionOfId(run.value.id);
-      const change = actors.move(kind(), run, {
+      const change = actors.move(kind, run, {
         type: "approval.resolve",
         approvalId,
         decision,

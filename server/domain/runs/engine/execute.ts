@@ -27,7 +27,7 @@ import { type ReadStepInput, refuseStep, type StepInput, spentTime } from "./ste
 export interface ExecuteOptions {
   readonly storage: Pick<Storage, "records" | "bus" | "now">;
   readonly actors: Pick<ActorRuntime, "send">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
   readonly rooms: ArticleSessionOptions["rooms"];
   readonly writing: ArticleSessionOptions["writing"];
   readonly documents: Documents;
@@ -69,7 +69,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     const event: Timeless<RunEvent> = { type: "step.started", round, ...(await toWriting(run)) };
     try {
       const alongside = () => ({ require: [{ ...guard, kind: "due" }] as const });
-      return (await actors.send(kind(), runId, event, { alongside })).value.context;
+      return (await actors.send(kind, runId, event, { alongside })).value.context;
     } catch (reason) {
       if (reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "not_found")) return undefined;
       // Another node has taken the lease of the row.

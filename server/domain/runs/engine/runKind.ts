@@ -1,12 +1,13 @@
 /**
- * Defines the run as an actor kind: its machine, record, effects, timeline entries and execution limits.
+ * Defines the run as an actor kind: its machine, record, timeline entries and execution limits, and provides its effects.
  *
  * Both effects share the same concurrency limits, so a queued run stays queued until a step can be executed. After each
  * commit, the change is announced on the bus. The announcement wakes streams, and it stops an execution that the run no
  * longer needs.
  */
 import { agentRunMachine, type RunContext, type RunEvent, runCommands, type TimelineFact } from "../../../../machines/agentRun.ts";
-import type { RunEffect } from "../../../platform/actors/port.ts";
+import type { ProvidedKind, RunEffect } from "../../../platform/actors/port.ts";
+import { provide } from "../../../platform/actors/provide.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
 import { type RunKind, type RunRecord, runRecord } from "../model/records.ts";
 import { announceRun } from "./roundWatch.ts";
@@ -14,8 +15,6 @@ import { encodeTimelineEntry, runLog, type TimelineEntry, timelineLog } from "./
 import { armTrims } from "./timelineRows.ts";
 
 export interface RunKindOptions {
-  readonly storage: Pick<Storage, "bus">;
-  readonly execute: RunEffect<RunContext, RunEvent>;
   /** Time after which a run's log is trimmed (limit `keep.events`), in milliseconds. */
   readonly keepEventsMs: number;
 }
@@ -51,18 +50,14 @@ function toEntries({ id, context }: RunRecord, facts: readonly TimelineFact[], n
   );
 }
 
-export function createRunKind({ storage, execute, keepEventsMs }: RunKindOptions): RunKind {
+export function defineRunKind({ keepEventsMs }: RunKindOptions): RunKind {
   return {
     name: "run",
     machine: agentRunMachine,
     machineVersion: 1,
     record: runRecord,
     commands: runCommands,
-    effects: {
-      // The runtime executes an effect only when a slot is free, so the run may start.
-      begin: async () => ({ kind: "event", event: { type: "run.started" } }),
-      execute,
-    },
+    effects: ["begin", "execute"],
     facts: {
       timeline: ({ next, params, nowMs }) => {
         const entries = toEntries(next, params as unknown as readonly TimelineFact[], nowMs);
@@ -73,9 +68,19 @@ export function createRunKind({ storage, execute, keepEventsMs }: RunKindOptions
         };
       },
     },
-    committed: (next) => announceRun(storage.bus, next),
     backoffMs,
     maxInFlight,
     lane: ({ workspaceId }) => ({ name: workspaceId, max: stepsOfWorkspace, maxInCrowd: 1 }),
   };
+}
+
+export interface RunEffectsOptions {
+  readonly storage: Pick<Storage, "bus">;
+  readonly execute: RunEffect<RunContext, RunEvent>;
+}
+
+export function provideRunEffects(kind: RunKind, { storage, execute }: RunEffectsOptions): ProvidedKind {
+  // The runtime executes an effect only when a slot is free, so the run may start.
+  const begin: RunEffect<RunContext, RunEvent> = async () => ({ kind: "event", event: { type: "run.started" } });
+  return provide(kind, { begin, execute }, { committed: (next) => announceRun(storage.bus, next) });
 }

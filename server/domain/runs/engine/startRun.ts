@@ -71,7 +71,7 @@ export interface RunStarter {
 export interface RunStarterOptions {
   readonly storage: Pick<Storage, "records">;
   readonly actors: Pick<ActorRuntime, "birth">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
   readonly topics: Pick<Topics, "move" | "view" | "contentProject" | "brief" | "projectBrief" | "briefWrite">;
   readonly articles: Pick<ArticleWriter, "prepareArticle">;
   readonly limits: Limits;
@@ -187,7 +187,7 @@ export function createRunStarter({ storage, actors, kind, topics, articles, limi
           traceparent: wish.traceparent,
         }),
       };
-      const run = actors.birth(kind(), runId, input);
+      const run = actors.birth(kind, runId, input);
       topicEvents.push({ type: "run.start", startedRun: { runId, stages: stagesOf(workflow) }, by: by.username });
       return { run, parts: [...parts, run], topicEvents, ...present({ articleId }) };
     },

@@ -12,7 +12,7 @@ import type { IndexKey } from "../../../platform/storage/port.ts";
 import { defineRecord } from "../../../platform/storage/recordType.ts";
 
 export type RunRecord = ActorRecord<RunContext>;
-export type RunKind = ActorKind<RunContext, RunEvent>;
+export type RunKind = ActorKind<RunContext, RunEvent, "begin" | "execute">;
 
 /** Name of the unique rule that allows one active run for each topic or article. */
 export const activeRunRule = "run.active";
@@ -25,6 +25,11 @@ export function statusOf({ state }: Pick<RunRecord, "state">): RunStatus {
 
 export function isActive(run: Pick<RunRecord, "state">): boolean {
   return activeStatuses.includes(statusOf(run));
+}
+
+/** True if a step of the run writes a file of its article. */
+export function writesArticle({ context }: RunRecord): boolean {
+  return context.steps.some(({ persistToArticle }) => persistToArticle !== undefined);
 }
 
 /**

@@ -17,7 +17,7 @@ export type RefuseSecondRun = <Value>(commit: () => Promise<Value>) => Promise<V
 export interface RefuseSecondRunOptions {
   readonly storage: Pick<Storage, "records">;
   readonly actors: Pick<ActorRuntime, "allowed">;
-  readonly kind: () => RunKind;
+  readonly kind: RunKind;
 }
 
 export function createRefuseSecondRun({ storage, actors, kind }: RefuseSecondRunOptions): RefuseSecondRun {
@@ -31,7 +31,7 @@ export function createRefuseSecondRun({ storage, actors, kind }: RefuseSecondRun
       const detail = `The run ${activeRunId} is not over yet. Wait for its end, decide what it waits for, or cancel it.`;
       const run = await storage.records.get(runRecord, activeRunId);
       if (run === undefined) throw new AppError("run_in_progress", detail, { activeRunId });
-      const { state, allowed } = actors.allowed(kind(), run.value);
+      const { state, allowed } = actors.allowed(kind, run.value);
       throw new AppError("run_in_progress", detail, { activeRunId, currentState: state, allowed: [...allowed] });
     }
   };

@@ -1,20 +1,19 @@
-/**
- * Builds the publishing domain for the handlers, the articles, the page routes, the actor runtime and the due pump.
- */
+/** Builds the publishing domain for the handlers and the page routes. `listeners.ts` holds its part in commits of articles. */
 import type { Logger } from "pino";
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
+import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
-import type { ArmAtEdit, ArticleListeners, Documents } from "../articles/port.ts";
+import type { Documents } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
-import { createArmAtEdit, createLiveEdits, editedRowKind } from "./liveEdits.ts";
-import { createPublicLinkKind, type PublicLinkKind } from "./publicLinkKind.ts";
+import { createLiveEdits, editedRowKind } from "./liveEdits.ts";
+import { providePublicLinkEffects } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
-import { collectRowKind, createTakeDown } from "./takeDown.ts";
+import { collectRowKind, createCollectLinks } from "./takeDown.ts";
 
 export type { LinkView, PublicLinks } from "./links.ts";
 export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
@@ -36,26 +35,20 @@ export interface PublishingOptions {
 export interface Publishing {
   readonly links: PublicLinks;
   readonly pages: PublicPages;
-  /** For the actor runtime. */
-  readonly actorKinds: readonly [PublicLinkKind];
-  /** Kind of due row → its worker, for the due pump. */
-  readonly workers: Readonly<Record<string, DueWorker>>;
-  readonly armAtEdit: ArmAtEdit;
-  readonly articleDeleted: ArticleListeners["articleDeleted"];
+  readonly manifest: Manifest;
 }
 
 export function createPublishing(options: PublishingOptions): Publishing {
   const { storage, actors, directory, documents, access, log } = options;
   const freeze = createFreeze({ documents, storage });
   const slugs = createSlugs({ storage, directory });
-  const kind = createPublicLinkKind({ storage, freeze, log });
-  const takeDown = createTakeDown({ storage, actors, kind });
   return {
-    links: createPublicLinks({ ...options, kind, freeze, slugs }),
+    links: createPublicLinks({ ...options, freeze, slugs }),
     pages: createPublicPages({ storage, slugs, access }),
-    actorKinds: [kind],
-    workers: { [editedRowKind]: createLiveEdits({ storage, actors, kind }), [collectRowKind]: takeDown.collect },
-    armAtEdit: createArmAtEdit(options),
-    articleDeleted: takeDown.articleDeleted,
+    manifest: {
+      name: "publishing",
+      actorKinds: [providePublicLinkEffects({ storage, freeze, log })],
+      workers: { [editedRowKind]: createLiveEdits({ storage, actors }), [collectRowKind]: createCollectLinks({ storage, actors }) },
+    },
   };
 }

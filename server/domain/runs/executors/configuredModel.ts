@@ -1,0 +1,34 @@
+/** Creates the language model that the operator configured, with its own connection pool. */
+import type { Logger } from "pino";
+import type { Limits } from "../../../../api/limits.ts";
+import type { Clock } from "../../../../realtime/ports.ts";
+import type { Outbound } from "../../../platform/outbound/outbound.ts";
+import { createModel, type Model, type ModelOptions } from "./model.ts";
+
+export interface ConfiguredModelOptions {
+  /** Undefined if no model is configured. */
+  readonly settings: Pick<ModelOptions, "baseUrl" | "apiKey" | "name"> | undefined;
+  readonly outbound: Pick<Outbound, "connectModel">;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface ConfiguredModel {
+  readonly model?: Model;
+  close(): Promise<void>;
+}
+
+export function createConfiguredModel({ settings, outbound, limits, clock, log }: ConfiguredModelOptions): ConfiguredModel {
+  if (settings === undefined) return { close: async () => {} };
+  const { fetch, close } = outbound.connectModel(settings.baseUrl);
+  const model = createModel({
+    ...settings,
+    fetch,
+    totalMs: limits["model.totalMs"],
+    maxTextBytes: limits["run.stepOutput"],
+    after: clock.after,
+    log,
+  });
+  return { model, close };
+}

@@ -1,0 +1,50 @@
+/** `createHandlers` creates the handlers of all operations. An operation of the contract without a handler does not compile. */
+import type { AppContract } from "../../../api/contract/contract.ts";
+import type { ArticleService } from "../../domain/articles/service.ts";
+import type { Handlers } from "../../domain/call/call.ts";
+import type { Identity } from "../../domain/identity/service.ts";
+import type { Publishing } from "../../domain/publishing/service.ts";
+import type { RunService } from "../../domain/runs/service.ts";
+import type { TopicService } from "../../domain/topics/service.ts";
+import type { WebhookService } from "../../domain/webhooks/service.ts";
+import { createAccountHandlers } from "./accounts.ts";
+import { createArticleHandlers } from "./articles.ts";
+import { createAuthHandlers } from "./auth.ts";
+import { createCommitHandlers } from "./commits.ts";
+import { createContentHandlers } from "./content.ts";
+import { createKeyHandlers } from "./keys.ts";
+import { createMemberHandlers } from "./members.ts";
+import { createPublicLinkHandlers } from "./publicLinks.ts";
+import { createRunHandlers } from "./runs.ts";
+import { createTopicHandlers } from "./topics.ts";
+import { createWebhookHandlers } from "./webhooks.ts";
+import { createWorkflowHandlers } from "./workflows.ts";
+import { createWorkspaceHandlers } from "./workspaces.ts";
+
+export interface HandlerServices {
+  readonly identity: Pick<Identity, "services" | "tickets">;
+  readonly articles: ArticleService;
+  readonly webhooks: Pick<WebhookService, "webhooks">;
+  readonly publishing: Pick<Publishing, "links">;
+  readonly topics: Pick<TopicService, "topics">;
+  readonly runs: RunService;
+}
+
+export function createHandlers({ identity, articles, webhooks, publishing, topics, runs }: HandlerServices): Handlers<AppContract> {
+  const { services, tickets } = identity;
+  return {
+    auth: createAuthHandlers({ ...services, tickets }),
+    accounts: createAccountHandlers(services),
+    keys: createKeyHandlers(services),
+    workspaces: createWorkspaceHandlers(services),
+    members: createMemberHandlers(services),
+    articles: createArticleHandlers(articles.articles),
+    content: createContentHandlers(articles),
+    commits: createCommitHandlers(articles),
+    webhooks: createWebhookHandlers(webhooks),
+    publicLinks: createPublicLinkHandlers(publishing),
+    topics: createTopicHandlers({ ...topics, ...runs }),
+    workflows: createWorkflowHandlers(runs),
+    runs: createRunHandlers(runs),
+  };
+}

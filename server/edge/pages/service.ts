@@ -1,0 +1,29 @@
+/** Builds all routes that are neither operations nor streams: setup, welcome, public pages, probes and well-known documents. */
+import type { Manifest } from "../../platform/composition/manifest.ts";
+import type { Route } from "../host/router.ts";
+import { createProbeRoutes, type ProbeOptions } from "./probes.ts";
+import { createPublicPageRoutes, type PublicPageOptions } from "./publicPage.ts";
+import { setupRoutes } from "./setup.ts";
+import { createWelcomeRoutes, type WelcomeOptions } from "./welcome.ts";
+import { createWellKnownRoutes, type WellKnownOptions } from "./wellKnown.ts";
+
+export interface PageServiceOptions extends ProbeOptions, PublicPageOptions, WelcomeOptions, WellKnownOptions {}
+
+export interface PageService {
+  readonly routes: readonly Route[];
+  readonly manifest: Manifest;
+}
+
+export function createPageService(options: PageServiceOptions): PageService {
+  const publicPages = createPublicPageRoutes(options);
+  return {
+    routes: [
+      ...setupRoutes,
+      ...createWellKnownRoutes(options),
+      ...publicPages.routes,
+      ...createWelcomeRoutes(options),
+      ...createProbeRoutes(options),
+    ],
+    manifest: { name: "pages", close: publicPages.close },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Opens the store that is configured, LMDB or Redis, with the record types of all domains.
+ *
+ * This is the only file outside the storage folder that names the concrete stores. All other files depend on the port.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import { articleRecordTypes } from "./domain/articles/records.ts";
+import { folderRecordTypes } from "./domain/folders/records.ts";
+import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
+import { publishingRecordTypes } from "./domain/publishing/records.ts";
+import { runRecordTypes } from "./domain/runs/model/records.ts";
+import { topicRecordTypes } from "./domain/topics/records.ts";
+import { webhookRecordTypes } from "./domain/webhooks/records.ts";
+import { callRecordTypes } from "./edge/calls/records.ts";
+import { directoryRow } from "./platform/storage/directory.ts";
+import { isLmdbWriteRejection } from "./platform/storage/lmdb/database.ts";
+import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
+import type { Storage } from "./platform/storage/port.ts";
+import type { AnyRecordType } from "./platform/storage/recordType.ts";
+import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
+import { describeRedis } from "./platform/storage/storeAddress.ts";
+import { isMarked } from "./platform/storage/storeMark.ts";
+
+/** They are static, because the store needs them before any service exists. */
+export const recordTypes = [
+  directoryRow,
+  ...callRecordTypes,
+  ...identityRecordTypes,
+  ...articleRecordTypes,
+  ...webhookRecordTypes,
+  ...publishingRecordTypes,
+  ...folderRecordTypes,
+  ...topicRecordTypes,
+  ...runRecordTypes,
+] as readonly AnyRecordType[];
+
+type StoreConfig = Pick<Config, "redis" | "dataDir" | "diskReserveMiB">;
+
+/** Opens Redis if it is configured, otherwise LMDB. After `onDiskError` the store is unusable and the process must end. */
+export function openStorage({ redis, dataDir, diskReserveMiB }: StoreConfig, onDiskError: (error: Error) => void): Promise<Storage> {
+  if (redis !== undefined) return createRedisStorage({ ...redis, recordTypes, onLost: onDiskError });
+  return createLmdbStorage({ directory: dataDir, diskReserveMiB, recordTypes, onDiskError });
+}
+
+/** Returns the location of the store for messages: the data directory or the Redis address. */
+export function describeStore({ redis, dataDir }: Pick<StoreConfig, "redis" | "dataDir">): string {
+  return redis === undefined ? dataDir : describeRedis(redis.address);
+}
+
+/** True if the data directory holds a store. Always true with Redis, because only opening Redis shows what it holds. */
+export function hasStore({ redis, dataDir }: Pick<StoreConfig, "redis" | "dataDir">): boolean {
+  return redis !== undefined || existsSync(join(dataDir, "store")) || isMarked(dataDir);
+}
+
+/** True for an unhandled rejection that the store causes after it has rejected the affected writes. It is safe to ignore. */
+export const isRejectionOfStore = isLmdbWriteRejection;
