@@ -1,9 +1,8 @@
 /** Who gets into the collaboration socket, and who has to leave it. */
-import * as encoding from "lib0/encoding";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
-import { type CollabServer, closeOf, startCollabServer, textOf } from "../support/collabServer.ts";
+import { type CollabServer, closeOf, credentialFrame, expectAdmitted, startCollabServer, textOf } from "../support/collabServer.ts";
 import { updateFrame, updateOf } from "../support/hostileFrames.ts";
 
 let server: CollabServer;
@@ -18,24 +17,6 @@ afterEach(async () => {
 });
 
 const ticket = (username: string, article = "art_one") => `?ticket=tkt_${username}@article:${article}`;
-const credentialFrame = (text: string) =>
-  encoding.encode((encoder) => {
-    encoding.writeVarUint(encoder, 2);
-    encoding.writeVarUint(encoder, 1);
-    encoding.writeVarString(encoder, text);
-  });
-
-/** The socket answers a sync-step-1: it is in the room. */
-async function expectAdmitted(socket: WebSocket): Promise<void> {
-  const answered = new Promise<void>((resolve, reject) => {
-    socket.on("message", (data: Buffer) => {
-      if (data[0] === 0 && data[1] === 1) resolve();
-    });
-    socket.once("close", (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
-  });
-  socket.send(Uint8Array.from([0, 0, 1, 0]));
-  await answered;
-}
 
 async function expectClosed(socket: WebSocket, code: number): Promise<void> {
   expect((await closeOf(socket)).code).toBe(code);

@@ -1,6 +1,5 @@
 /** Sockets without a credential, or with one that is refused: what they may cost, and who is not disturbed by them. */
 import { connect } from "node:net";
-import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
@@ -10,7 +9,14 @@ import { startNodeHost } from "../../server/edge/host/node.ts";
 import { socketLingerMs } from "../../server/edge/host/port.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
 import { after } from "../../server/platform/actors/after.ts";
-import { type CollabServer, type CollabServerOptions, closeOf, startCollabServer } from "../support/collabServer.ts";
+import {
+  type CollabServer,
+  type CollabServerOptions,
+  closeOf,
+  credentialFrame,
+  expectAdmitted,
+  startCollabServer,
+} from "../support/collabServer.ts";
 
 let server: CollabServer;
 const ended: (() => void)[] = [];
@@ -25,24 +31,6 @@ const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interv
 const goodTicket = "/art_one?ticket=tkt_ada@article:art_one";
 const badTicket = "/art_one?ticket=tkt_ada@article:art_two";
 const from = (address: string) => ({ "x-forwarded-for": address });
-const credentialFrame = (text: string) =>
-  encoding.encode((encoder) => {
-    encoding.writeVarUint(encoder, 2);
-    encoding.writeVarUint(encoder, 1);
-    encoding.writeVarString(encoder, text);
-  });
-
-/** The socket answers a sync-step-1: it is in the room. */
-async function expectAdmitted(socket: WebSocket): Promise<void> {
-  const answered = new Promise<void>((resolve, reject) => {
-    socket.on("message", (data: Buffer) => {
-      if (data[0] === 0 && data[1] === 1) resolve();
-    });
-    socket.once("close", (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
-  });
-  socket.send(Uint8Array.from([0, 0, 1, 0]));
-  await answered;
-}
 
 /** Timers of one length wait until the test runs them; all others run by themselves. */
 function heldTimers(heldMs: number) {

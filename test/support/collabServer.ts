@@ -1,4 +1,5 @@
 /** The collaboration socket on a real host, over rooms whose log a test holds, and an identity a test makes up. */
+import * as encoding from "lib0/encoding";
 import { pino } from "pino";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
@@ -179,6 +180,26 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
 }
 
 export type CollabServer = Awaited<ReturnType<typeof startCollabServer>>;
+
+/** A first frame that carries a credential. */
+export const credentialFrame = (text: string) =>
+  encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, 2);
+    encoding.writeVarUint(encoder, 1);
+    encoding.writeVarString(encoder, text);
+  });
+
+/** The socket answers a sync-step-1: it is in the room. */
+export async function expectAdmitted(socket: WebSocket): Promise<void> {
+  const answered = new Promise<void>((resolve, reject) => {
+    socket.on("message", (data: Buffer) => {
+      if (data[0] === 0 && data[1] === 1) resolve();
+    });
+    socket.once("close", (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
+  });
+  socket.send(Uint8Array.from([0, 0, 1, 0]));
+  await answered;
+}
 
 /** The close code of a socket, however it is closed. */
 export function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
