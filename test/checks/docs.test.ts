@@ -16,13 +16,13 @@ test.each(pages)("[OP19] every file that %s names exists", (page) => {
   expect([...named, ...linked].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test.each(pages)("[OP19] every script that %s tells to run is there", (page) => {
+test.each(pages)("[OP19] every script that %s mentions exists", (page) => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
   const told = [...read(page).matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] ?? "");
   expect(told.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test("[OP19] the README tells every setting with its default", () => {
+test("[OP19] the README lists every setting with its default", () => {
   const table = read("README.md").split("<!-- settings -->")[1] ?? "";
   const rows = new Map([...table.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]));
   expect([...rows.keys()].toSorted()).toEqual(Object.keys(settings).toSorted());
@@ -33,7 +33,7 @@ test("[OP19] the README tells every setting with its default", () => {
   }
 });
 
-test("[OP19] the receivers' page tells every field of article.updated", () => {
+test("[OP19] the page for receivers lists every field of article.updated", () => {
   const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/domain/articles/port.ts"))?.[1] ?? "";
   const fields = [...type.matchAll(/^ {2}readonly (\w+)/gm)].map((match) => match[1]);
   const table = read("docs/webhooks.md").split("## article.updated")[1] ?? "";
@@ -56,7 +56,7 @@ test("[OP44] every page of docs is linked from the README, or from a page that i
   expect(all.map((file) => `docs/${file}`).filter((page) => !reached.has(page))).toEqual([]);
 });
 
-test("[OP19] the rulebook's index leads to every page of rules", () => {
+test("[OP19] the index of the rules links to every page of rules", () => {
   const pagesOfRules = readdirSync(join(root, "docs/rules"));
   expect(pagesOfRules.filter((file) => !read("docs/rules.md").includes(`(rules/${file})`))).toEqual([]);
 });
