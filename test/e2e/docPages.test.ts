@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-test("[OP43] docs/publishing.md: the example works on a store where the README's first minute has published a page", async () => {
+test("[OP43] the example of docs/publishing.md works after the README's first minute", async () => {
   for (const [page, name] of [
     ["README.md", "first-minute"],
     ["docs/publishing.md", "publish"],
