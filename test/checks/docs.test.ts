@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { settings } from "../../server/platform/settings/settings.ts";
+import { renderDiagram } from "../support/machineDiagram.ts";
 import { findUnreachablePages, readLinks } from "./docLinks.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -69,4 +70,8 @@ test("[OP44] the link check notices a page that is linked only from unreachable 
 test("[OP19] the index of the rules links to every page of rules", () => {
   const pagesOfRules = readdirSync(join(root, "docs/rules"));
   expect(pagesOfRules.filter((file) => !read("docs/rules.md").includes(`(rules/${file})`))).toEqual([]);
+});
+
+test("[OP19] docs/architecture.svg agrees with its source; `npm run docs:architecture` redraws it", () => {
+  expect(renderDiagram(read("docs/architecture.mmd"))).toBe(read("docs/architecture.svg"));
 });
