@@ -79,7 +79,7 @@ describe("one commit of several moves", () => {
   });
 });
 
-test("[AC22] a result computed at its acceptance sees the current actor, also after other writes", async () => {
+test("[AC22] a result computed when it is accepted uses the newest state of the actor", async () => {
   const seen: number[] = [];
   await setUp(async ({ actorId, params }) => ({
     kind: "decide",

@@ -153,7 +153,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       await signedIn(identity, "ann");
     });
 
-    it("[AU25] that link ends after its time, and two concurrent uses set one password", async () => {
+    it("[AU25] the link of a new account expires, and two concurrent uses of it set one password", async () => {
       const ann = tokenOf((await identity.accounts.create(root.call(), { username: "ann" })).setupUrl ?? "");
       const codes = await Promise.all([codeOf(complete({ token: ann })), codeOf(complete({ token: ann, password: "another password" }))]);
       expect(codes.sort()).toEqual(["done", "link_expired"]);

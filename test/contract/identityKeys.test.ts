@@ -165,7 +165,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await listed("active")).toEqual([]);
   });
 
-  it("[AU13] the due row of the expiry records it", async () => {
+  it("[AU13] a due row records the expiry of a key", async () => {
     const { keyId } = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
     store.clock.nowMs += 1000;
     identity.pump.start();

@@ -46,7 +46,7 @@ describe("cancel", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("[RU70] a result that was about to be stored at the cancel merges and commits nothing", async () => {
+  test("[RU70] a step's result that arrives during a cancel is neither merged nor committed", async () => {
     const gate = createGate();
     const current = await openRig({ draft: gate.run });
     const { topicId, articleId, runId } = await draftRun(current);

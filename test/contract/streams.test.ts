@@ -186,7 +186,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     }
 
-    test("[SE11] it brings a ticket, resumes, gets stream.reset as data, and completes with its run", async () => {
+    test("[SE11] a tRPC client sends a ticket, resumes, gets stream.reset as data, and completes", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { events, lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}/events`);
       const tracked = events.map((event: AgentEvent) => [event.id, event]);
@@ -202,7 +202,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     });
 
-    test("[SE11] it receives a refusal with the problem that REST would have answered", async () => {
+    test("[SE11] a tRPC client receives a refusal with the problem that REST would have answered", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { ticket } = await server.rest.expect(201, "POST", "/auth/stream-ticket", { resource: `workspace:${workspaceId}` });
       for (const [input, connectionParams, headers] of [

@@ -165,7 +165,7 @@ test("[OP42] a start logs that the admin settings do nothing because accounts ex
   await signIn(server.url, { username: "first", password: "a first password" });
 });
 
-test("[OP9] without those settings, a one-time link on standard error makes it, and no log line has it", async () => {
+test("[OP9] without admin settings, a one-time link on standard error makes the first account", async () => {
   const server = await started({ SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "", LOG_LEVEL: "trace" });
   const anonymous = createRest(server.url);
   expect((await anonymous.request("GET", "/")).body).toContain("There is no account yet");

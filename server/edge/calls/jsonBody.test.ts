@@ -21,7 +21,7 @@ describe("the bytes of a JSON body", () => {
     expect(outcome(nested)).toEqual(JSON.parse(nested));
   });
 
-  it("[API9] a larger number is refused before the parser sees it, even in malformed JSON", () => {
+  it("[API9] too many names and items are refused before parsing, even in malformed JSON", () => {
     const tooMany = ["validation_failed", "too_big"];
     expect(outcome(JSON.stringify(Array.from({ length: 11 })))).toEqual(tooMany);
     expect(outcome(`${"[".repeat(12)}${"]".repeat(12)}`)).toEqual(tooMany);

@@ -56,7 +56,7 @@ describe("rights that a caller may give to a new key", () => {
     expect(outcome(key({ scopes: ["articles:write"] }), { scopes: ["articles:read"] })).toBe("granted");
   });
 
-  it("[AU14] the refusal names the scope, so that the caller can correct the request", () => {
+  it("[AU14] the refusal of a scope names it, so that the caller can correct the request", () => {
     const grant = { scopes: ["articles:read", "reviews:write"] as Scope[] };
     expect(() => requireGrantable(key({ scopes: ["articles:read"] }), grant)).toThrow(
       expect.objectContaining({ facts: expect.objectContaining({ missingScopes: ["reviews:write"] }) }),
