@@ -32,7 +32,7 @@ describe.each(stores)("secrets on the %s store", (_name, open) => {
     ({ store, identity } = opened);
   });
 
-  it("[AU11] keys, tokens, tickets, links and passwords leave no trace in the store and in the log", async () => {
+  it("[AU11] keys, tokens, tickets, links and passwords leave no trace in the store and the log", async () => {
     const secrets: string[] = [password, "another password"];
     const prepared = await identity.prepare();
     if (prepared.kind === "link") secrets.push(prepared.url.split("first.")[1] ?? "");
