@@ -190,7 +190,7 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
           by: principalOf(call).username,
         });
         const isChanged = changed.length + removed.length > 0;
-        const message = isChanged ? "The topic was changed." : "The topic is like that already.";
+        const message = isChanged ? "The topic was changed." : "The topic already has these values.";
         return { parts: isChanged ? [move] : [], value: { message, topicId: topic.value.id } };
       }),
 

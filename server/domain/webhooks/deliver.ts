@@ -154,7 +154,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
           });
     if (outcome.kind === "withheld") {
       // The retry reads the changed webhook and decides again.
-      return { kind: "retry", atMs: storage.now(), reason: "the webhook changed while its endpoint was dialled" };
+      return { kind: "retry", atMs: storage.now(), reason: "the webhook was changed during the attempt" };
     }
     const durationMs = Math.round(performance.now() - startedAt);
     const delivered = isDelivered(outcome);

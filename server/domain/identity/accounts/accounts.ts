@@ -92,7 +92,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
       try {
         const by = await registry.find(byUsername);
         if (by === undefined || !by.operator || by.disabled) {
-          throw new AppError("insufficient_role", "This account is no operator any more.");
+          throw new AppError("insufficient_role", "This account is no longer an operator.");
         }
         return await change();
       } finally {

@@ -48,7 +48,10 @@ export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceR
   if (role === undefined || !reaches(principal, workspace.workspaceId)) throw notFound();
   if (ranks[role] < ranks[wanted]) {
     // `write` is the lowest role of a member, so the missing role is always owner or admin.
-    throw new AppError("insufficient_role", `This needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`);
+    throw new AppError(
+      "insufficient_role",
+      `This operation needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`,
+    );
   }
 }
 

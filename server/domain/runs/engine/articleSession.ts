@@ -130,7 +130,7 @@ class StepWriting implements ArticleSession {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new Error("a step writes after its end");
+    if (this.#closed) throw new Error("the step wrote after its end");
   }
 
   async #read(): Promise<{ readonly revision: number; readonly live: string }> {
