@@ -21,7 +21,10 @@ export function requireScope(operation: PreparedOperation, principal: Principal)
   const { credential, scopes = [] } = operation.spec;
   if (principal.kind === "key") {
     if (credential !== "any") {
-      throw new AppError("interactive_session_required", "This needs a signed-in person's access token; an API key is not enough.");
+      throw new AppError(
+        "interactive_session_required",
+        "This operation needs a signed-in person's access token; an API key is not enough.",
+      );
     }
     const missing = missingScopes(principal.scopes, scopes);
     if (missing.length > 0) {
@@ -30,15 +33,18 @@ export function requireScope(operation: PreparedOperation, principal: Principal)
     }
   }
   if (credential === "operator" && !principal.operator) {
-    throw new AppError("insufficient_permission", "This needs the account of an operator.");
+    throw new AppError("insufficient_permission", "This operation needs the account of an operator.");
   }
 }
 
 export function requireRole(operation: PreparedOperation, access: Access): void {
   if (rankOf(access.role) >= operation.roleRank) return;
   const role = operation.spec.role ?? "read";
-  if (role === "write") throw new AppError("insufficient_permission", "This needs permission to write in the workspace.");
-  throw new AppError("insufficient_role", `This needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`);
+  if (role === "write") throw new AppError("insufficient_permission", "This operation needs write permission in the workspace.");
+  throw new AppError(
+    "insufficient_role",
+    `This operation needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`,
+  );
 }
 
 const noFields: Record<string, unknown> = Object.freeze({});
@@ -74,7 +80,7 @@ export class ParsedRequest implements PreparedRequest {
     if (resource.in === "query") this.#readQuery();
     if (resource.in === "body") this.#readBody();
     const id = (this[resource.in] as Record<string, unknown>)[resource.name];
-    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is no text`);
+    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not text`);
     return id;
   }
 

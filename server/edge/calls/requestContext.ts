@@ -103,7 +103,10 @@ export function toCredential(head: Pick<RequestHead, "header">): PresentedCreden
   }
   if (apiKey !== undefined) return { apiKey };
   if (authorization === undefined) {
-    throw new AppError("unauthenticated", "This needs a credential: an API key in x-api-key, or an access token as Authorization: Bearer.");
+    throw new AppError(
+      "unauthenticated",
+      "This operation needs a credential: an API key in x-api-key, or an access token as Authorization: Bearer.",
+    );
   }
   const bearer = /^Bearer +([^\s,]+)$/i.exec(authorization)?.[1];
   if (bearer === undefined) throw new AppError("unauthenticated", "The header Authorization must be 'Bearer' and an access token.");
