@@ -138,7 +138,7 @@ export async function startFittingHost(app: HostApp, config: Pick<Config, "host"
     maxFrameBytes: config.limits["frame.bytes"],
     // A whole document must fit into the send buffer of a slow reader in addition to `socket.buffer`.
     maxBufferedBytes: config.limits["socket.buffer"] + config.limits["document.bytes"],
-    onError: (err: unknown) => log.error({ err }, "a connection failed on a bug"),
+    onError: (err: unknown) => log.error({ err }, "connection handler failed with an unexpected error"),
   };
   try {
     const { startUwsHost } = await import("./edge/host/uws.ts");
@@ -147,7 +147,7 @@ export async function startFittingHost(app: HostApp, config: Pick<Config, "host"
     if (reason instanceof CannotListen) throw reason;
     log.warn(
       { reason: (reason as Error).message },
-      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the slower host on node:http serves instead`,
+      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the server uses the slower node:http host instead`,
     );
     const { startNodeHost } = await import("./edge/host/node.ts");
     return startNodeHost(app, options);

@@ -127,7 +127,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
   });
 
   test("stalls in the middle of its text", async () => {
-    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/said nothing for too long\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/sent nothing for too long\. Retry the run later/));
   });
 
   test("fails again and again, however often it is asked", async () => {
@@ -151,7 +151,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
   });
 
   test("refuses the credential", async () => {
-    const refused = unavailable(/credential \(401\)\. Whoever runs the server has to look at MODEL_API_KEY/, false);
+    const refused = unavailable(/credential \(401\)\. The operator of the server has to check MODEL_API_KEY/, false);
     const { asked } = await playTrouble(rest, stage, { answer: status(401, `Incorrect API key provided: ${apiKey}`) }, refused);
     expect(asked.filter((question) => stepOf(question) === "draft")).toHaveLength(2);
   });
@@ -177,7 +177,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
       await once(response, "close");
       isHungUp = true;
     });
-    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer was not understood\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer could not be read\. Retry the run later/));
     expect(isHungUp).toBe(true);
   });
 
@@ -190,13 +190,13 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
       rest,
       stage,
       { answer: page },
-      unavailable(/gave no answer\. Whoever runs the server has to look at MODEL_BASE_URL/, false),
+      unavailable(/gave no answer\. The operator of the server has to check MODEL_BASE_URL/, false),
     );
   });
 
   test("reports a failure of its own in the middle", async () => {
     const report = half((response) => void response.end(`data: {"error":{"message":"overloaded ${apiKey}"}}\n\n`));
-    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/failure of its own in the middle/));
+    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/reported an error in the middle/));
     expect(told).not.toContain("overloaded");
   });
 
@@ -205,7 +205,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
   });
 
   test("is cut at its greatest length", async () => {
-    const cut = { code: "step_failed", says: /greatest length .* Ask for less/, retryable: true };
+    const cut = { code: "step_failed", says: /maximum length .* Ask for a shorter text/, retryable: true };
     await playTrouble(rest, stage, { answer: ends("length"), shown }, cut);
   });
 

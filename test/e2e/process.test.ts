@@ -29,7 +29,7 @@ test("[OP25] the rejection that LMDB leaves behind after a refused write does no
   );
   try {
     process.kill(server.pid, "SIGUSR2");
-    await expect.poll(() => server.logLines.some((line) => line.msg === "the store could not write")).toBe(true);
+    await expect.poll(() => server.logLines.some((line) => line.msg === "write to the store failed")).toBe(true);
     await signIn(server.url, server.operator);
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   } finally {

@@ -80,7 +80,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       const { status, statusText, headers, body } = answer;
       if (status >= 300 && status < 400) {
         await body?.cancel();
-        throw new ProviderRefusal(`it sends elsewhere (${status}), and redirects are not followed`, { isLasting: true });
+        throw new ProviderRefusal(`it answered with a redirect (${status}), and redirects are not followed`, { isLasting: true });
       }
       const limit = answer.ok ? bounded(maxBytes, maxLineBytes) : cut(maxRefusalBytes);
       // undici and the runtime declare incompatible types for the same streams.

@@ -119,8 +119,8 @@ export const settings = {
     "$(openssl rand -hex 16)",
     "secret",
   ),
-  CORS_ORIGINS: setting<readonly string[]>(listOf(toOrigin), [], "origins separated by commas", "https://app.example.com"),
-  TRUST_PROXY: integer(0, 32, 0, "how many proxies stand in front"),
+  CORS_ORIGINS: setting<readonly string[]>(listOf(toOrigin), [], "origins, separated by commas", "https://app.example.com"),
+  TRUST_PROXY: integer(0, 32, 0, "number of proxies in front of the server"),
   LIMITS: setting(limitsSchema, defaultLimits as Limits, `a JSON object of limits (docs/limits.md), or "off"`, `{"keys.active": 100}`),
   OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(
     listOf(toCidr),
@@ -136,10 +136,10 @@ export const settings = {
   ),
   WEBHOOK_AUTO_DISABLE: setting(read(toAutoDisable), { onGone: false }, `"off", "410", "5d" or "410,5d"`, "off"),
   CHECKPOINT_QUIET_MS: integer(1, 24 * hourMs, 30_000, "milliseconds without an edit before a checkpoint"),
-  CHECKPOINT_MAX_MS: integer(1, 24 * hourMs, 300_000, "milliseconds after the first edit when a checkpoint comes at the latest"),
+  CHECKPOINT_MAX_MS: integer(1, 24 * hourMs, 300_000, "milliseconds from the first edit to a checkpoint at the latest"),
   DISK_RESERVE_MIB: integer(0, 2 ** 30, 256, "MiB of free space below which writes are refused"),
   SHUTDOWN_MS: integer(0, hourMs, 10_000, "milliseconds to drain after SIGTERM"),
-  LEASE_MS: integer(500, hourMs, 5000, "milliseconds that work stays with the node that took it"),
+  LEASE_MS: integer(500, hourMs, 5000, "milliseconds until other nodes may take over the work of a node that no longer responds"),
   MODEL_BASE_URL: setting(
     read(toServiceUrl),
     undefined as string | undefined,
