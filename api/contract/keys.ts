@@ -17,9 +17,9 @@ export const keys = {
     rate: "management",
     secret: true,
     errors: ["scope_escalation", "interactive_session_required", "limit_reached"],
-    summary: "Create an API key; the key value is shown this once",
+    summary: "Create an API key; its value is shown only in this answer",
     description:
-      "No credential gives more than it has: more scopes, more workspaces or a later expiry answer 403 `scope_escalation`. A key with full access, or one with `keys:manage`, needs a person's session. An account has at most 50 active keys.",
+      "A key can do no more than the credential that creates it: more scopes, more workspaces or a later expiry answer 403 `scope_escalation`. Only a signed-in person can create a key with full access or with `keys:manage`. An account has at most 50 active keys.",
     example: { name: "Build server", scopes: ["articles:read", "articles:write"], expiresAt: "2027-11-21T00:00:00.000Z" },
   }),
   list: operation({
@@ -34,7 +34,7 @@ export const keys = {
     credential: "any",
     scopes: ["keys:manage"],
     summary: "List your API keys",
-    description: "Newest first, without their values, in every state unless `state` asks for one.",
+    description: "The newest key comes first. The values of keys are never listed. Without `state`, keys in every state are listed.",
   }),
   self: operation({
     method: "GET",
@@ -43,7 +43,7 @@ export const keys = {
     replyHeaders: { etag: "Entity tag of this revision of the record" },
     credential: "any",
     summary: "Get the API key that made this request",
-    description: "Needs no scope: a key may always look at itself. A session has no key and gets 404.",
+    description: "Needs no scope: a key can always read its own description. A session has no key and gets 404.",
   }),
   get: operation({
     method: "GET",
@@ -54,7 +54,7 @@ export const keys = {
     credential: "any",
     scopes: ["keys:manage"],
     summary: "Get an API key",
-    description: "Without its value, which was shown when it was made.",
+    description: "The answer does not contain the value of the key, which is shown only when the key is created.",
   }),
   update: operation({
     method: "PATCH",
@@ -68,7 +68,7 @@ export const keys = {
     rate: "management",
     ifMatch: true,
     summary: "Rename or describe an API key",
-    description: "Scopes, workspaces and expiry of a key never change: make another one.",
+    description: "The scopes, workspaces and expiry of a key never change: create another key instead.",
     example: { name: "Old build server" },
   }),
   revoke: operation({
@@ -80,8 +80,8 @@ export const keys = {
     credential: "any",
     rate: "management",
     errors: ["invalid_transition"],
-    summary: "Revoke an API key: it stops working with this answer (needs keys:manage, or the key itself)",
-    description: "Its sockets close with code 4410 and its streams end. Revoking a revoked key changes nothing.",
+    summary: "Revoke an API key; it stops working at once (needs keys:manage, unless the key revokes itself)",
+    description: "The sockets of the key close with code 4410 and its streams end. Revoking a revoked key changes nothing.",
   }),
   delete: operation({
     method: "DELETE",
@@ -93,7 +93,7 @@ export const keys = {
     rate: "management",
     ifMatch: true,
     errors: ["key_active"],
-    summary: "Delete a revoked or expired API key for good",
-    description: "An active key is refused with 409 `key_active`: revoke it first.",
+    summary: "Delete a revoked or expired API key permanently",
+    description: "An active key answers 409 `key_active`: revoke it first.",
   }),
 } as const;

@@ -27,7 +27,7 @@ export const members = {
     resource,
     role: "read",
     summary: "List who can open the workspace: members and invited collaborators",
-    description: "Members have a role, invited collaborators a permission.",
+    description: "Members have a role; invited collaborators have a permission.",
   }),
   add: operation({
     method: "POST",
@@ -42,7 +42,7 @@ export const members = {
     rate: "management",
     errors: ["already_exists"],
     summary: "Add a member",
-    description: "For administrators. The account must exist; it can open the workspace at once.",
+    description: "Only administrators can add members. The account must exist. It can open the workspace at once.",
     example: { username: "bea", role: "member" },
   }),
   get: operation({
@@ -55,7 +55,7 @@ export const members = {
     resource,
     role: "read",
     summary: "Get a member",
-    description: "The account's role in the workspace. An account that is no member is 404.",
+    description: "The answer contains the role of the account in the workspace. An account that is not a member answers 404.",
   }),
   update: operation({
     method: "PATCH",
@@ -70,7 +70,7 @@ export const members = {
     rate: "management",
     errors: ["last_owner"],
     summary: "Change a member's role",
-    description: "For administrators. The owner's role cannot be changed.",
+    description: "Only administrators can change roles. The owner's role cannot be changed.",
     example: { role: "admin" },
   }),
   remove: operation({
@@ -84,7 +84,8 @@ export const members = {
     role: "read",
     rate: "management",
     errors: ["last_owner"],
-    summary: "Remove a member (an administrator, or the member itself); open sockets close within a second",
-    description: "What the member wrote stays, and runs that the member started go on.",
+    summary: "Remove a member; its open sockets close within a second",
+    description:
+      "Administrators can remove any member except the owner, and members can remove themselves. The texts of the member stay, and runs that the member started continue.",
   }),
 } as const;

@@ -29,9 +29,9 @@ export const webhooks = {
     rate: "management",
     secret: true,
     errors: [...urlErrors, "limit_reached"],
-    summary: "Create a webhook; its secret is shown this once",
+    summary: "Create a webhook; its secret is shown only in this answer",
     description:
-      "For administrators. The address must be HTTPS and resolve to public addresses only. Every delivery is signed with the secret; one that is not answered with 2xx is repeated: ten attempts over three days. A workspace has at most 50 webhooks.",
+      "Only administrators can create webhooks. The address must use HTTPS and resolve to public addresses only. Every delivery is signed with the secret. A delivery that is not answered with 2xx is repeated: ten attempts over three days. A workspace has at most 50 webhooks.",
     example: { url: "https://hooks.example/in", events: ["article.updated"] },
   }),
   list: operation({
@@ -48,8 +48,8 @@ export const webhooks = {
     scopes: ["workspaces:write"],
     resource,
     role: "admin",
-    summary: "List the webhooks of a workspace, without secrets",
-    description: "For administrators. Newest first.",
+    summary: "List the webhooks of a workspace, without their secrets",
+    description: "Only administrators can list webhooks. The newest webhook comes first.",
   }),
   get: operation({
     method: "GET",
@@ -62,7 +62,7 @@ export const webhooks = {
     resource,
     role: "admin",
     summary: "Get a webhook, without its secret",
-    description: "For administrators, as all that concerns webhooks.",
+    description: "Only administrators can read webhooks.",
   }),
   update: operation({
     method: "PATCH",
@@ -79,8 +79,9 @@ export const webhooks = {
     ifMatch: true,
     secret: true,
     errors: urlErrors,
-    summary: "Change a webhook; rotateSecret answers with a new one-time secret",
-    description: "For administrators. After a rotation the old secret signs too for 24 hours. `active: false` stops deliveries.",
+    summary: "Change a webhook; with rotateSecret the answer contains a new secret",
+    description:
+      "Only administrators can change webhooks. After a rotation, deliveries are signed with the old secret too for 24 hours. `active: false` stops deliveries.",
     example: { rotateSecret: true },
   }),
   delete: operation({
@@ -94,7 +95,7 @@ export const webhooks = {
     role: "admin",
     rate: "management",
     ifMatch: true,
-    summary: "Delete a webhook; queued attempts are skipped",
-    description: "For administrators. Its deliveries are deleted with it.",
+    summary: "Delete a webhook; queued attempts are not made",
+    description: "Only administrators can delete webhooks. The deliveries of the webhook are deleted with it.",
   }),
 } as const;

@@ -22,7 +22,7 @@ export const workspaces = {
     credential: "any",
     scopes: ["workspaces:write"],
     summary: "Create a workspace owned by the caller",
-    description: "The caller owns it and can add members.",
+    description: "The caller becomes the owner and can add members.",
     example: { name: "Editorial team", type: "team" },
   }),
   list: operation({
@@ -36,8 +36,9 @@ export const workspaces = {
     },
     credential: "any",
     scopes: ["workspaces:read"],
-    summary: "List the workspaces the caller can see, each with the caller's effective permission",
-    description: "Own ones, and those the caller is a member or collaborator of. A key that is limited to workspaces sees only these.",
+    summary: "List the workspaces that the caller can see, each with the caller's effective permission",
+    description:
+      "The list contains workspaces that the caller owns, or in which the caller is a member or collaborator. A key that is limited to some workspaces sees only these.",
   }),
   get: operation({
     method: "GET",
@@ -50,7 +51,7 @@ export const workspaces = {
     resource,
     role: "read",
     summary: "Get a workspace",
-    description: "With its members and settings.",
+    description: "The answer contains the members and the settings of the workspace.",
   }),
   update: operation({
     method: "PATCH",
@@ -63,9 +64,9 @@ export const workspaces = {
     resource,
     role: "admin",
     ifMatch: true,
-    summary: "Rename a workspace or merge into its settings",
+    summary: "Rename a workspace or merge new values into its settings",
     description:
-      "For administrators. `settings` is a JSON Merge Patch: `null` removes a member. Style profiles for runs are kept under `styleProfiles`.",
+      "Only administrators can change a workspace. `settings` is a JSON Merge Patch: `null` removes a member. Style profiles for runs are stored under `styleProfiles`.",
     example: { settings: { styleProfiles: { house: { content: "Short sentences. No jargon." } } } },
   }),
 } as const;

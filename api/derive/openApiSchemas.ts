@@ -35,7 +35,7 @@ export function createSchemaBook(): SchemaBook {
       const mended = mend(definition, definitions) as SchemaObject;
       const known = components[name];
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(mended)) {
-        throw new Error(`the schema ${name} is sent and answered in two shapes: give them two names`);
+        throw new Error(`the schema ${name} has different shapes in requests and in answers: give each shape its own name`);
       }
       components[name] = mended;
     }

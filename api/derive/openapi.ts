@@ -28,11 +28,11 @@ export interface OpenApiOptions {
 type Json = Record<string, unknown>;
 
 const description = [
-  "Articles that several people and programs write at once, with their commits, public pages and webhooks. Content topics on their way from",
-  "an idea to a draft, with approvals and an audit. Runs of agents that write outlines and drafts into the live article, step by step.",
-  "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON and closed: an unknown field is refused.",
-  "Every refusal is a problem (RFC 9457) whose `code` says what went wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
-  "the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
+  "Articles that several people and programs edit at the same time, with their commits, public pages and webhooks. Content topics on their way from",
+  "an idea to a draft, with approvals and an audit trail. Runs of agents that write outlines and drafts into the live article, step by step.",
+  "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON, and a body with an unknown field is refused.",
+  "Every refusal is a problem (RFC 9457) whose `code` says what is wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
+  "the description of the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
 ].join(" ");
 
 /** Error statuses that every operation may return, in addition to its own. */
@@ -70,7 +70,7 @@ export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, made with `POST /api-keys`." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, created with `POST /api-keys`." },
         accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The access token of `POST /auth/token`." },
       },
       parameters: requestHeaders,
@@ -128,11 +128,11 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: Sch
     responses: {
       200: {
         description:
-          "Server-sent events. `data` of each is an event as one line of JSON; `stream.reset` and `stream.end` are events of the stream itself.",
+          "Server-sent events. The `data` of each is one line of JSON; `stream.reset` and `stream.end` are events of the stream itself.",
         content: { "text/event-stream": { schema: { type: "string" }, example: toEventText(spec, toExample(event, book.components)) } },
         "x-svc-event": event,
       },
-      204: { description: "The reader has all events of a run that is over." },
+      204: { description: "The run has ended, and the reader already has all its events." },
       ...Object.fromEntries([400, 401, 403, 404, 422, 429, 500, 503].map((status) => [status, reference("responses", `Problem${status}`)])),
     },
   };
@@ -206,8 +206,8 @@ const anyJson = {};
 const errorlessStatus: Readonly<Record<number, string>> = {
   200: "Done.",
   201: "Created.",
-  202: "Accepted; the work goes on.",
-  204: "Done; there is nothing to answer.",
+  202: "Accepted; the work continues after the answer.",
+  204: "Done; the answer has no body.",
   304: "The caller's copy is still the newest.",
 };
 

@@ -24,7 +24,7 @@ describe("refusals over REST", () => {
       type: `${baseUrl}/problems/not_found`,
       title: "Not found",
       status: 404,
-      detail: expect.stringContaining("no such resource"),
+      detail: expect.stringContaining("resource does not exist"),
       instance: "/articles/art_none",
       code: "not_found",
       requestId: "req-1",
