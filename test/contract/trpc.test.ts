@@ -47,7 +47,7 @@ describe("tRPC", () => {
           .workspaces.get.query({ workspaceId: foreignWorkspaceId })
           .catch((error: unknown) => error);
         if (!(refused instanceof TRPCClientError)) throw new Error("expected a refusal");
-        expect(refused.message).toContain("no such resource");
+        expect(refused.message).toContain("resource does not exist");
         expect(refused.data).toEqual({
           code: "NOT_FOUND",
           httpStatus: 404,
