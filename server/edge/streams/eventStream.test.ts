@@ -1,11 +1,11 @@
-/** Signs of life between the items of a stream, on a clock that a test moves. */
+/** Tests the keep-alive comments between the items of a stream, on a manual clock. */
 import { expect, test } from "vitest";
 import { createManualTime } from "../../../test/support/manualTime.ts";
 import { withLifeSigns } from "./eventStream.ts";
 
 const everyMs = 15_000;
 
-/** A stream that says what and when the test wants. */
+/** Creates a stream whose items the test sends. */
 function createSource() {
   const waiting: ((result: IteratorResult<string>) => void)[] = [];
   const seen = { asked: 0, returned: false };

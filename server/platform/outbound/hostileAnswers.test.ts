@@ -11,7 +11,7 @@ import { createPublicAddresses } from "./publicAddress.ts";
 import { createCheckPublicUrl } from "./publicUrl.ts";
 
 const maxResponseBytes = 16 * 1024;
-/** A certificate, session tickets and the piece that the kernel hands over at once. */
+/** Allows for a certificate, session tickets, and the data that the kernel delivers at once. */
 const maxReadBytes = maxResponseBytes + 160 * 1024;
 
 let authority: CertificateAuthority;
