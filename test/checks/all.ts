@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything, in the order in which it is cheapest to fail. Stops at the first failure and says which
- * step it was; the last line is vitest's totals and nothing else. A test that was left out counts as a failure.
+ * `npm test`: runs every check, cheapest first. Stops at the first failure and names its step. The last line is the
+ * totals of vitest and nothing else. A skipped test counts as a failure.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

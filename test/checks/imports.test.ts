@@ -1,4 +1,6 @@
-/** Plants one violation of every import rule in a copy of the house's shape and demands that the check names it. */
+/**
+ * Plants one violation of every import rule in a copy of the project's structure and requires that the check names it.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +31,7 @@ function checkImports(files: Readonly<Record<string, string>>): { status: number
 const something = "export const something = 1;\n";
 const importing = (path: string): string => `import * as it from "${path}";\nexport const use = it;\n`;
 
-/** Rule → the file that breaks it and what it imports. */
+/** Maps each rule to the file that breaks it and to what that file imports. */
 const planted: Readonly<Record<string, readonly [file: string, imported: string]>> = {
   "no cycles": ["server/b.ts", "./c.ts"],
   "everything resolves": ["server/d.ts", "./nowhere.ts"],

@@ -1,7 +1,7 @@
-/** `npm run check:imports`: the import table of docs/architecture.md holds, over at least as many modules as the house has. */
+/** `npm run check:imports`: checks the import table of docs/architecture.md and the number of modules that were read. */
 import { cruiseProject } from "./cruise.ts";
 
-/** Fewer than this means that the tool read nothing, not that the house shrank. */
+/** A smaller number means that the tool found no files, not that the project shrank. */
 const leastModules = 150;
 
 const { modules, violations, folderCircles } = await cruiseProject(process.cwd());

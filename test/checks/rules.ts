@@ -1,6 +1,7 @@
 /**
- * `npm run check:rules`: the rulebook and the suite keep each other honest. Every rule of docs/rules has a test
- * that bears its id, every id in a title is a rule, and no test is left out.
+ * `npm run check:rules`: compares the rules with the tests. Every rule of docs/rules has a test with its id, every id
+ * in a
+ * title is a rule, and no test is skipped.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -10,7 +11,7 @@ const testFolders = ["api", "machines", "realtime", "server", "test", "bench"];
 
 const ruleLine = /^- \*\*([A-Z]{2,3}\d+)\*\* \S/;
 const looksLikeRule = /^\s*[-*] \*\*[A-Z]{2,3}\d+/;
-/** A title that starts with one or more ids: "[ST4] …", "[ST4][ST5] …". */
+/** Matches a title that starts with one or more ids: "[ST4] …", "[ST4][ST5] …". */
 const titleIds = /["'`]((?:\[[A-Z]{2,3}\d+\] ?)+)/g;
 const leftOut = /\b(?:test|it|describe|suite|bench)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b|\bcontext\.skip\(/;
 

@@ -1,6 +1,7 @@
 /**
- * What the tests need beyond Node and npm: found on PATH, or installed where that is possible (Debian's packages, as
- * root), or named exactly. Nothing is skipped for lack of a tool.
+ * Finds the tools that the tests need in addition to Node and npm. A missing tool is installed from Debian's packages
+ * if
+ * the user is root; otherwise the check names it and fails. No test is skipped because of a missing tool.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -16,7 +17,7 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
 ];
 
 function isOnPath(command: string): boolean {
-  // Not every user has the system's own tools on the path.
+  // The system's tools are not on the PATH of every user.
   return [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"].some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);
