@@ -1,4 +1,4 @@
-/** What every host promises of HTTP, seen over real sockets. Run by host.test.ts on each adapter. */
+/** Tests the HTTP promises of every host over real sockets. host.test.ts runs it on each adapter. */
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/edge/host/port.ts";
@@ -283,7 +283,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         client.socket.pause();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
         let before = -1;
-        // The producer stands still once the kernel's and the host's buffers are full.
+        // The producer stops when the buffers of the kernel and of the host are full.
         await vi.waitFor(
           () => {
             const now = produced;

@@ -1,4 +1,4 @@
-/** The order of refusals, credentials, scopes, roles and the shape of problems, over real sockets. */
+/** Tests the order of refusals, credentials, scopes, roles and the shape of problems, over real sockets. */
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode, errorTable, Problem } from "../../api/schema/error.ts";
 import { StorageFullError, StorageUnavailableError } from "../../server/platform/storage/port.ts";

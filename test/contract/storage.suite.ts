@@ -1,6 +1,6 @@
 /**
- * What every store must do, whatever it stands on: the suite runs on each adapter. It speaks to the port
- * alone; the clock is handed in, so that leases and timers need no waiting.
+ * Tests what every store must do. The suite runs on each adapter and uses only the port. The clock is an argument, so
+ * leases and timers need no waiting.
  */
 import { describe } from "vitest";
 import type { Storage } from "../../server/platform/storage/port.ts";
@@ -18,10 +18,10 @@ export interface OpenOptions {
   readonly recordTypes?: readonly AnyRecordType[];
 }
 
-/** Opens an empty store and runs the test on it; the store is closed and gone afterwards. */
+/** Opens an empty store and runs the test on it. The store is closed and removed afterwards. */
 export type WithStorage = (test: (storage: Storage) => Promise<void>, options?: OpenOptions) => Promise<void>;
 
-/** `modelRuns`: how many random histories the store is compared with the model on. */
+/** `modelRuns`: number of random histories in which the store is compared with the model. */
 export function storageSuite(name: string, withStorage: WithStorage, modelRuns = 60): void {
   describe(`storage: ${name}`, () => {
     recordTests(withStorage);

@@ -1,4 +1,4 @@
-/** The storage suite on every adapter; the embedded one also with a regroup after each write. */
+/** Runs the storage suite on every adapter, and on the embedded adapter also with a regroup after each write. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Blobs: addressed by content, counted by the records that name them, removed by due rows. */
+/** Tests blobs: they are addressed by content, counted by the records that name them, and removed by due rows. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createHousekeeping } from "../../server/platform/storage/housekeeping.ts";
@@ -16,7 +16,7 @@ function createClock() {
   return { now: () => nowMs, advance: (ms: number) => (nowMs += ms) };
 }
 
-/** Claims and performs all that is due; returns how much it was. */
+/** Claims and executes all due rows; returns their number. */
 async function keepHouse(storage: Storage): Promise<number> {
   const house = createHousekeeping(storage, createRecordTypes([itemType]));
   const rows = await storage.due.claim({ partitions, limit: 100, leaseMs: 1000 });

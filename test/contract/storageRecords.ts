@@ -1,4 +1,4 @@
-/** Records and commits: conditions, conflicts, unique rules, counts, upgrades. */
+/** Tests records and commits: conditions, conflicts, unique rules, counts and upgrades. */
 import { describe, expect, test } from "vitest";
 import { StorageDamagedError, type Stored } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";

@@ -1,4 +1,4 @@
-/** What nodes share besides data: rates, the bus, time; and what the store says of itself. */
+/** Tests what nodes share besides data (rates, the bus, time), and the status that the store reports. */
 import { describe, expect, test } from "vitest";
 import type { WithStorage } from "./storage.suite.ts";
 import { batch, put } from "./storageTypes.ts";

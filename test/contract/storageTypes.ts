@@ -1,4 +1,4 @@
-/** Record types that the storage suites write, and short ways to build batches of them. */
+/** Record types of the storage suites, and helpers that build batches of them. */
 import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
 
@@ -27,7 +27,7 @@ const base: Omit<RecordType<Item>, "name" | "version"> = {
 };
 
 export const itemType = defineRecord<Item>({ ...base, name: "item", version: 1 });
-/** The same rows, read by a later version of the server, which puts `text` in capitals. */
+/** The same rows, read by a later version of the server, which converts `text` to capitals. */
 export const itemTypeLater = defineRecord<Item>({
   ...base,
   name: "item",
