@@ -1,4 +1,4 @@
-/** Stock y-websocket clients on the real hosts. */
+/** Tests stock y-websocket clients on the real hosts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import type { WebsocketProvider } from "y-websocket";
@@ -82,7 +82,7 @@ describe.each([
     for (let round = 0; round < 3; round += 1) {
       ada.disconnect();
       write(ada.doc, `while away ${round} `.repeat(10_000));
-      // In the turn in which the socket opens, so nothing of what it wrote before has been asked for.
+      // Type in the turn in which the socket opens, before the server has asked for earlier text.
       const typed = new Promise<void>((resolve) => {
         const look = ({ status }: { status: string }) => {
           if (status !== "connected") return;
@@ -182,7 +182,7 @@ describe.each([
     const closed = new Promise((resolve) => slow.once("connection-close", (event) => resolve(event?.code)));
     (slow.ws as unknown as WebSocket).pause();
     const block = "x".repeat(500_000);
-    // More than the kernel keeps for the two ends of a loopback connection.
+    // More data than the kernel buffers for the two ends of a loopback connection.
     for (let times = 0; times < 60 && server.rooms.stats().connections === 2; times += 1) {
       ada.doc.transact(() => {
         ada.doc.getText("content.md").delete(0, ada.doc.getText("content.md").length);
@@ -234,7 +234,7 @@ it("[RT12] [RT19] two tabs of one browser, which also talk to each other, write,
     left.awareness.setLocalStateField("cursor", round);
     await until(() => expect(textOf(bob.doc)).toBe(textOf(left.doc)));
     await until(() => expect(bob.awareness.getStates().get(left.doc.clientID)).toMatchObject({ cursor: round, user: { name: "ada" } }));
-    // Both lose the server at once, write on, and hear of each other only.
+    // Both tabs lose the server at once and continue to write. They exchange updates only with each other.
     for (const { ws } of tabs) (ws as unknown as WebSocket).terminate();
     await until(() => expect(tabs.every(({ wsconnected }) => !wsconnected)).toBe(true));
     write(left.doc, `offline left ${round} `);

@@ -1,4 +1,4 @@
-/** Who gets into the collaboration socket, and who has to leave it. */
+/** Tests who is admitted to the collaboration socket, and when a socket is closed again. */
 import * as encoding from "lib0/encoding";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -25,7 +25,7 @@ const credentialFrame = (text: string) =>
     encoding.writeVarString(encoder, text);
   });
 
-/** The socket answers a sync-step-1: it is in the room. */
+/** Checks that the socket answers a sync step 1, which means that it is in the room. */
 async function expectAdmitted(socket: WebSocket): Promise<void> {
   const answered = new Promise<void>((resolve, reject) => {
     socket.on("message", (data: Buffer) => {
@@ -41,7 +41,7 @@ async function expectClosed(socket: WebSocket, code: number): Promise<void> {
   expect((await closeOf(socket)).code).toBe(code);
 }
 
-/** Status of an upgrade that is refused. */
+/** Returns the status of a refused upgrade. */
 function refusalOf(path: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(server.url + path, { headers });
@@ -238,7 +238,7 @@ describe("what becomes true about access while a socket is open", () => {
   });
 
   it("[RT33] a key that expires closes with 4401; a ticket that expires lets its socket go on", async () => {
-    // Long enough to be let in on a busy machine.
+    // The time is long enough to be admitted on a busy machine.
     server.keys.set("bob", { expiresAtMs: Date.now() + 2000 });
     const byKey = await open("/art_one", { "x-api-key": "svc_bob" });
     const byTicket = await open(`/art_one${ticket("ada")}`);

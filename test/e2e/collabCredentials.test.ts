@@ -1,4 +1,7 @@
-/** Sockets without a credential, or with one that is refused: what they may cost, and who is not disturbed by them. */
+/**
+ * Tests sockets without a credential or with a refused one: their cost is limited, and other sockets are not
+ * disturbed.
+ */
 import { connect } from "node:net";
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -32,7 +35,7 @@ const credentialFrame = (text: string) =>
     encoding.writeVarString(encoder, text);
   });
 
-/** The socket answers a sync-step-1: it is in the room. */
+/** Checks that the socket answers a sync step 1, which means that it is in the room. */
 async function expectAdmitted(socket: WebSocket): Promise<void> {
   const answered = new Promise<void>((resolve, reject) => {
     socket.on("message", (data: Buffer) => {
@@ -44,7 +47,7 @@ async function expectAdmitted(socket: WebSocket): Promise<void> {
   await answered;
 }
 
-/** Timers of one length wait until the test runs them; all others run by themselves. */
+/** Holds timers of one length until the test runs them. All other timers run normally. */
 function heldTimers(heldMs: number) {
   const waiting = new Set<() => void>();
   const later: typeof after = (delayMs, run) => {
@@ -71,7 +74,7 @@ describe("refused again and again", () => {
   const refusalMs = 77_777;
   const limits = { "rate.refusals": { count: 1, seconds: 3600, burst: 3 }, "socket.refusalMs": refusalMs };
 
-  /** A stock client with a ticket for another article, and the codes of its closes. */
+  /** Creates a stock client with a ticket for another article, and records its close codes. */
   function refusedClient(Stock: typeof WebsocketProvider) {
     const provider = new Stock(server.url, "art_one", new Y.Doc(), {
       params: { ticket: "tkt_ada@article:art_two" },
@@ -91,7 +94,7 @@ describe("refused again and again", () => {
     await until(() => expect(timers.waiting.size).toBe(1));
     expect(closes).toEqual([4401, 4401, 4401]);
     await expectAdmitted(await server.socket(goodTicket));
-    // Another refused ticket of the same address is told at once.
+    // A different refused ticket from the same address is refused at once.
     expect((await closeOf(await server.socket("/art_one?ticket=tkt_bob@article:art_two"))).code).toBe(4401);
     expect(server.rooms.stats().connections).toBe(1);
     expect(closes).toHaveLength(3);
@@ -155,14 +158,14 @@ it("[RT54] sockets without a credential are few per address and process; those w
   const third = await open("2001:db8::1");
   await expectFull("2001:db8:1::1");
   await expectAdmitted(await server.socket(goodTicket, from("203.0.113.1")));
-  // A proven socket gives back its place, and so does one whose client left.
+  // A socket frees its place after it has shown a credential, and when its client leaves.
   first.send(credentialFrame("session:ada"));
   await expectAdmitted(first);
   await expectPlace("203.0.113.1");
   third.terminate();
   await until(() => expect(server.logLines.filter(({ code }) => code === 1006)).toHaveLength(1));
   await expectPlace("2001:db8:1::1");
-  // One that the server closed keeps its place until the host has cut off the connection.
+  // A socket that the server closed keeps its place until the host has ended the connection.
   const refused = await open("203.0.113.1");
   refused.send(credentialFrame("nonsense"));
   expect((await closeOf(refused)).code).toBe(4401);
@@ -197,7 +200,7 @@ describe.each([
     const { port } = new URL(server.url);
     const handshake = (path: string) =>
       `GET /collab${path} HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
-    // A masked binary frame of 4 MiB, of which the last byte never comes.
+    // A masked binary frame of 4 MiB whose last byte is never sent.
     const frame = Buffer.alloc(14 + 4 * mebibyte - 1, 1);
     frame.writeUInt16BE(0x82ff);
     frame.writeBigUInt64BE(BigInt(4 * mebibyte), 2);
@@ -209,7 +212,7 @@ describe.each([
         socket.on("error", () => resolve());
         socket.once("data", () => {
           socket.resume();
-          // Resolves when the kernel has all of it, or the connection is cut.
+          // Resolves when the kernel has accepted all bytes or the connection is closed.
           socket.write(frame, () => resolve());
         });
         socket.write(handshake(at % 2 === 0 ? "/art_one" : badTicket));

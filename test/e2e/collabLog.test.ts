@@ -1,4 +1,4 @@
-/** What the log says of collaboration sockets, at the level `info`. */
+/** Tests the log lines of collaboration sockets at the level `info`. */
 import * as encoding from "lib0/encoding";
 import { afterEach, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -18,7 +18,7 @@ afterEach(async () => {
 const ticket = "/art_one?ticket=tkt_ada@article:art_one";
 const named = (requestId: string) => ({ "x-request-id": requestId });
 
-/** The lines of one request, without their time and level. */
+/** Returns the log lines of one request, without time and level. */
 async function linesOf(requestId: string, count: number) {
   const lines = () => server.logLines.filter((line) => line.requestId === requestId);
   await vi.waitFor(() => expect(lines()).toHaveLength(count), { timeout: 15_000 });

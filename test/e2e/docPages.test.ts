@@ -1,4 +1,4 @@
-/** The examples of docs/authentication.md, docs/workspaces.md and docs/publishing.md, run as they are written. */
+/** Runs the examples of docs/authentication.md, docs/workspaces.md and docs/publishing.md exactly as written. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * Whatever goes wrong with the model, before its answer or in the middle of it: the run says so and what to do, people's
- * words stand, the key is nowhere, and once the model is mended a retry ends the run without doing again what was done.
+ * Tests failures of the model, before its answer or in the middle of it: the run names the failure and the remedy, the
+ * text that people typed stays, and the key appears nowhere. After the model is repaired, a retry completes the run
+ * without repeating finished work.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -33,7 +34,7 @@ const settings = (baseUrl: string) => ({
   }),
 });
 
-/** What the people in the article see before it goes wrong; in the middle of a sentence. */
+/** Text that the people in the article see before the failure. It ends in the middle of a sentence. */
 const shown = "# Wells\n\nA well that nobody will ever";
 const stream = { "content-type": "text/event-stream" };
 
@@ -53,7 +54,7 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-/** An answer that shows `shown` and then, once that was seen, does something else. */
+/** An answer that sends `shown`, waits until the people see it, and then does something else. */
 function half(then: (response: ServerResponse) => Promise<void> | void) {
   return (_asked: unknown, seen: Promise<void>): ModelAnswer => ({
     kind: "script",
@@ -66,13 +67,13 @@ function half(then: (response: ServerResponse) => Promise<void> | void) {
   });
 }
 
-/** One that shows `shown` and says then that it is at its end, and why. */
+/** An answer that sends `shown` and then ends with a finish reason. */
 function ends(finishReason: string, usage?: object) {
   const last = { choices: [{ index: 0, delta: {}, finish_reason: finishReason }], ...(usage === undefined ? {} : { usage }) };
   return half((response) => void response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`));
 }
 
-/** Says the same until it is hung up on; tells how much of it was said. */
+/** An answer that repeats one piece until the connection is closed, and counts the sent bytes. */
 function endless(piece: string, { code = 200, pieceMs = 0 } = {}) {
   const said = { bytes: 0, isOver: false };
   const answer = (): ModelAnswer => ({
@@ -102,7 +103,7 @@ const budgetSpent = {
   says: /budget of the run \(maxTokens\)\. Retry the run with a larger budget/,
   retryable: true,
 };
-/** Keeps the connection awake after `shown` and never ends. */
+/** Keeps the connection active after `shown` and never ends. */
 const awake = half(async (response) => {
   const timer = setInterval(() => response.write(": still there\n\n"), 100);
   await once(response, "close");
@@ -340,7 +341,7 @@ test("[EX19] control characters and halves of characters become what every reade
       response.writeHead(200, stream);
       for (const piece of pieces) {
         say(piece);
-        // Into a flush of its own, where it can.
+        // The pause lets each piece arrive in its own flush where possible.
         await pause(100);
       }
       expect(stepOf(asked)).toBe("draft");

@@ -1,4 +1,4 @@
-/** What the process does when something goes wrong that no request can be told of, and where no native binary fits. */
+/** Tests the process when an error belongs to no request, and when no native binary fits the platform. */
 import { expect, test } from "vitest";
 import { openEditor, signIn } from "../support/clients.ts";
 import { type Settings, startServer } from "../support/server.ts";

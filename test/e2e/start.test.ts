@@ -1,4 +1,4 @@
-/** How a server starts, and how it says that it cannot: the real process, its exit codes and what it prints. */
+/** Tests how the real process starts or fails to start: its exit codes and its output. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
