@@ -1,6 +1,6 @@
 /**
- * Somebody who may write says whatever Yjs's encoding can say: two versions of one clock, text beside what is not
- * there, deletions of a time to come, under ids of others and of the server. Good people and requests write meanwhile.
+ * Tests a writer who sends anything that Yjs's encoding allows: two versions of one clock, text next to missing text,
+ * deletions of future text, under client ids of others and of the server. Normal clients and requests write meanwhile.
  */
 import fc from "fast-check";
 import * as encoding from "lib0/encoding";
@@ -12,7 +12,10 @@ import { rawUpdate, updateFrame } from "../support/hostileFrames.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
-/** Whose clocks: 0 and 1 good clients, 2 who wrote last on the server, above that nobody's. */
+/**
+ * Owners of the clocks: 0 and 1 are normal clients, 2 is the last writer on the server, and higher numbers have no
+ * owner.
+ */
 const who = fc.nat(6);
 const clock = fc.nat(14);
 const length = fc.integer({ min: 1, max: 6 });

@@ -1,4 +1,4 @@
-/** A hostile socket sends everything it can think of while good people write. */
+/** Tests a hostile socket that sends malformed frames while normal clients write. */
 import * as decoding from "lib0/decoding";
 import { expect, it } from "vitest";
 import * as Y from "yjs";
@@ -20,7 +20,7 @@ function hostileFrames(): HostileFrame[] {
   ];
 }
 
-/** Kinds of frame that are no attack even when chance makes them. */
+/** True for a random frame that is valid and therefore no attack. */
 function isHarmless(bytes: Uint8Array): boolean {
   if (bytes.length === 1 && bytes[0] === 3) return true;
   return bytes.length === 4 && bytes[0] === 0 && bytes[2] === 2 && bytes[3] === 0;
