@@ -1,4 +1,4 @@
-/** What callers and handlers see of the contract, as types. The compiler runs these; vitest only lists them. */
+/** Tests the types of the contract that callers and handlers see. The compiler checks them; vitest only lists them. */
 import type { TRPCClient, TRPCClientErrorLike } from "@trpc/client";
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { describe, expectTypeOf, it } from "vitest";
@@ -69,7 +69,7 @@ describe("types of the contract", () => {
     expectTypeOf<Item["id"]>().toEqualTypeOf<string>();
     expectTypeOf<Exclude<Item["data"], { readonly event: "stream.reset" }>>().toExtend<AgentEvent>();
     expectTypeOf<Extract<Item["data"], { readonly event: "stream.reset" }>["data"]>().toHaveProperty("snapshot");
-    // The name of an event tells what it says.
+    // The name of an event decides the type of its data.
     expectTypeOf<Extract<Item["data"], { readonly event: "agent.run_cancelled" }>["data"]>().toEqualTypeOf<{
       by: string;
       reason?: string;
