@@ -1,16 +1,16 @@
 /**
- * docs/limits.md, written from `api/limits.ts` and the words below.
+ * Writes docs/limits.md from `api/limits.ts` and the texts below.
  *
- * A limit without words, or words without a limit, fails its test; so the page and the code cannot part.
+ * A test fails for a limit without a text and for a text without a limit, so the page and the code always agree.
  */
 import { defaultLimits, type LimitField, type RateLimit } from "../../api/limits.ts";
 
 interface LimitText {
-  /** What the limit bounds, and why it is what it is. */
+  /** What the limit bounds, and the reason for its value. */
   readonly is: string;
-  /** What happens above it. */
+  /** What happens above the limit. */
   readonly above: string;
-  /** What is counted, where the default is a plain number. */
+  /** Unit of the default, if the default is a plain number. */
   readonly unit?: string;
 }
 
@@ -43,7 +43,7 @@ function isTime(field: string): boolean {
   return /^keep\.(?!eventsPerLog)|Ms$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
 }
 
-/** The default of a limit with its unit. */
+/** Returns the default of a limit with its unit. */
 function toDefault(field: string, value: number | RateLimit, unit: string | undefined): string {
   if (value === "off") return "off";
   if (typeof value === "object") {
@@ -308,7 +308,7 @@ function toSection({ title, before, limits, after }: Section): string {
   return [`## ${title}`, before, ...table, after].filter((part) => part !== undefined).join("\n\n");
 }
 
-/** The limits that have words, in the order of the page. */
+/** The limits with a text, in the order of the page. */
 export const describedLimits: readonly string[] = sections.flatMap(({ limits }) => Object.keys(limits));
 
 export function toLimitsPage(): string {

@@ -1,4 +1,4 @@
-/** An `UpdateLog` in memory whose appends a test holds back, fails or cuts short. */
+/** An `UpdateLog` in memory whose appends a test can hold, fail or cut short. */
 import type { AuthoredUpdate, LoggedBatch, UpdateLog } from "../../realtime/ports.ts";
 
 interface Article {
@@ -10,16 +10,16 @@ interface Article {
 }
 
 export interface MemoryLog extends UpdateLog {
-  /** Appends wait from now on, in order. */
+  /** From now on, appends wait, in order. */
   hold(): void;
-  /** Lets the waiting appends happen, or only the first `count` of them, and resolves when they have. */
+  /** Executes the waiting appends, or only the first `count` of them, and resolves when they are done. */
   release(count?: number): Promise<void>;
-  /** The next append is refused and nothing is written. */
+  /** The next append is refused, and nothing is written. */
   failNext(error?: Error): void;
   deleteArticle(articleId: string): void;
-  /** The lease of that name was taken again: older fences are refused. */
+  /** Simulates a new owner of the lease with this name: older fences are refused. */
   raiseFence(id: string, fence: number): void;
-  /** Forgets the batches up to a revision; they stay in the stored state. */
+  /** Removes the batches up to a revision. They stay in the stored snapshot. */
   trim(articleId: string, through: number): void;
   batches(articleId: string): readonly LoggedBatch[];
   state(articleId: string): { revision: number; bytes: Uint8Array } | undefined;
@@ -27,7 +27,7 @@ export interface MemoryLog extends UpdateLog {
   readonly loads: number;
 }
 
-/** `writer` names the node whose log this is; `shared` lets several nodes write the same articles. */
+/** `writer` names the node of this log; `shared` lets several nodes write the same articles. */
 export function createMemoryLog({ writer = "node", shared }: { writer?: string; shared?: MemoryLogStore } = {}): MemoryLog {
   const articles = shared?.articles ?? new Map<string, Article>();
   let isHolding = false;

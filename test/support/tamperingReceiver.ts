@@ -9,14 +9,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { SecureVersion } from "node:tls";
 import type { CertificateAuthority } from "./certificateAuthority.ts";
 
-/** Bytes that the proxy sends to the client as they are, or a TCP reset. */
+/** Bytes that the proxy sends to the client unchanged, or a TCP reset. */
 export type Tampering = Uint8Array | "reset";
 
 export interface TamperingReceiverOptions {
   readonly authority: CertificateAuthority;
   readonly version: Extract<SecureVersion, "TLSv1.2" | "TLSv1.3">;
   readonly tampering: Tampering;
-  /** Tamper directly after this flight of the server; otherwise only `tamper` does. */
+  /** Tampers directly after this flight of the server. Otherwise only `tamper` does. */
   readonly afterFlight?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function startTamperingReceiver(options: TamperingReceiverOptions):
       if (flight === undefined) reset();
       else client.write(flight, reset);
     } else {
-      // One write: the client reads the flight and the added bytes at once.
+      // Use one write, so that the client reads the flight and the added bytes together.
       client.write(flight === undefined ? tampering : Buffer.concat([flight, tampering]));
     }
   }
