@@ -1,8 +1,10 @@
 /**
- * `npm run soak [NAME…]`: the full series of the rig, or the scenarios named, each on every store it means something on,
- * or on one: `timers-killed/E`.
- * What they found goes into docs/soak.md, in place of what the same ones found before; a figure that was not held ends
- * the command with 1.
+ * `npm run soak [NAME…]`: plays the full series of the rig, or the named scenarios. Each is played on every store on
+ * which
+ * it makes sense, or on one store: `timers-killed/E`.
+ *
+ * The outcomes replace the earlier ones of the same scenarios in docs/soak.md. If a goal is missed, the exit code is
+ * 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
@@ -13,7 +15,7 @@ import { scenarios } from "./scenarios.ts";
 
 interface Line {
   readonly outcome: Outcome;
-  /** The day, UTC. */
+  /** The day in UTC. */
   readonly day: string;
 }
 
