@@ -106,7 +106,7 @@ export async function playRunStory(stage: Stage, tell: Narrator, pace: Pace): Pr
 
     tell.chapter("The agent drafts, and two people type in the same article");
     let [first, second] = await Promise.all([open(), open()]);
-    // Each person's words are read in the other's editor, so they are on disk. The agent's words are read in both.
+    // Each person's words are read in the other's editor, so they are on disk. The agent's are read in the second editor.
     const seenWords = () => [
       { who: "agent", text: withoutNotes(second.text.toString()) },
       { who: "first", text: notes.first.words.slice(0, typedCharacters(second.text.toString(), notes.first)) },

@@ -18,7 +18,7 @@ export interface StandIn {
   close(): Promise<void>;
 }
 
-/** The server sends a key with each request, which contains the run and the step. */
+/** The idempotency key of each request contains the run and the step. */
 function toStep({ headers, askedAtMs }: ModelAsked): AskedStep {
   const [runId = "", stepName = ""] = String(headers["idempotency-key"]).split("/");
   return { runId, stepName, askedAtMs };

@@ -219,7 +219,7 @@ test("[AR13] texts without likeness, and long texts with thousands of edits, are
   expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
   const merged = applyOperations(live, carryOver(base, written, live));
   expect(merged.split("typed ").length).toBe(live.split("typed ").length);
-  // All lines are different, but lines that begin alike are still recognised as equal.
+  // Every line differs between the two texts. Lines with the same start are still recognised as the same line.
   const everywhere = lines.map((line, at) => `${at} ${line}`).join("");
   const typed = everywhere.replace("500 line", "500 long line");
   const merge = (from: string, to: string) => applyOperations(to, carryOver(everywhere, from, to));

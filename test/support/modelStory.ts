@@ -46,7 +46,7 @@ export const goodTexts: Readonly<Record<StepName, string>> = {
 export interface Stage {
   readonly asked: readonly ModelAsked[];
   answer(title: string, give: (asked: ModelAsked) => ModelAnswer): void;
-  /** Adds another endpoint, which serves the same stories. */
+  /** Adds another endpoint, which receives the requests of the same stories. */
   join(endpoint: ModelEndpoint): void;
 }
 
