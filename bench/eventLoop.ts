@@ -1,6 +1,6 @@
 /**
- * Measures how long one request on a text of 1.9 MB blocks the event loop, and how long `/healthz` waits meanwhile.
- * The server runs as a separate process, as it is shipped. A separate thread polls the health check. For each kind of
+ * Measures how long one request on a text of 1.9 MB blocks the event loop, and how long `/healthz` waits meanwhile. The
+ * server runs as a separate process, as it is shipped. A separate thread polls the health check. For each kind of
  * request, the largest value of all rounds is printed.
  */
 import { once } from "node:events";

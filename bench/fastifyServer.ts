@@ -1,6 +1,5 @@
 /**
- * Fastify with the same work as our server: key, quota, scope and role in hooks, its own JSON schema validator for
- * path
+ * Fastify with the same work as our server: key, quota, scope and role in hooks, its own JSON schema validator for path
  * and body, its own serializer for the answer, and the same headers. The schemas are written from the contract.
  */
 import { randomUUID } from "node:crypto";

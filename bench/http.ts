@@ -1,7 +1,6 @@
 /**
  * Measures goal P7: REST and tRPC requests per server CPU second, as ratios to Fastify and to tRPC's standalone
- * adapter.
- * Servers and load driver are separate processes and the runs alternate, so only the ratios count. Writes
+ * adapter. Servers and load driver are separate processes and the runs alternate, so only the ratios count. Writes
  * `bench/baseline.json`.
  */
 import { type ChildProcess, fork } from "node:child_process";

@@ -1,6 +1,5 @@
 /**
- * Sends one request repeatedly over many connections and counts the answers. It does not pipeline, because real
- * clients
+ * Sends one request repeatedly over many connections and counts the answers. It does not pipeline, because real clients
  * do not. It runs as a child process, takes orders from its parent, and checks the status of every answer.
  */
 import { connect, type Socket } from "node:net";

@@ -1,8 +1,8 @@
 /**
  * Compares rooms with a bare relay: characters delivered per CPU second of the server. `npm run bench:relay`.
  *
- * Each client types into its own text, and its updates are created before the run. A delivery is one character that
- * one other client received. Only the ratio counts, because the speed of machines varies.
+ * Each client types into its own text, and its updates are created before the run. A delivery is one character that one
+ * other client received. Only the ratio counts, because the speed of machines varies.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

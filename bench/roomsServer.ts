@@ -1,6 +1,4 @@
-/**
- * Runs our side of the relay comparison: rooms on uWebSockets.js. Every batch is durable in LMDB before it is relayed.
- */
+/** Runs our side of the relay comparison: rooms on uWebSockets.js. Every batch is durable in LMDB before it is relayed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of a page of topics among 100 and among 100,000 topics, as a ratio, for each filter and order.
- * `npm run bench:topics`.
+ * Run it with `npm run bench:topics`.
  *
  * Both sets are in one embedded store. They are read alternately through the service that the handlers call, so that
  * load on the machine affects both. The cost is the median of the rounds.
