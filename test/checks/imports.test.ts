@@ -1,6 +1,4 @@
-/**
- * Plants one violation of every import rule in a copy of the project's structure and requires that the check names it.
- */
+/** Plants one violation of every import rule in a copy of the project's structure and checks that the import check names it. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,6 @@
 /**
  * `npm run check:rules`: compares the rules with the tests. Every rule of docs/rules has a test with its id, every id
- * in a
- * title is a rule, and no test is skipped.
+ * in a title is a rule, and no test is skipped.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";

@@ -1,7 +1,6 @@
 /**
  * Finds the tools that the tests need in addition to Node and npm. A missing tool is installed from Debian's packages
- * if
- * the user is root; otherwise the check names it and fails. No test is skipped because of a missing tool.
+ * if the user is root; otherwise the check names it and fails. No test is skipped because of a missing tool.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";

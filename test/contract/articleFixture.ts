@@ -1,6 +1,5 @@
 /**
- * Creates the articles as a server has them: services, rooms, due pump and webhook seam on a store with a manual
- * clock.
+ * Creates the articles as a server has them: services, rooms, due pump and webhook seam on a store with a manual clock.
  * It makes calls in the way the wrapper makes them.
  */
 import pino from "pino";

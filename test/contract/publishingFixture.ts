@@ -1,7 +1,6 @@
 /**
  * Creates publishing as a server has it: articles, actors, due pump, links and pages on a store with a manual clock.
- * Pages
- * are requested through their routes.
+ * Pages are requested through their routes.
  */
 import pino from "pino";
 import { AppError, errorRow } from "../../api/schema/error.ts";

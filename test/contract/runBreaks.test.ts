@@ -1,6 +1,5 @@
 /**
- * Tries to break the engine: cancels at every moment of a step, races of retries and decisions, and ends that cannot
- * be
+ * Tries to break the engine: cancels at every moment of a step, races of retries and decisions, and ends that cannot be
  * committed.
  */
 import { afterEach, describe, expect, test } from "vitest";

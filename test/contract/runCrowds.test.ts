@@ -1,7 +1,6 @@
 /**
  * Tests many requests and runs at once: races of decisions over both surfaces, repeated keys, a crowd of runs, and a
- * node
- * that dies with runs in every state.
+ * node that dies with runs in every state.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

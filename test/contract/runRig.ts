@@ -1,9 +1,7 @@
 /**
  * Creates runs as a server has them: topics, articles, rooms and runs are wired as in the product, and the operations
- * run
- * over a real host. Only two parts are replaced: the caller (the bearer token is a username) and the steps, which a
- * test
- * scripts.
+ * run over a real host. Only two parts are replaced: the caller (the bearer token is a username) and the steps, which a
+ * test scripts.
  */
 import { pino } from "pino";
 import { runs as runContract } from "../../api/contract/runs.ts";

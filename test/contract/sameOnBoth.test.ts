@@ -1,6 +1,4 @@
-/**
- * Tests that REST and tRPC are one service: each operation reaches the handler with the same call and the same answer.
- */
+/** Tests that REST and tRPC are one service: each operation reaches the handler with the same call and the same answer. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";

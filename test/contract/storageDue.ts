@@ -1,7 +1,4 @@
-/**
- * Tests the due queue, expiry rows and their housekeeping, and named leases. The clock moves only when a test moves
- * it.
- */
+/** Tests the due queue, expiry rows and their housekeeping, and named leases. The clock moves only when a test moves it. */
 import { describe, expect, test } from "vitest";
 import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
 import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";

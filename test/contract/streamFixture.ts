@@ -1,7 +1,6 @@
 /**
  * Runs the whole service in this process, over a host and a store of the test. Requests and streams use real sockets.
- * The
- * store can be made to fail, to trim its logs, and to stop answering.
+ * The store can be made to fail, to trim its logs, and to stop answering.
  */
 import { pino } from "pino";
 import { vi } from "vitest";

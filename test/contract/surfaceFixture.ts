@@ -1,6 +1,5 @@
 /**
- * Runs a whole app over the real host with replaced services. The credential decides the principal and the role. A
- * test
+ * Runs a whole app over the real host with replaced services. The credential decides the principal and the role. A test
  * can watch or replace the handler of each operation.
  */
 import { mkdtemp, rm } from "node:fs/promises";

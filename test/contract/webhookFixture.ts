@@ -1,9 +1,7 @@
 /**
  * Creates webhooks as a server has them, on a store of the test. The services are wired as in the product, the
- * operations
- * run over a real host, and deliveries go over real TLS to the test's receiver. Only the caller is replaced: the
- * bearer
- * token is a username.
+ * operations run over a real host, and deliveries go over real TLS to the test's receiver. Only the caller is replaced:
+ * the bearer token is a username.
  */
 import { pino } from "pino";
 import { webhooks as webhookContract } from "../../api/contract/webhooks.ts";

@@ -1,7 +1,6 @@
 /**
  * Checks the timeline of runs under any number of kills: each `seq` and each cursor occurs once and in order, every
- * step
- * finishes once, no step starts after it has finished, and the model receives no request for a finished step.
+ * step finishes once, no step starts after it has finished, and the model receives no request for a finished step.
  */
 import assert from "node:assert/strict";
 import type { AgentEvent } from "../../api/schema/timeline.ts";

@@ -1,6 +1,5 @@
 /**
- * Texts that the people of the demo type and that the model replacement sends. A passage follows its mark, so an
- * editor
+ * Texts that the people of the demo type and that the model replacement sends. A passage follows its mark, so an editor
  * that returns can read in the text how much of the passage exists.
  */
 

@@ -1,6 +1,5 @@
 /**
- * The timeline of a workspace as a stock EventSource receives it: from its start, and after every restart of the
- * server
+ * The timeline of a workspace as a stock EventSource receives it: from its start, and after every restart of the server
  * from the last received event. All events are kept as received, so that a gap or a duplicate is visible.
  */
 import { EventSource } from "eventsource";

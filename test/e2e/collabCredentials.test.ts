@@ -1,7 +1,4 @@
-/**
- * Tests sockets without a credential or with a refused one: their cost is limited, and other sockets are not
- * disturbed.
- */
+/** Tests sockets without a credential or with a refused one: their cost is limited, and other sockets are not disturbed. */
 import { connect } from "node:net";
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -1,7 +1,4 @@
-/**
- * Tests SIGTERM on a busy server: acknowledged work is kept, and unfinished work is completed or its lease is
- * released.
- */
+/** Tests SIGTERM on a busy server: acknowledged work is kept, and unfinished work is completed or its lease is released. */
 import { afterEach, expect, test } from "vitest";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { openEditor, type Rest, signIn } from "../support/clients.ts";

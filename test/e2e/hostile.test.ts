@@ -1,9 +1,7 @@
 /**
- * Sends hostile input to every operation of the contract, against the real server with real data. Each request gets
- * the
+ * Sends hostile input to every operation of the contract, against the real server with real data. Each request gets the
  * right problem and no 5xx, and all readable data stays the same. A foreign id gets the same answer as a missing one.
- * The
- * requests are made from the contract, so new operations are included.
+ * The requests are made from the contract, so new operations are included.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -33,9 +33,7 @@ async function create(content: string): Promise<{ articleId: string; linkPath: s
   };
 }
 
-/**
- * Writes the link into the stopped server's store as six failed attempts leave it. In real time this takes 43 minutes.
- */
+/** Writes the link into the stopped server's store as six failed attempts leave it. In real time this takes 43 minutes. */
 async function giveUpSync(articleId: string): Promise<void> {
   const recordTypes = [publicLinkRecord];
   const address = server.store?.redis?.address;

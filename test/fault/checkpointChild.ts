@@ -1,9 +1,7 @@
 /**
  * A process that edits and commits articles on its own store until it is killed: `checkpointChild.ts <directory>
- * write`. It
- * writes acknowledgements to stdout. With `settle` instead of `write`, it processes all present and future due rows
- * and
- * reports the final state. Then no row is left, and no further commit is made.
+ * write`. It writes acknowledgements to stdout. With `settle` instead of `write`, it processes all present and future
+ * due rows and reports the final state. Then no row is left, and no further commit is made.
  */
 
 import { articleRecordTypes } from "../../server/domain/articles/records.ts";

@@ -1,9 +1,8 @@
 /**
  * Tests stock editors that write while the server is killed repeatedly. The test itself records the acknowledgements:
- * text
- * that a sync step 2 confirmed, and text that a second client has seen. The server is killed in the same turn as an
- * acknowledgement, so that nothing can become durable after it. Every other round the clients are closed too, so that
- * their memory cannot restore lost text.
+ * text that a sync step 2 confirmed, and text that a second client has seen. The server is killed in the same turn as
+ * an acknowledgement, so that nothing can become durable after it. Every other round the clients are closed too, so
+ * that their memory cannot restore lost text.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";

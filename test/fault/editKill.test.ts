@@ -1,7 +1,7 @@
 /**
  * Tests edits with an Idempotency-Key while the server is killed repeatedly. Each edit is repeated until it is
- * answered.
- * In the end, the text must contain every edit once, even if a kill came between the log entry and the answer.
+ * answered. In the end, the text must contain every edit once, even if a kill came between the log entry and the
+ * answer.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";

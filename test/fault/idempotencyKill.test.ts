@@ -1,10 +1,8 @@
 /**
  * Tests a request with an Idempotency-Key whose server is killed directly after each of its transactions in turn. A
- * repeat
- * with the same key must find or finish the work once, and later repeats must get the same answer.
+ * repeat with the same key must find or finish the work once, and later repeats must get the same answer.
  *
- * The server is the real one. A module that is loaded first sits between the server and LMDB. It kills the process
- * with
+ * The server is the real one. A module that is loaded first sits between the server and LMDB. It kills the process with
  * SIGKILL when the chosen transaction is on disk and before the server is notified.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,6 @@
 /**
  * Tests runs of a real server that is killed repeatedly while people write in the same articles: from topic to draft,
- * with
- * an approval between. In the end, every step has finished once, the draft exists once, and every note is kept.
+ * with an approval between. In the end, every step has finished once, the draft exists once, and every note is kept.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";

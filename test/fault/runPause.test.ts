@@ -1,7 +1,6 @@
 /**
  * Tests a real server that is paused in the middle of a draft for longer than its lease, and one whose disk fills up
- * there.
- * In the end, the draft exists once, each step ended once, and every text that a person wrote is kept.
+ * there. In the end, the draft exists once, each step ended once, and every text that a person wrote is kept.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

@@ -1,7 +1,6 @@
 /**
- * Tests the agent's part of the demo under a server that is killed repeatedly. The story's own checks cover what
- * people see
- * and that no finished step ran again. This test compares its end with an undisturbed one.
+ * Tests the agent's part of the demo under a server that is killed repeatedly. The story's own checks cover what people
+ * see and that no finished step ran again. This test compares its end with an undisturbed one.
  */
 import { expect, it } from "vitest";
 import { playRunStory, type RunEnding, withoutNotes } from "../demo/runStory.ts";

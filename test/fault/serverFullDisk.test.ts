@@ -1,7 +1,6 @@
 /**
  * Tests a whole server on a disk that fills up. Its data directory is a small tmpfs in a private namespace, which ends
- * with
- * the process. The test removes a ballast file from outside to free space again.
+ * with the process. The test removes a ballast file from outside to free space again.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

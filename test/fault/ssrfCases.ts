@@ -1,7 +1,6 @@
 /**
  * Known ways to name an address that must not be called, and as many good addresses that look similar. `zone` has the
- * DNS
- * answers of the names; `goodAddresses` are the addresses that may be called.
+ * DNS answers of the names; `goodAddresses` are the addresses that may be called.
  */
 import type { ZoneEntry } from "./ssrfDns.ts";
 

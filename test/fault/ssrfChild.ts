@@ -1,9 +1,7 @@
 /**
- * Runs in a private network in which every address leads to this machine: the real server, a name server, and
- * listeners on
- * every address that record their callers. The one argument is a folder for the files that replace resolv.conf and
- * hosts.
- * The last line on stdout is the report, as JSON.
+ * Runs in a private network in which every address leads to this machine: the real server, a name server, and listeners
+ * on every address that record their callers. The one argument is a folder for the files that replace resolv.conf and
+ * hosts. The last line on stdout is the report, as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -2,8 +2,7 @@
  * A process that uses the embedded store until it is killed. The fault tests start it with `fork`.
  *
  * `hold DIRECTORY`: opens the store and reports it. `hammer DIRECTORY SEED`: writes to the store as fast as possible
- * and
- * reports acknowledgements on stdout, one JSON object per line.
+ * and reports acknowledgements on stdout, one JSON object per line.
  */
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { hammer } from "./storageHammer.ts";

@@ -113,8 +113,7 @@ async function checkTwins(storage: Storage, partition: number, serials: readonly
 
 /**
  * Checks that a commit that is visible anywhere is visible everywhere. Returns the positions of each in `b` and in its
- * own
- * log.
+ * own log.
  */
 async function checkWhole(
   storage: Storage,

@@ -1,7 +1,6 @@
 /**
  * Fills the disk under the embedded store, frees it and continues, in one process. The full-disk test runs it in a
- * small
- * file system. It writes one line with its findings to stdout.
+ * small file system. It writes one line with its findings to stdout.
  *
  * `storageFullChild.ts DIRECTORY RESERVE_MIB`
  */

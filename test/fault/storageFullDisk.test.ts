@@ -1,7 +1,6 @@
 /**
  * Tests the embedded store on a disk that fills up. The disk is a small tmpfs in a private namespace, which ends with
- * the
- * process. This needs `unshare` and the right to mount (root, or user namespaces).
+ * the process. This needs `unshare` and the right to mount (root, or user namespaces).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

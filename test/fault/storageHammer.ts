@@ -1,7 +1,6 @@
 /**
  * Writes to a store without a pause and reports what was acknowledged. Each commit writes its serial number to a
- * record, two
- * logs, a pair of twin logs, an index, a count and the due queue, so that an incomplete commit is visible.
+ * record, two logs, a pair of twin logs, an index, a count and the due queue, so that an incomplete commit is visible.
  */
 import { createHash } from "node:crypto";
 import type { Storage, Stored } from "../../server/platform/storage/port.ts";

@@ -1,7 +1,6 @@
 /**
- * Tests connections to Redis that fail without a socket error: replies that are not valid, and dead connections
- * without a
- * close.
+ * Tests connections to Redis that fail without a socket error: replies that are not valid, and dead connections without
+ * a close.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

@@ -1,7 +1,6 @@
 /**
  * Tests the story of the demo under a server that is killed repeatedly. The story's own checks cover what people see.
- * This
- * test compares its end with an undisturbed one.
+ * This test compares its end with an undisturbed one.
  */
 import { expect, it } from "vitest";
 import { playStory } from "../demo/story.ts";

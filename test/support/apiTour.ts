@@ -1,7 +1,6 @@
 /**
  * Calls every operation of the OpenAPI document once with success, in an order that makes sense to a person, and
- * provokes
- * the most common refusals. The requests match the document; only the answers are tested.
+ * provokes the most common refusals. The requests match the document; only the answers are tested.
  */
 import * as Y from "yjs";
 import type { Send } from "./prismProxy.ts";

@@ -1,6 +1,5 @@
 /**
- * A certificate authority in a temporary folder that signs every request. Trust it with `NODE_EXTRA_CA_CERTS=<file>`
- * in
+ * A certificate authority in a temporary folder that signs every request. Trust it with `NODE_EXTRA_CA_CERTS=<file>` in
  * another process, or with `secureContext()` in this one.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

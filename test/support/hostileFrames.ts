@@ -1,7 +1,6 @@
 /**
  * Frames that a collaboration socket must refuse: cut, inflated, with wrong types, random, and valid ones with
- * forbidden
- * content.
+ * forbidden content.
  */
 import * as encoding from "lib0/encoding";
 import * as Y from "yjs";

@@ -1,6 +1,5 @@
 /**
- * Plays one run of `standard_article` whose model fails in one step while a person edits the article: from the topic
- * to
+ * Plays one run of `standard_article` whose model fails in one step while a person edits the article: from the topic to
  * the failure, and to the end after the model is repaired. Each story has its own workspace, so many can run at once.
  */
 import { expect, vi } from "vitest";

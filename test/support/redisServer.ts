@@ -1,7 +1,6 @@
 /**
  * Starts real Redis servers for tests: separate processes on free ports of this machine, with data in a temporary
- * folder.
- * Each can be killed and started again on its data.
+ * folder. Each can be killed and started again on its data.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Creates an account with one resource of each kind, so that tests can request its ids as another caller. Also
- * reads all data of the account.
+ * Creates an account with one resource of each kind, so that tests can request its ids as another caller. Also reads
+ * all data of the account.
  */
 import type { Rest } from "./clients.ts";
 import { untilReturns } from "./untilReturns.ts";

@@ -1,7 +1,6 @@
 /**
  * Starts the real server as a separate process: built, in a temporary data directory, on its own port and on either
- * store.
- * It can be killed and started again on the same data. Only the given settings reach its environment.
+ * store. It can be killed and started again on the same data. Only the given settings reach its environment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

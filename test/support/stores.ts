@@ -1,7 +1,6 @@
 /**
  * The stores of test servers: an own folder, or an own Redis. `TEST_STORE` decides which store a test gets by default,
- * so
- * that the same file runs on both.
+ * so that the same file runs on both.
  */
 import { type RedisProcess, startRedis } from "./redisServer.ts";
 

@@ -1,8 +1,9 @@
 /**
- * startTamperingReceiver starts an honest HTTPS server on loopback behind a TCP proxy that breaks the connection on request.
+ * startTamperingReceiver starts an honest HTTPS server on loopback behind a TCP proxy that breaks the connection on
+ * request.
  *
- * The server has a valid certificate, so only the bytes that the proxy adds, or its reset, are wrong. The proxy can break
- * the connection in the same segment as the last handshake flight, or later, when the test calls `tamper`.
+ * The server has a valid certificate, so only the bytes that the proxy adds, or its reset, are wrong. The proxy can
+ * break the connection in the same segment as the last handshake flight, or later, when the test calls `tamper`.
  */
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";

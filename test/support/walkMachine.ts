@@ -1,6 +1,5 @@
 /**
- * Visits every situation of a persisted machine and sends every event in each of them. Each step starts from the
- * record
+ * Visits every situation of a persisted machine and sends every event in each of them. Each step starts from the record
  * as stored (through JSON), like in the runtime. Then one live machine takes each path again and must end at the same
  * place.
  *

@@ -1,8 +1,7 @@
 /**
  * A key that is used on every surface loses its access at one node: it is revoked, or its owner is removed from the
  * workspace or loses a role. No request that starts after the answer is allowed at any node, and open sockets and
- * streams
- * are closed. This also holds if the bus between nodes fails, and if the other node cannot reach the store.
+ * streams are closed. This also holds if the bus between nodes fails, and if the other node cannot reach the store.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Rest, signIn } from "../../support/clients.ts";

@@ -1,13 +1,10 @@
 /**
  * The wall clock of one node is wrong by minutes, or jumps by an hour while the node works. The node is one of two, or
- * the
- * only one. Nodes still use the time of the store: no node takes the work of another, no timer fires twice or early,
- * every
- * expiry comes at the same time at every node, and stored times are right.
+ * the only one. Nodes still use the time of the store: no node takes the work of another, no timer fires twice or
+ * early, every expiry comes at the same time at every node, and stored times are right.
  *
  * On Redis the store's clock is right. An embedded store starts at the wall clock, or at its last time if the wall
- * clock
- * is behind it, and continues with the monotonic clock.
+ * clock is behind it, and continues with the monotonic clock.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReceivedRequest, ReceiverAnswer } from "../../support/receiver.ts";
@@ -194,9 +191,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /**
-   * Checks that each commit is delivered once with a failure and once with success, each with the time of its attempt.
-   */
+  /** Checks that each commit is delivered once with a failure and once with success, each with the time of its attempt. */
   async function checkWebhooks(): Promise<void> {
     const attemptsOf = (commitId: string) => rig.receiver.received.filter(({ body }) => toEvent(body).data.commitId === commitId);
     const isTold = (commitId: string) => attemptsOf(commitId).length > 1;

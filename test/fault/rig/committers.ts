@@ -1,7 +1,6 @@
 /**
  * Makes commits at a fixed pace, whatever the speed of the server. Each committer has its own article, so that every
- * commit
- * has a change. An unanswered request is not repeated; the list of commits shows whether it succeeded.
+ * commit has a change. An unanswered request is not repeated; the list of commits shows whether it succeeded.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Rig } from "./rig.ts";

@@ -1,9 +1,7 @@
 /**
  * Editors write in articles while a node is killed every two seconds. The kill comes in the same turn as an
- * acknowledgement,
- * so that nothing can become durable after it. Half of the time the node's editors are closed too, so that their
- * memory
- * cannot restore lost text. The other editors reconnect with their text, as people do.
+ * acknowledgement, so that nothing can become durable after it. Half of the time the node's editors are closed too, so
+ * that their memory cannot restore lost text. The other editors reconnect with their text, as people do.
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,9 +1,7 @@
 /**
  * Fifty writers at all nodes read a value, change it, and write it back on condition that it is unchanged: the text of
- * one
- * article with `baseRevision`, and the title of one topic with `If-Match`. Nodes are killed meanwhile. No change may
- * be
- * lost under another one.
+ * one article with `baseRevision`, and the title of one topic with `If-Match`. Nodes are killed meanwhile. No change
+ * may be lost under another one.
  *
  * Each write adds its name after the names it was built on. In the end, the writes form one chain from the last to the
  * first, and every acknowledged write must be in it.

@@ -1,8 +1,7 @@
 /**
  * Creates values that expire at a moment of store time: a key, a ticket, a page token, a request's Idempotency-Key, a
  * session's token. Each is created at one node and used repeatedly at one, so that an observer that knows store time
- * can
- * say whether the expiry came early or late.
+ * can say whether the expiry came early or late.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";

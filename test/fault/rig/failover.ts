@@ -1,9 +1,7 @@
 /**
  * The master of a Sentinel dies under load in the same turn as an acknowledgement, or is cut off from its replica and
- * its
- * Sentinel while both nodes still reach it. Nothing that was answered, confirmed or seen may be missing at the
- * successor,
- * and both nodes find the successor by themselves.
+ * its Sentinel while both nodes still reach it. Nothing that was answered, confirmed or seen may be missing at the
+ * successor, and both nodes find the successor by themselves.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { openEditor, type Rest } from "../../support/clients.ts";

@@ -1,7 +1,6 @@
 /**
  * Uses one key in every way at one node: over REST and tRPC repeatedly, with a document's socket and a timeline's
- * stream.
- * Records the allowed requests and the times of the closes.
+ * stream. Records the allowed requests and the times of the closes.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";

@@ -1,7 +1,6 @@
 /**
  * The checker's record of acknowledgements to clients, with the time that each took. It is independent of the server
- * and
- * lives in the test process, which no fault reaches.
+ * and lives in the test process, which no fault reaches.
  */
 
 import { type Outcome, percentile } from "./outcome.ts";
@@ -15,10 +14,7 @@ export interface Journal {
   bad(what: string): void;
   readonly acknowledged: ReadonlySet<string>;
   readonly told: readonly string[];
-  /**
-   * Compares with the real entries: an acknowledged entry that is missing is lost, and one that exists twice is
-   * double.
-   */
+  /** Compares with the real entries: an acknowledged entry that is missing is lost, and one that exists twice is double. */
   check(there: readonly string[]): { readonly lost: readonly string[]; readonly dup: readonly string[] };
   /** Milliseconds from the start to the acknowledgement. */
   readonly times: readonly number[];

@@ -1,9 +1,7 @@
 /**
  * The rig's model and its ledger. Each request gets a text with a unique value, piece by piece, and the ledger keeps
- * all
- * requests. Later steps quote the values of earlier ones. Therefore a changed value, and a step that ran again after
- * it
- * had finished, are visible here, outside of all processes that can be killed.
+ * all requests. Later steps quote the values of earlier ones. Therefore a changed value, and a step that ran again
+ * after it had finished, are visible here, outside of all processes that can be killed.
  */
 import { randomUUID } from "node:crypto";
 import type { ModelAsked } from "../../support/modelEndpoint.ts";

@@ -1,7 +1,6 @@
 /**
  * One node of the rig: the real server as a process, its link to the store if it has one, and the faults for both. It
- * counts
- * the faults and records the maximum memory of its processes.
+ * counts the faults and records the maximum memory of its processes.
  */
 import { readFileSync } from "node:fs";
 import type { FaultProxy } from "../../support/faultProxy.ts";

@@ -1,8 +1,7 @@
 /**
  * Requests for foreign data, derived from the contract: for every operation and stream, with a foreign id in every
- * place of
- * path, query and body. New operations are included automatically. An operation whose path names an id that no seeded
- * account has fails here until the account has it.
+ * place of path, query and body. New operations are included automatically. An operation whose path names an id that no
+ * seeded account has fails here until the account has it.
  */
 import { z } from "zod";
 import { contract } from "../../../api/contract/contract.ts";
@@ -58,8 +57,7 @@ function bodySchema(spec: OperationSpec): z.ZodObject | undefined {
 
 /**
  * Returns an id for a name. A name without its own id, such as one of a resource that cannot be created yet, gets
- * another
- * id of the same owner.
+ * another id of the same owner.
  */
 function idFor(ids: Ids, name: string): string {
   return (ids as unknown as Record<string, string>)[name] ?? ids.workspaceId;

@@ -1,11 +1,9 @@
 /**
  * A master, its replica, and a replica of that one, under a Sentinel, with the faults of the master and its failover.
  *
- * The third server replicates the second one, not the master, for two reasons. The new master has a replica at once,
- * so
+ * The third server replicates the second one, not the master, for two reasons. The new master has a replica at once, so
  * writes continue without the old one. And Sentinel has no choice: with two replicas of the master, it might promote
- * the
- * one that lacks writes that the other has confirmed.
+ * the one that lacks writes that the other has confirmed.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type RedisProcess, startRedis, startRedisSentinel } from "../../support/redisServer.ts";

@@ -1,8 +1,7 @@
 /**
- * One Idempotency-Key has one outcome. Every request is sent five times at once to all nodes, while nodes are killed
- * in turn,
- * in the same turn as an answer. Then each request is sent once more to each node. All answers must be equal, and the
- * requested work must exist once.
+ * One Idempotency-Key has one outcome. Every request is sent five times at once to all nodes, while nodes are killed in
+ * turn, in the same turn as an answer. Then each request is sent once more to each node. All answers must be equal, and
+ * the requested work must exist once.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";

@@ -1,9 +1,7 @@
 /**
- * The base of every fault test: one node on the embedded store (mode E), two nodes on one Redis (mode R), each with
- * its own
- * link that can fail, or two nodes on Redis under a Sentinel (mode S). It also has a receiver of webhooks, a model
- * endpoint,
- * and a client that repeats its requests. It causes faults and does not know what must hold afterwards.
+ * The base of every fault test: one node on the embedded store (mode E), two nodes on one Redis (mode R), each with its
+ * own link that can fail, or two nodes on Redis under a Sentinel (mode S). It also has a receiver of webhooks, a model
+ * endpoint, and a client that repeats its requests. It causes faults and does not know what must hold afterwards.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";

@@ -1,7 +1,6 @@
 /**
  * Runs of five steps, each of which asks a model that never repeats an answer, while nodes are killed. A finished step
- * is
- * not requested again and keeps its value. An interrupted step is requested again, at most once per kill.
+ * is not requested again and keeps its value. An interrupted step is requested again, at most once per kill.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { keepModelLedger } from "./modelLedger.ts";

@@ -1,9 +1,7 @@
 /**
  * The owner of a run stops answering in the middle of a streaming draft for three times its lease: its process is
- * paused,
- * or its link to the store stalls or is cut. The other node takes over. When the old owner returns, it still has half
- * a
- * draft. Everything that it sends then must be refused, including data that waited in the link.
+ * paused, or its link to the store stalls or is cut. The other node takes over. When the old owner returns, it still
+ * has half a draft. Everything that it sends then must be refused, including data that waited in the link.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Asking, keepModelLedger } from "./modelLedger.ts";

@@ -1,7 +1,6 @@
 /**
  * A key can do exactly what its scopes allow. A key with each single scope is tried at every operation over REST and
- * tRPC,
- * at every stream and at a socket, at alternating nodes. Then keys try to create keys that can do more than
+ * tRPC, at every stream and at a socket, at alternating nodes. Then keys try to create keys that can do more than
  * themselves.
  */
 import * as encoding from "lib0/encoding";

@@ -1,8 +1,7 @@
 /**
  * Secrets are shown only once: keys, webhook secrets and their successors, tokens, tickets, setup links and passwords
- * are
- * created, and used rightly and wrongly on every surface. Then the test searches all data for them: the files of the
- * store, the log at its lowest level, and every other answer.
+ * are created, and used rightly and wrongly on every surface. Then the test searches all data for them: the files of
+ * the store, the log at its lowest level, and every other answer.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,8 +51,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
   /**
    * Sends a request with a secret in its path or in a member name. The answer repeats it in `instance` or a pointer;
-   * the log
-   * must not contain it.
+   * the log must not contain it.
    */
   async function askAloud(rest: Rest, method: string, path: string, body?: unknown): Promise<void> {
     const { status } = await rest.request(method, path, body);

@@ -1,7 +1,6 @@
 /**
  * Viewers of a timeline move from node to node with only the last event id, while runs write to it and nodes are
- * killed.
- * Each viewer receives every event of every run, once and in order.
+ * killed. Each viewer receives every event of every run, once and in order.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Rig } from "./rig.ts";

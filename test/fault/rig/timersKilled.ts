@@ -1,7 +1,6 @@
 /**
- * Runs whose drafts wait for an approval that no person gives. The approval expires by a timer that was stored when
- * the wait
- * began, whichever node is then alive. Each approval expires once, and in time.
+ * Runs whose drafts wait for an approval that no person gives. The approval expires by a timer that was stored when the
+ * wait began, whichever node is then alive. Each approval expires once, and in time.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";

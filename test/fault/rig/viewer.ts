@@ -1,7 +1,6 @@
 /**
  * A viewer of a workspace's timeline that changes nodes: it reads server-sent events from one node, is disconnected at
- * some
- * moment, and continues at the next node from the last event id. It keeps all events in the order of arrival.
+ * some moment, and continues at the next node from the last event id. It keeps all events in the order of arrival.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";

@@ -1,9 +1,7 @@
 /**
  * Commits at a steady pace are delivered to webhooks. The receiver fails a fifth of the time and sometimes never
- * answers. The
- * load runs first without faults, then while nodes are killed. Every stored commit reaches every webhook, with one id
- * and
- * one body.
+ * answers. The load runs first without faults, then while nodes are killed. Every stored commit reaches every webhook,
+ * with one id and one body.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReceivedRequest, ReceiverAnswer } from "../../support/receiver.ts";

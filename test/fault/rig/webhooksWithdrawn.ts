@@ -1,9 +1,7 @@
 /**
- * Webhooks with many queued attempts are disabled, unsubscribed or deleted at a random moment, at another node than
- * the
+ * Webhooks with many queued attempts are disabled, unsubscribed or deleted at a random moment, at another node than the
  * sender if there is one. Attempts that began before the answer may still arrive, and nothing else. A webhook that
- * stays
- * receives everything.
+ * stays receives everything.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { defaultLimits } from "../../../api/limits.ts";
