@@ -118,7 +118,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
       return { kind: "event", event: { type: "attempt.skipped", reason: reason ?? "webhook_deleted" } };
     }
     const kept = await storage.records.get(webhookEventRecord, eventId);
-    if (kept === undefined) throw new Error(`the body of ${eventId} is gone before its delivery`);
+    if (kept === undefined) throw new Error(`the body of ${eventId} was removed before its delivery`);
     const { body, traceparent } = kept.value;
 
     const n = (attempts.at(-1)?.n ?? 0) + attempt;

@@ -129,7 +129,7 @@ export const settings = {
     "10.1.0.0/16,fd00::/8",
   ),
   WEBHOOK_RETRY_SCHEDULE: setting<readonly number[]>(
-    listOf(toScheduleMs).refine((pauses) => pauses.length <= 50, "must be at most 50 pauses"),
+    listOf(toScheduleMs).refine((pauses) => pauses.length <= 50, "must have at most 50 pauses"),
     defaultDeliverySchedule,
     "up to 50 pauses in seconds, each before one attempt, separated by commas",
     defaultDeliverySchedule.map((ms) => ms / 1000).join(","),

@@ -1,7 +1,4 @@
-/**
- * Tests what only a store on disk does: it is closed and reopened, locks other processes out, and refuses unsafe
- * files.
- */
+/** Tests what only a store on disk does: it is closed and reopened, locks other processes out, and refuses unsafe files. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
