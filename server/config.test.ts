@@ -252,7 +252,7 @@ describe("limits", () => {
 
   test("[OP5] an unknown field, a wrong kind or a contradiction stops the start and says so", () => {
     expect(problemsOf({ LIMITS: `{"rate.write":"off"}` })).toContain(
-      `"rate.write" is not a limit; known limits are rate.default, rate.writes`,
+      `unknown field "rate.write"; known fields are rate.default, rate.writes`,
     );
     expect(problemsOf({ LIMITS: `{"body.json":"off"}` })).toContain("body.json: must be a whole number");
     expect(problemsOf({ LIMITS: `{"rate.auth":5}` })).toContain(`rate.auth: must be "off" or {"count"`);
