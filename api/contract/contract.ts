@@ -52,9 +52,9 @@ export const contract: AppContract = {
 export const resourceDescriptions: { readonly [Resource in keyof AppContract]: string } = {
   auth: "Sign in and out, and read the credential of the request.",
   accounts: "Accounts of people, managed by operators.",
-  keys: "API keys, with which programs sign in.",
+  keys: "API keys, the credentials of programs.",
   workspaces: "Workspaces: each groups people, articles, topics and webhooks.",
-  members: "Who can open a workspace, and what they may do.",
+  members: "Members and invited collaborators of a workspace, with their rights.",
   articles: "Articles: Markdown documents that people and programs edit at the same time.",
   content: "The text of an article: read it, and edit it while others edit it too.",
   commits: "Commits: kept revisions of an article, and the differences between two revisions.",

@@ -31,7 +31,7 @@ export const runs = {
     params: z.strictObject({ workspaceId: WorkspaceId }),
     query: z.strictObject({
       ...pageQuery,
-      status: z.array(RunStatus).min(1).max(20).describe("Only runs in one of these states; repeat it for several.").optional(),
+      status: z.array(RunStatus).min(1).max(20).describe("Only runs in one of these states; repeat the parameter for several.").optional(),
       topicId: TopicReference.describe("Only runs of this topic, given by its id or its short id.").optional(),
       articleId: ArticleId.describe("Only runs of this article.").optional(),
       workflowId: z.string().max(64).meta({ description: "Only runs of this workflow.", example: "outline" }).optional(),

@@ -75,7 +75,7 @@ const RefreshGrant = z.strictObject({
 
 export const TokenRequest = z
   .discriminatedUnion("grantType", [PasswordGrant, RefreshGrant])
-  .meta({ id: "TokenRequest", description: "A sign-in with a password, or a refresh token." });
+  .meta({ id: "TokenRequest", description: "Credentials of a sign-in: a password, or a refresh token." });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
 export const TokenResponse = z

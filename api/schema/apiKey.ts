@@ -64,7 +64,7 @@ export const CreateApiKeyRequest = z
       .max(100)
       .describe("Workspaces to limit the key to; all workspaces of the account by default.")
       .optional(),
-    expiresAt: isoTime("When the key expires; never by default.").optional(),
+    expiresAt: isoTime("When the key expires. By default it never expires.").optional(),
   })
   .meta({ id: "CreateApiKeyRequest", description: "The API key to create. A key can never do more than the credential that creates it." });
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;

@@ -42,7 +42,7 @@ export const PublicLink = z
     gate: z
       .enum(["off", "warn", "block"])
       .describe("Checks before publication: `off` makes none, `warn` reports findings, `block` refuses to publish the article."),
-    expiresAt: unixSeconds("When the page stops being public. Absent means never.").optional(),
+    expiresAt: unixSeconds("When the page stops being public. Absent if it stays public.").optional(),
     snapshotAt: unixSeconds("When the text of a Snapshot was frozen.").optional(),
     liveSync: LiveSync.optional(),
   })

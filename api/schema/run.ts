@@ -70,12 +70,10 @@ export const ApprovalState = z.enum(["pending", "approved", "rejected", "changes
     "The decision; `pending` until then. `expired`: no decision was made in time, or the run ended first. Only an active run has `pending` approvals.",
 });
 export type ApprovalState = z.infer<typeof ApprovalState>;
-export const ApprovalPolicy = z
-  .enum(["required", "optional"])
-  .meta({
-    id: "ApprovalPolicy",
-    description: "`required`: the run waits for a decision. `optional`: the run continues without a decision after some time.",
-  });
+export const ApprovalPolicy = z.enum(["required", "optional"]).meta({
+  id: "ApprovalPolicy",
+  description: "`required`: the run waits for a decision. `optional`: the run continues without a decision after some time.",
+});
 
 /** A decision that a person makes about the output of a step. It may be made before the run starts to wait for it. */
 export const Approval = z

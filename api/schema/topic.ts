@@ -103,7 +103,7 @@ export const editorialFields = {
   thesis: text("Main claim of the article.", "A draft is safe only once it is flushed.").optional(),
   readerPain: text("Problem of the reader.", "Work is lost when the power fails.").optional(),
   productTieIn: text("How the product relates to the topic.", "Every keystroke is written to disk.").optional(),
-  originalityAngle: text("What is new in the article.", "It pulls the plug and shows what is left.").optional(),
+  originalityAngle: text("What is new in the article.", "It cuts the power and shows which text remains.").optional(),
   avoidAngle: text("Angle that the article must avoid.", "No list of vendors.").optional(),
   scheduleNote: text("Note on the planned date.", "After the release.").optional(),
   articleType: ArticleType.optional(),

@@ -179,7 +179,7 @@ export const WorkspaceApproveOutlineResponse = z
   .meta({ id: "WorkspaceApproveOutlineResponse", description: "The approval, with the draft's run if one was started." });
 
 const changesRequest = {
-  feedback: prose("Requested changes.", "Two sections say the same; join them.").optional(),
+  feedback: prose("Requested changes.", "The two sections say the same thing; merge them.").optional(),
   styleProfileId: StyleProfileId.optional(),
 } as const;
 export const WorkspaceOutlineRequestChangesRequest = z

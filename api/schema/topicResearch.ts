@@ -71,7 +71,7 @@ export const ContentTopicSourceEvidence = z
     url: text("Address of the source.", "https://docs.example/durability"),
     sourceType: SourceEvidenceType,
     relevance: text("Statement of the source about the topic.", "Measures the cost of an fsync."),
-    capturedAt: text("When the source was read. ISO 8601 text.", "2026-11-21T00:00:00.125Z"),
+    capturedAt: text("When the source was read, as ISO 8601 text.", "2026-11-21T00:00:00.125Z"),
     title: text("Title of the page.", "Durability").optional(),
     snippet: text("Quote from the page.", "A write is durable once it is flushed.").optional(),
     query: text("Search that found the source.", "durable drafts").optional(),
@@ -97,13 +97,13 @@ export const ContentTopicPerformanceTarget = z
     lastSyncError: text("Why the last fetch of figures failed.", "The provider refused the credential.").optional(),
     submittedAt: unixSeconds("When the page was set.").optional(),
     lastVerifiedAt: unixSeconds("When the page was last verified.").optional(),
-    lastSyncedAt: unixSeconds("When figures were last asked for.").optional(),
+    lastSyncedAt: unixSeconds("When figures were last requested.").optional(),
     lastSuccessfulSyncAt: unixSeconds("When figures last arrived.").optional(),
     lastSyncStatus: ContentPerformanceSyncStatus.optional(),
   })
   .meta({ id: "ContentTopicPerformanceTarget", description: "The published page whose search performance is tracked." });
 
-const score = (description: string) => number(`${description}; higher is more.`, 72);
+const score = (description: string) => number(`${description}. A higher number means more.`, 72);
 
 /** Fields of a topic that runs and providers write. */
 export const researchFields = {

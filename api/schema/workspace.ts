@@ -97,10 +97,8 @@ export const WorkspaceCollaborator = z
   })
   .meta({ id: "WorkspaceCollaborator", description: "An account that was invited to read or write, without being a member." });
 
-export const WorkspaceCollaboratorResponse = z
-  .union([WorkspaceMember, WorkspaceCollaborator])
-  .meta({
-    id: "WorkspaceCollaboratorResponse",
-    description: "An account that can open the workspace: a member or an invited collaborator.",
-  });
+export const WorkspaceCollaboratorResponse = z.union([WorkspaceMember, WorkspaceCollaborator]).meta({
+  id: "WorkspaceCollaboratorResponse",
+  description: "An account that can open the workspace: a member or an invited collaborator.",
+});
 export type WorkspaceCollaboratorResponse = z.infer<typeof WorkspaceCollaboratorResponse>;
