@@ -75,7 +75,7 @@ it("[RU83] SIGSTOP beyond the lease in the middle of a streaming draft: the draf
       notes.push(note);
       expect((await drafting.run()).steps[0].status).toBe("running");
       process.kill(server.pid, "SIGSTOP");
-      // A lease ends only by time.
+      // Wait in real time, because a lease ends only when its time is over.
       await pause(2.5 * leaseMs);
       process.kill(server.pid, "SIGCONT");
       // The step starts again.

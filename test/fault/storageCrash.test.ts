@@ -105,7 +105,7 @@ async function checkTwins(storage: Storage, partition: number, serials: readonly
     words.push(word);
     places.set(serial, Number(place));
   }
-  // The order of the commits, each with all its words.
+  // The words are in the order of the commits, and each commit has all its words.
   expect(words).toEqual(serials.flatMap(twinWords));
   expect([...owns.values()].reduce((sum, { length }) => sum + length, 0)).toBe(all.length);
   return places;

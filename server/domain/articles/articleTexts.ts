@@ -111,7 +111,7 @@ export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): Article
     },
     async countWords(owner, text) {
       if (text.length <= maxShort) return textTasks.countWords(text);
-      return demand(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), "The text takes too long to count.");
+      return demand(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), "Counting the words of the text takes too long.");
     },
     async replay(owner, task) {
       if (isShortReplay(task)) return textTasks.replay(task);

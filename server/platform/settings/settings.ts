@@ -125,7 +125,7 @@ export const settings = {
   OUTBOUND_ALLOW_CIDRS: setting<readonly string[]>(
     listOf(toCidr),
     [],
-    "private address ranges that webhooks and the model's API may be reached in, separated by commas",
+    "private address ranges in which webhooks and the model's API may be called, separated by commas",
     "10.1.0.0/16,fd00::/8",
   ),
   WEBHOOK_RETRY_SCHEDULE: setting<readonly number[]>(

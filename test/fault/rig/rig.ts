@@ -20,7 +20,7 @@ export type RigMode = "E" | "R" | "S";
 
 export interface RigOptions {
   readonly mode: RigMode;
-  /** Override the settings of every rig: no limits, a lease of one second, an outbound range on this machine. */
+  /** Settings that override those of every rig: no limits, a lease of one second, an outbound range on this machine. */
   readonly settings?: Settings;
   /** Each node has a wall clock that can be set wrong. */
   readonly ownClocks?: boolean;

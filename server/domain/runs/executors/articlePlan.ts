@@ -70,7 +70,7 @@ const frames: Readonly<Record<ArticleType, readonly Frame[]>> = {
   ],
   reference: [
     frame("In short", "What is {subject}, in short?", "One paragraph for readers who only need a reminder.", 1),
-    frame("All of it, in order", "What belongs to {subject}?", "Every entry in one form: name, meaning, values, default.", 6),
+    frame("All entries, in order", "What belongs to {subject}?", "Every entry in one form: name, meaning, values, default.", 6),
     frame("Examples", "What do examples look like?", "The smallest example that works for each usual case.", 3),
     frame("Related", "What is related?", "Where to find related facts.", 1),
   ],
