@@ -20,10 +20,10 @@ import type { AnonymousPlace } from "./anonymousSockets.ts";
 import { toCloseReason } from "./closeReason.ts";
 import { leaseCloses } from "./leaseClose.ts";
 import { type Presented, presentedByFrame } from "./presented.ts";
-import { type AdmissionOptions, proveAccess, toIdentity } from "./socketAdmission.ts";
+import { proveAccess, type SocketAdmissionOptions, toIdentity } from "./socketAdmission.ts";
 import type { SocketLog } from "./socketLog.ts";
 
-export interface CollabSessionOptions extends AdmissionOptions {
+export interface CollabSessionOptions extends SocketAdmissionOptions {
   readonly rooms: Pick<Rooms, "connect">;
   readonly leases: Pick<AccessLeases, "take">;
   readonly limits: Limits;

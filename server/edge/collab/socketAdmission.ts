@@ -11,12 +11,12 @@ import type { ConnectionIdentity } from "../../../realtime/ports.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import type { AccessResolver, Authenticator } from "../../domain/call/ports.ts";
 import type { ProvenAccess } from "../../domain/identity/access/accessLease.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
 import type { Tickets } from "./ports.ts";
 import type { Presented } from "./presented.ts";
 
-export interface AdmissionOptions {
+export interface SocketAdmissionOptions {
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
   readonly access: AccessResolver;
@@ -29,7 +29,7 @@ export interface AdmissionOptions {
  * refusal can name the principal. Throws `AppError` for a refusal.
  */
 export async function proveAccess(
-  options: AdmissionOptions,
+  options: SocketAdmissionOptions,
   presented: Presented,
   articleId: string,
   onPrincipal: (principal: Principal) => void,

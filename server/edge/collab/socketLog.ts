@@ -7,7 +7,7 @@
  */
 import type { Logger } from "pino";
 import type { Principal } from "../../domain/call/call.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 
 export interface SocketFacts {
   readonly requestId: string;

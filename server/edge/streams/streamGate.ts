@@ -12,9 +12,9 @@ import { missingScopes } from "../../../api/scopes.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
 import type { Authenticator } from "../../domain/call/ports.ts";
 import { type AccessLeasesOptions, createAccessLeases } from "../../domain/identity/access/accessLease.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import type { RequestContext } from "../calls/requestContext.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
 
 export interface StreamGateOptions extends AccessLeasesOptions {
   readonly authenticator: Authenticator;

@@ -17,7 +17,7 @@ import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { parseJson } from "../calls/jsonBody.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
 import { type ServedRoute, toHttpReply } from "../calls/restHttp.ts";
-import type { Calls } from "../calls/wrapper.ts";
+import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
 import { comeAgain, eventStreamHeaders, type ServerSentEvent, wantsEventStream, withLifeSigns, writeEvent } from "./eventStream.ts";
@@ -32,7 +32,7 @@ export interface StreamRoutesOptions {
   /** Openers in the shape of the contract: resource → stream. */
   readonly open: { readonly [resource: string]: { readonly [stream: string]: OpenStream } };
   readonly gate: StreamGate;
-  readonly calls: Pick<Calls, "refuse">;
+  readonly calls: Pick<CallWrapper, "refuse">;
   readonly clock: Clock;
 }
 
