@@ -12,7 +12,7 @@ import { createRequestContext } from "./calls/requestContext.ts";
 import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
 import { isPieces } from "./host/reply.ts";
 import { notReadyYet } from "./pages/probes.ts";
-import { comeAgain, eventStreamHeaders, wantsEventStream } from "./streams/eventStream.ts";
+import { eventStreamHeaders, wantsEventStream, writeRetry } from "./streams/eventStream.ts";
 
 export interface ReadinessGate extends HostApp {
   /** Passes all later requests to the app. */
@@ -112,7 +112,7 @@ function notStarted(request: HttpRequest, baseUrl: string): HttpReply {
   const { requestId } = createRequestContext(request, 0);
   // An EventSource stops reconnecting after any other answer.
   if (wantsEventStream(request.header("accept"))) {
-    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: comeAgain(1000), close: true };
+    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: writeRetry(1000), close: true };
   }
   const refusal = new AppError("unavailable", "The server is starting or stopping; try again in a moment.", { retryAfter: 1 });
   const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });

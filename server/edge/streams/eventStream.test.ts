@@ -1,7 +1,7 @@
 /** Signs of life between the items of a stream, on a clock that a test moves. */
 import { expect, test } from "vitest";
 import { createManualTime } from "../../../test/support/manualTime.ts";
-import { withLifeSigns } from "./eventStream.ts";
+import { withKeepAlive } from "./eventStream.ts";
 
 const everyMs = 15_000;
 
@@ -34,7 +34,7 @@ test("[SE14] a sign goes out after each 15 seconds without an item, counted from
   const source = createSource();
   const out: string[] = [];
   const reading = (async () => {
-    for await (const text of withLifeSigns(source.items, "sign", everyMs, time)) out.push(text);
+    for await (const text of withKeepAlive(source.items, "sign", everyMs, time)) out.push(text);
   })();
   await time.advance(everyMs - 1);
   expect(out).toEqual([]);
@@ -58,7 +58,7 @@ test("[SE14] a sign goes out after each 15 seconds without an item, counted from
 test("[SE14] while a reader does not take, no signs pile up and nothing more is asked for", async () => {
   const time = createManualTime();
   const source = createSource();
-  const reader = withLifeSigns(source.items, "sign", everyMs, time);
+  const reader = withKeepAlive(source.items, "sign", everyMs, time);
   const one = reader.next();
   await time.advance(0);
   source.say("one");
@@ -74,7 +74,7 @@ test("[SE14] while a reader does not take, no signs pile up and nothing more is 
 test("[SE10] a reader that goes ends the source; what the source throws reaches the reader", async () => {
   const time = createManualTime();
   const source = createSource();
-  const reader = withLifeSigns(source.items, "sign", everyMs, time);
+  const reader = withKeepAlive(source.items, "sign", everyMs, time);
   const sign = reader.next();
   await time.advance(everyMs);
   expect(await sign).toEqual({ done: false, value: "sign" });
@@ -84,7 +84,7 @@ test("[SE10] a reader that goes ends the source; what the source throws reaches 
     yield "one";
     throw new Error("broken");
   }
-  const failing = withLifeSigns(broken(), "sign", everyMs, time);
+  const failing = withKeepAlive(broken(), "sign", everyMs, time);
   expect(await failing.next()).toEqual({ done: false, value: "one" });
   await expect(failing.next()).rejects.toThrow("broken");
 });
