@@ -101,7 +101,7 @@ function toRoutingError(match: Mismatch, request: HttpRequest): AppError {
   if (match.kind === "malformed") return new AppError("bad_request", "The path must be percent-encoded UTF-8.");
   if (match.kind === "none") return notFound();
   const allow = match.allow.join(", ");
-  return new AppError("method_not_allowed", `${request.method} is not possible here; ${allow} are.`, {}, { allow });
+  return new AppError("method_not_allowed", `This path does not allow ${request.method}; it allows ${allow}.`, {}, { allow });
 }
 
 /** Reports a stream to `onAnswered` when it opens. The events sent later are not counted. */

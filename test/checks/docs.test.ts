@@ -1,4 +1,4 @@
-/** The documents name files, settings and commands; here they are held to what there is. */
+/** The files, settings and commands that the documents name exist. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

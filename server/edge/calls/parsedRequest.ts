@@ -42,7 +42,7 @@ export class ParsedRequest implements PreparedRequest {
     if (resource.in === "query") this.#readQuery();
     if (resource.in === "body") this.#readBody();
     const id = (this[resource.in] as Record<string, unknown>)[resource.name];
-    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is no text`);
+    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not a string`);
     return id;
   }
 

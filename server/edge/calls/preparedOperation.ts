@@ -161,7 +161,7 @@ function checkContract(key: string, spec: OperationSpec): void {
   const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   const declared = fieldNames(spec.params);
   if (inPath.join() !== declared.join()) throw new Error(`operation ${key}: path ${spec.path} and params (${declared.join()}) differ`);
-  if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: a condition for no rate`);
+  if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: rateWhen needs a rate`);
   if (spec.resource !== undefined && spec.credential === "none") throw new Error(`operation ${key}: a resource needs a credential`);
 }
 

@@ -91,7 +91,7 @@ export function createRequestContext(head: RequestSource, proxyHops: number): Re
 export function checkApiVersion(context: Pick<RequestContext, "header">): void {
   const version = context.header("x-svc-api-version");
   if (version === undefined || version === apiVersion) return;
-  throw new AppError("unknown_api_version", `The header x-svc-api-version must be ${apiVersion}, the only version there is.`);
+  throw new AppError("unknown_api_version", `The header x-svc-api-version must be ${apiVersion}, the only supported version.`);
 }
 
 /** Returns the credential of a request. Two credentials are refused, because it is unclear which one applies. */

@@ -68,7 +68,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
 
   async function toRefused(thrown: unknown, context: RequestContext, draw: Draw | undefined, operation: string): Promise<Answer> {
     const { refusal, bug } = toRefusal(thrown);
-    if (bug) log.error({ err: thrown, requestId: context.requestId, operation }, "a request failed on a bug");
+    if (bug) log.error({ err: thrown, requestId: context.requestId, operation }, "a request failed because of a bug");
     const shown =
       draw === undefined && refusal.code !== "unavailable"
         ? // The call was refused before its rate check: draw from the bucket of the address and show that one.

@@ -120,7 +120,7 @@ export class CollabSession implements SocketHandlers {
       this.admit(Promise.resolve(state.proven));
     } else if (state.kind === "credential.awaited") {
       const { clock, limits } = this.options;
-      const tooLate = () => this.finish(codes.noCredential, "no credential came in time");
+      const tooLate = () => this.finish(codes.noCredential, "no credential arrived in time");
       this.state = { kind: "credential.awaited", cancel: clock.after(limits["socket.authMs"], tooLate) };
     }
   }

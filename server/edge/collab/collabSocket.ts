@@ -47,7 +47,7 @@ export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
   function refuse(request: HttpRequest, context: RequestContext, thrown: unknown, articleId?: string): { readonly refuse: HttpReply } {
     const { refusal, bug } = toRefusal(thrown);
     const { requestId } = context;
-    if (bug) log.error({ err: thrown, requestId, articleId }, "an upgrade could not be answered");
+    if (bug) log.error({ err: thrown, requestId, articleId }, "an upgrade failed because of a bug");
     const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });
     const { status } = errorRow(refusal.code);
     socketLog.refusedUpgrade({ requestId, articleId }, { status, reason: refusal.message, origin: request.header("origin") });

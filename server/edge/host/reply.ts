@@ -25,7 +25,7 @@ const checkedNames = new Set<string>();
 export function checkHeader(name: string, value: string): void {
   if (unsafe.test(value)) throw new Error(`the header ${name} of an answer is not printable ASCII`);
   if (checkedNames.has(name)) return;
-  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid header name`);
   checkedNames.add(name);
 }
 

@@ -56,7 +56,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
   const prepared = Object.entries(contract).flatMap(([resource, streams]) =>
     Object.entries(streams).map(([name, spec]): PreparedStream => {
       const opener = open[resource]?.[name];
-      if (opener === undefined) throw new Error(`nothing opens the stream ${resource}.${name}`);
+      if (opener === undefined) throw new Error(`stream ${resource}.${name} has no opener`);
       return { key: `${resource}.${name}`, spec, open: opener };
     }),
   );

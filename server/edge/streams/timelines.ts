@@ -185,7 +185,7 @@ function ownerOf(log: string): string {
 const position = /^(?:0|[1-9]\d{0,14})$/;
 
 function refuseToken(form: string): AppError {
-  return new AppError("bad_request", `The last event id is not one of this stream; it must be ${form}.`);
+  return new AppError("bad_request", `The last event id does not belong to this stream; it must be ${form}.`);
 }
 
 function toSeq(runId: string, token: string): number {

@@ -111,7 +111,7 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
     const all = partitions.map(readPartition);
     const failed = (await Promise.allSettled(all)).find((outcome) => outcome.status === "rejected");
     // The next poll retries. The positions have not moved, so no entry is skipped.
-    if (failed !== undefined) log.warn({ err: failed.reason }, "access logs could not be read");
+    if (failed !== undefined) log.warn({ err: failed.reason }, "access logs could not be read; the next poll retries");
   }
 
   return {
