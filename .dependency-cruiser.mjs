@@ -18,12 +18,7 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: "error",
 
 export default {
   forbidden: [
-    forbid(
-      "no cycles",
-      "Modules of a cycle cannot be understood or tested apart.",
-      {},
-      { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
-    ),
+    forbid("no cycles", "Modules of a cycle cannot be understood or tested apart.", {}, { circular: true }),
     forbid("everything resolves", "A missing module is a broken build.", {}, { couldNotResolve: true }),
     forbid("no product code imports test or bench", "Tests and benchmarks may import everything.", { pathNot: tests }, { path: tests }),
     forbid(

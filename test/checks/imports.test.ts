@@ -82,6 +82,15 @@ test("[OP1] the import check catches folders that import each other, even by typ
   expect(output).toContain("folders import each other: server/domain/articles, server/domain/topics");
 });
 
+test("[OP1] the import check catches modules that import each other by types alone", () => {
+  const { status, output } = checkImports({
+    "server/edge/streams/a.ts": `import type { Two } from "./b.ts";\nexport type One = Two;\n`,
+    "server/edge/streams/b.ts": `import type { One } from "./a.ts";\nexport type Two = One | string;\n`,
+  });
+  expect(status).toBe(1);
+  expect(output).toContain("no cycles: server/edge/streams/a.ts → server/edge/streams/b.ts");
+});
+
 test("[OP1] the import check fails when it has read too few modules", () => {
   const { status, output } = checkImports({ "api/limits.ts": something });
   expect(status).toBe(1);
