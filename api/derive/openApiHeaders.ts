@@ -10,7 +10,7 @@ function requestHeader(name: string, description: string, example: string, schem
 export const requestHeaders = {
   requestId: requestHeader(
     "x-request-id",
-    "Id of the request. It is returned in the answer and written to the log; the server creates one if it is absent.",
+    "Id of the request, repeated in the answer and in the log; the server makes one if it is absent.",
     "req-7f3a",
   ),
   apiVersion: requestHeader(
@@ -24,7 +24,7 @@ export const requestHeaders = {
   ),
   traceparent: requestHeader(
     "traceparent",
-    "W3C trace context. It is passed on to the webhook deliveries that the request causes.",
+    "W3C trace context. The webhooks that the request causes carry it.",
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
   ),
   idempotencyKey: requestHeader(
@@ -33,16 +33,8 @@ export const requestHeaders = {
     "4b1c2f1e-0d6a-4a52-8a43-6f1f4b7f5a11",
     { type: "string", minLength: 1, maxLength: 255 },
   ),
-  ifMatch: requestHeader(
-    "if-match",
-    "Entity tag of the record that the caller read; the answer is 412 if the record has changed since.",
-    '"r3"',
-  ),
-  ifNoneMatch: requestHeader(
-    "if-none-match",
-    "Entity tag of the caller's copy; the answer is 304 if the copy is still the newest.",
-    '"r3"',
-  ),
+  ifMatch: requestHeader("if-match", "Entity tag of the record as last read; 412 if it has changed since.", '"r3"'),
+  ifNoneMatch: requestHeader("if-none-match", "Entity tag of the caller's copy; 304 if that is current.", '"r3"'),
 };
 
 export const ticketParameter = {
@@ -71,16 +63,13 @@ function replyHeader(description: string, example: string) {
 
 export const replyHeaders = {
   "x-request-id": replyHeader("Id of the request, also in the server's log.", "req-7f3a"),
-  "x-svc-api-version": replyHeader("Version of the API that answered.", "2026-11-01"),
-  "ratelimit-policy": replyHeader('Quota of the caller: `"default";q=<requests>;w=<seconds>`.', '"default";q=200;w=1'),
-  ratelimit: replyHeader('Remaining quota: `"default";r=<requests>;t=<seconds until full>`.', '"default";r=399;t=1'),
+  "x-svc-api-version": replyHeader("Version of the API that was used.", "2026-11-01"),
+  "ratelimit-policy": replyHeader('The caller\'s quota: `"default";q=<requests>;w=<seconds>`.', '"default";q=200;w=1'),
+  ratelimit: replyHeader('The rest of the quota: `"default";r=<requests>;t=<seconds until full>`.', '"default";r=399;t=1'),
   location: replyHeader("Address of the created resource, if it has one.", "/articles/art_01KAHX0000050123456789ABCD"),
-  "retry-after": replyHeader("Seconds to wait before a repeat.", "2"),
+  "retry-after": replyHeader("Seconds after which to repeat the request.", "2"),
   "www-authenticate": replyHeader("How to send a credential.", 'Bearer realm="svc", error="invalid_token"'),
-  "idempotency-replayed": replyHeader(
-    "`true` if this answer is the stored answer of the first request with this `Idempotency-Key`.",
-    "true",
-  ),
+  "idempotency-replayed": replyHeader("`true` if an earlier request with the same `Idempotency-Key` got this answer.", "true"),
 };
 
 /** Returns references to the headers of every reply and to the additional headers in `more`. */

@@ -1,6 +1,6 @@
 /**
- * Runs dependency-cruiser with the project's rules over the folders below a root and returns its findings. The check
- * and the test that plants violations share it.
+ * Runs dependency-cruiser with the rules of the project over the folders below a root, and returns what it found.
+ * The check and the test that plants violations share it.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,9 +17,9 @@ export interface Violation {
 
 export interface Cruise {
   readonly violations: readonly Violation[];
-  /** Folders that import each other, directly or through others. Type-only imports count. */
+  /** Folders that import each other, directly or through other folders. Type-only imports count. */
   readonly folderCircles: readonly (readonly string[])[];
-  /** Number of project modules that were read, so that an empty run does not pass as a clean one. */
+  /** Number of modules of the repository that were read. A run that read nothing must not pass. */
   readonly modules: number;
 }
 
@@ -32,7 +32,7 @@ export async function cruiseProject(root: string): Promise<Cruise> {
   const options = await extractDepcruiseOptions(join(root, ".dependency-cruiser.mjs"));
   const present = folders.filter((folder) => existsSync(join(root, folder)));
   const { output } = await cruise(present, options, undefined, { tsConfig: extractTSConfig(join(root, "tsconfig.json")) });
-  if (typeof output === "string") throw new Error("dependency-cruiser answered with text instead of a result");
+  if (typeof output === "string") throw new Error("dependency-cruiser returned text instead of a result");
   const own = output.modules.filter((module) => folders.some((folder) => module.source.startsWith(`${folder}/`)));
   const arrows = own
     .filter(({ source }) => !isTest(source))

@@ -1,9 +1,8 @@
 /**
- * `npm run check:types`: type-checks the whole repository with less than twice the stored number of type
- * instantiations.
+ * `npm run check:types` type-checks the repository, with less than twice the stored number of type instantiations.
  *
- * The number is the same on every machine; the seconds are only shown for information. `--store` writes the current
- * number.
+ * The number is the same on every machine, also under load; the seconds are only for information. `--store` stores the
+ * current number.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

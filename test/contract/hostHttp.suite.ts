@@ -228,6 +228,22 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
       });
 
+      it("[HO11] the source of a stream ends when a fault in its headers makes the answer a 500", async () => {
+        let returned = 0;
+        const body: AsyncIterable<string> = {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: false, value: "never sent" }),
+            async return() {
+              returned += 1;
+              return { done: true, value: undefined };
+            },
+          }),
+        };
+        on.handle = () => ({ status: 200, headers: { location: "/x\r\nset-cookie: a=b" }, body });
+        expect((await on.request("GET / HTTP/1.1")).status).toBe(500);
+        expect([returned, on.errors.length]).toEqual([1, 1]);
+      });
+
       it("[HO12] the signal aborts when the client leaves, and the late answer is ignored", async () => {
         const aborted = new Promise<void>((resolve) => {
           on.handle = async ({ signal }) => {

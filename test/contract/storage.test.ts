@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLmdbStorage, type LmdbStorageOptions } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { storageSuite, type WithStorage } from "./storage.suite.ts";
+import { storageSuite } from "./storage.suite.ts";
+import type { WithStorage } from "./storageTypes.ts";
 
 function withLmdb(settings: Partial<LmdbStorageOptions>): WithStorage {
   return async (test, options = {}) => {

@@ -4,8 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createHousekeeping } from "../../server/platform/storage/housekeeping.ts";
 import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
 import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, bytes, type Item, itemType, put, remove } from "./storageTypes.ts";
+import { batch, bytes, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 const partition = 50;
 const hourMs = 3_600_000;

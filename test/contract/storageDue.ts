@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
 import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
 import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, type Item, itemType, put, remove } from "./storageTypes.ts";
+import { batch, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 const partition = 40;
 const startMs = 1_900_000_000_000;

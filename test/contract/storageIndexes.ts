@@ -1,8 +1,7 @@
 /** Tests index rows: order, prefixes, paging in both directions, unusual text and unusual numbers. */
 import { describe, expect, test } from "vitest";
 import type { IndexKey, IndexRow, Storage, Stored } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, type Item, itemType, put } from "./storageTypes.ts";
+import { batch, type Item, itemType, put, type WithStorage } from "./storageTypes.ts";
 
 const partition = 20;
 

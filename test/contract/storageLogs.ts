@@ -1,8 +1,7 @@
 /** Tests logs: positions, reading by position, gaps after trimming, dropping, and reading while others append. */
 import { describe, expect, test } from "vitest";
 import type { LogRead, Storage } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { append, batch, bytes, text } from "./storageTypes.ts";
+import { append, batch, bytes, text, type WithStorage } from "./storageTypes.ts";
 
 const partition = 30;
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -6,8 +6,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Batch, IndexPart, Storage } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { append, batch, type Item, itemType, put, remove, text } from "./storageTypes.ts";
+import { append, batch, type Item, itemType, put, remove, text, type WithStorage } from "./storageTypes.ts";
 
 const partition = 60;
 

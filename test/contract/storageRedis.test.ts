@@ -3,7 +3,8 @@ import { afterAll, beforeAll } from "vitest";
 import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
 import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 import { type RedisProcess, startRedis, startRedisCluster } from "../support/redisServer.ts";
-import { storageSuite, type WithStorage } from "./storage.suite.ts";
+import { storageSuite } from "./storage.suite.ts";
+import type { WithStorage } from "./storageTypes.ts";
 
 /** Fewer runs, because opening a store on Redis takes longer than opening one in a folder. */
 const modelRuns = 20;

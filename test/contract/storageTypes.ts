@@ -1,6 +1,14 @@
-/** Record types of the storage suites, and helpers that build batches of them. */
-import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/platform/storage/port.ts";
-import { defineRecord } from "../../server/platform/storage/recordType.ts";
+/** The storage that a suite opens, the record types that the suites write, and short ways to build batches of them. */
+import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Storage, Stored } from "../../server/platform/storage/port.ts";
+import { type AnyRecordType, defineRecord } from "../../server/platform/storage/recordType.ts";
+
+export interface OpenOptions {
+  readonly now?: () => number;
+  readonly recordTypes?: readonly AnyRecordType[];
+}
+
+/** Opens an empty store and runs the test on it; the store is closed and gone afterwards. */
+export type WithStorage = (test: (storage: Storage) => Promise<void>, options?: OpenOptions) => Promise<void>;
 
 export interface Item {
   readonly id: string;

@@ -95,7 +95,7 @@ it("[OP30] each refusal of a socket is one line, with its code and words, and wi
     { requestId: "ticket", articleId, code: 4401, reason: "the ticket opens something else", msg },
   ]);
   await closeOf(await server.socket("/art_one", named("late")));
-  expect(await linesOf("late", 1)).toEqual([{ requestId: "late", articleId, code: 4408, reason: "no credential came in time", msg }]);
+  expect(await linesOf("late", 1)).toEqual([{ requestId: "late", articleId, code: 4408, reason: "no credential arrived in time", msg }]);
   server.roles.delete("ada");
   await closeOf(await server.socket(ticket, named("invisible")));
   expect(await linesOf("invisible", 1)).toMatchObject([{ articleId, username: "ada", code: 4404, msg }]);

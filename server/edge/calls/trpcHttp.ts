@@ -20,11 +20,11 @@ import type { PreparedOperation } from "./preparedOperation.ts";
 import { apiVersion, type RequestContext } from "./requestContext.ts";
 import type { ServedRoute } from "./restHttp.ts";
 import { TrpcSource, toInputs } from "./trpcSource.ts";
-import type { Calls } from "./wrapper.ts";
+import type { CallWrapper } from "./wrapper.ts";
 
 export interface TrpcOptions {
   readonly operations: ReadonlyMap<string, PreparedOperation>;
-  readonly calls: Calls;
+  readonly calls: CallWrapper;
   readonly limits: Limits;
   readonly bodies: BodyBudget;
 }

@@ -32,3 +32,8 @@ export function checkHeader(name: string, value: string): void {
 export function isPieces(body: HttpReply["body"]): body is AsyncIterable<string | Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
+
+/** Ends a body that is not sent, so that its source frees what it holds. */
+export function discardPieces(body: HttpReply["body"], onError: (error: unknown) => void): void {
+  if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
+}

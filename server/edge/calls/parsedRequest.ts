@@ -1,55 +1,17 @@
 /**
- * This module checks the size, scope, role, path ids, query and body of a call.
+ * ParsedRequest parses path ids, query and body of one call against its operation, each at most once.
  *
- * These are the checks that need no other service. Each check returns normally or throws the `AppError` of its refusal.
- * The order of the checks is decided in `wrapper.ts`.
+ * The parts are parsed when they are first needed, because an earlier check may need one of them. A part that does not
+ * fit throws the `AppError` of its refusal. The order of the checks is decided in `wrapper.ts`.
  */
 import type { RateCondition } from "../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
-import { missingScopes } from "../../../api/scopes.ts";
-import type { Access, Principal } from "../../domain/call/call.ts";
 import { parsePart } from "../../domain/call/findings.ts";
-import { type PreparedOperation, type PreparedRequest, rankOf } from "./preparedOperation.ts";
-import type { CallSource } from "./wrapper.ts";
-
-export function requireSize(operation: PreparedOperation, source: CallSource): void {
-  if (!source.tooLarge) return;
-  throw new AppError("payload_too_large", `The body of ${operation.key} may have at most ${operation.maxBodyBytes} bytes.`);
-}
-
-export function requireScope(operation: PreparedOperation, principal: Principal): void {
-  const { credential, scopes = [] } = operation.spec;
-  if (principal.kind === "key") {
-    if (credential !== "any") {
-      throw new AppError(
-        "interactive_session_required",
-        "This operation needs a signed-in person's access token; an API key is not enough.",
-      );
-    }
-    const missing = missingScopes(principal.scopes, scopes);
-    if (missing.length > 0) {
-      const detail = `This API key lacks the scope${missing.length === 1 ? "" : "s"} ${missing.join(", ")}.`;
-      throw new AppError("insufficient_scope", detail, { requiredScopes: [...scopes], missingScopes: [...missing] });
-    }
-  }
-  if (credential === "operator" && !principal.operator) {
-    throw new AppError("insufficient_permission", "This operation needs the account of an operator.");
-  }
-}
-
-export function requireRole(operation: PreparedOperation, access: Access): void {
-  if (rankOf(access.role) >= operation.roleRank) return;
-  const role = operation.spec.role ?? "read";
-  if (role === "write") throw new AppError("insufficient_permission", "This operation needs write permission in the workspace.");
-  throw new AppError(
-    "insufficient_role",
-    `This operation needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`,
-  );
-}
+import type { CallSource } from "./callSource.ts";
+import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 
 const noFields: Record<string, unknown> = Object.freeze({});
 
-/** Parsed input of one call. Query and body are parsed when they are first needed, and only once. */
 export class ParsedRequest implements PreparedRequest {
   params = noFields;
   query = noFields;
@@ -80,7 +42,7 @@ export class ParsedRequest implements PreparedRequest {
     if (resource.in === "query") this.#readQuery();
     if (resource.in === "body") this.#readBody();
     const id = (this[resource.in] as Record<string, unknown>)[resource.name];
-    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not text`);
+    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not a string`);
     return id;
   }
 
