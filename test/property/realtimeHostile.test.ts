@@ -7,7 +7,7 @@ import * as encoding from "lib0/encoding";
 import { expect, it } from "vitest";
 import * as Y from "yjs";
 import { articleFiles } from "../../api/schema/article.ts";
-import { encodeWhole } from "../../realtime/encodeDocument.ts";
+import { encodeWhole } from "../../realtime/document/encodeDocument.ts";
 import { rawUpdate, updateFrame } from "../support/hostileFrames.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";

@@ -1,7 +1,7 @@
 /** Rooms over a log in memory, with the limits of the product and a clock the test moves. */
 import { defaultLimits } from "../../api/limits.ts";
 import type { RoomBus, RoomLimits } from "../../realtime/ports.ts";
-import { createRooms, type Rooms } from "../../realtime/rooms.ts";
+import { createRooms, type Rooms } from "../../realtime/room/rooms.ts";
 import { createManualTime } from "./manualTime.ts";
 import { createMemoryLog, createMemoryLogStore, type MemoryLog } from "./memoryLog.ts";
 import { PairedClient, writerIdentity } from "./socketPair.ts";

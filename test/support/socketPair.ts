@@ -8,7 +8,7 @@ import * as awarenessProtocol from "y-protocols/awareness";
 import * as syncProtocol from "y-protocols/sync";
 import * as Y from "yjs";
 import type { ConnectionIdentity, Peer } from "../../realtime/ports.ts";
-import type { Connection, Rooms } from "../../realtime/rooms.ts";
+import type { Connection, Rooms } from "../../realtime/room/rooms.ts";
 
 export const writerIdentity = (username = "ada"): ConnectionIdentity => ({
   author: { username, kind: "user" },

@@ -2,8 +2,8 @@
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { applyAwarenessUpdate } from "y-protocols/awareness";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { type PairedClient, settle } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { type PairedClient, settle } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

@@ -11,22 +11,22 @@
 
 import type { Logger } from "pino";
 import * as Y from "yjs";
-import type { Author } from "../api/schema/article.ts";
-import { AppError, notFound } from "../api/schema/error.ts";
-import { Admission, type AdmissionRequest, type Refusal, type Verdict } from "./admission.ts";
-import { Connection } from "./connection.ts";
-import { DocumentSize } from "./documentSize.ts";
-import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
-import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
-import { encodedBytes, openDocument, tailBytes, upTo } from "./openDocument.ts";
-import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "./ports.ts";
-import { createPresence, type OutgoingEntry, type Presence } from "./presence.ts";
-import { emptyFrame, writeAwareness, writeUpdate } from "./protocol.ts";
-import { applyBatch, groupBySpeaker, type QueuedUpdate } from "./relay.ts";
-import type { PresenceNews } from "./remotePresence.ts";
+import type { Author } from "../../api/schema/article.ts";
+import { AppError, notFound } from "../../api/schema/error.ts";
+import { Connection } from "../connection/connection.ts";
+import { applyBatch, groupBySpeaker, type QueuedUpdate } from "../document/applyBatch.ts";
+import { DocumentSize } from "../document/documentSize.ts";
+import { encodeIntegrated, encodeWhole } from "../document/encodeDocument.ts";
+import { type ClockRange, inspectUpdate } from "../document/inspectUpdate.ts";
+import { encodedBytes, openDocument, tailBytes, upTo } from "../document/openDocument.ts";
+import { runServerEdit } from "../document/serverEdit.ts";
+import { Admission, type AdmissionRequest, type Refusal, type Verdict } from "../document/updateAdmission.ts";
+import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "../ports.ts";
+import { createPresence, type OutgoingEntry, type Presence } from "../presence/presence.ts";
+import type { PresenceNews } from "../presence/remotePresence.ts";
+import { emptyFrame, writeAwareness, writeUpdate } from "../protocol.ts";
 import { ResyncScheduler } from "./resyncScheduler.ts";
 import { RoomQueue } from "./roomQueue.ts";
-import { runServerEdit } from "./serverEdit.ts";
 import { SnapshotScheduler } from "./snapshotScheduler.ts";
 
 export interface RoomOptions {

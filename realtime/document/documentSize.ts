@@ -5,7 +5,7 @@
  * update would exceed a limit by this bound.
  */
 import * as Y from "yjs";
-import { type ArticleFile, articleFiles } from "../api/schema/article.ts";
+import { type ArticleFile, articleFiles } from "../../api/schema/article.ts";
 import type { ClockRange, Insert, InspectedUpdate } from "./inspectUpdate.ts";
 
 type Sizes = Record<ArticleFile, number>;

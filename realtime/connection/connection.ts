@@ -8,9 +8,9 @@
  * Durability, relaying and the document itself belong to the room.
  */
 
-import type { Refusal } from "./admission.ts";
-import { claimedClocks, type InspectedUpdate, inspectUpdate } from "./inspectUpdate.ts";
-import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "./ports.ts";
+import { claimedClocks, type InspectedUpdate, inspectUpdate } from "../document/inspectUpdate.ts";
+import type { Refusal } from "../document/updateAdmission.ts";
+import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "../ports.ts";
 import {
   type AwarenessEntry,
   type ClientFrame,
@@ -21,9 +21,9 @@ import {
   writeRefusal,
   writeSyncStep1,
   writeSyncStep2,
-} from "./protocol.ts";
-import type { Room } from "./room.ts";
-import { TokenBucket } from "./tokenBucket.ts";
+} from "../protocol.ts";
+import type { Room } from "../room/room.ts";
+import { TokenBucket } from "../tokenBucket.ts";
 
 export interface ConnectionOptions {
   readonly room: Room;

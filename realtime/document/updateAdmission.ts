@@ -6,10 +6,10 @@
  * own records. Appending, applying and answering belong to the room.
  */
 import * as Y from "yjs";
-import type { ArticleFile } from "../api/schema/article.ts";
+import type { ArticleFile } from "../../api/schema/article.ts";
+import type { RoomLimits } from "../ports.ts";
 import type { DocumentSize } from "./documentSize.ts";
 import type { ClockRange, InspectedUpdate, Section } from "./inspectUpdate.ts";
-import type { RoomLimits } from "./ports.ts";
 import { trimUpdate } from "./trimUpdate.ts";
 
 export interface Refusal {

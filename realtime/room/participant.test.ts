@@ -1,8 +1,8 @@
 /** Agents in a document: seen by all, writing under one client id and a lease, taking back only their own. */
 import { afterEach, expect, it } from "vitest";
 import * as Y from "yjs";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle, turns } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle, turns } from "../../test/support/socketPair.ts";
 import { WriteFenced } from "./rooms.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;

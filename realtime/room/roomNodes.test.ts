@@ -1,8 +1,8 @@
 /** Edits of one document on two nodes at once, which the bus has told each other nothing of. */
 import { afterEach, expect, it } from "vitest";
 import type * as Y from "yjs";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

@@ -1,8 +1,8 @@
 /** Presence of one document over two nodes, whose bus may lose what it is given. */
 import { afterEach, expect, it } from "vitest";
 import * as Y from "yjs";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { PairedClient, settle, writerIdentity } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { PairedClient, settle, writerIdentity } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

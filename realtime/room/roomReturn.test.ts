@@ -2,8 +2,8 @@
 import * as decoding from "lib0/decoding";
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { type PairedClient, settle, turns } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { type PairedClient, settle, turns } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

@@ -4,7 +4,7 @@
  * The server's fields come from the credential, so no client can appear as another member. Further fields that the client
  * puts under `user` are kept (RT45).
  */
-import type { ConnectionIdentity } from "./ports.ts";
+import type { ConnectionIdentity } from "../ports.ts";
 
 /** Colors that are readable on light and dark backgrounds. A member has the same color in every document. */
 const colors = ["#c2410c", "#a16207", "#4d7c0f", "#047857", "#0e7490", "#1d4ed8", "#6d28d9", "#a21caf", "#be123c", "#57534e"];

@@ -5,7 +5,7 @@
  * appended.
  */
 import * as Y from "yjs";
-import { capture } from "./relay.ts";
+import { capture } from "./applyBatch.ts";
 
 export type EditOutcome<T> =
   | { readonly kind: "repeated" }

@@ -6,17 +6,17 @@
  */
 import type { Logger } from "pino";
 import type * as Y from "yjs";
-import type { Author } from "../api/schema/article.ts";
-import { AppError } from "../api/schema/error.ts";
-import type { Connection } from "./connection.ts";
-import { inspectUpdate } from "./inspectUpdate.ts";
+import type { Author } from "../../api/schema/article.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Connection } from "../connection/connection.ts";
+import { inspectUpdate } from "../document/inspectUpdate.ts";
+import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { PresentMember } from "../presence/remotePresence.ts";
 import { openParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
-import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "./ports.ts";
-import type { PresentMember } from "./remotePresence.ts";
 import { Room, RoomEnded } from "./room.ts";
 import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
 
-export type { Connection } from "./connection.ts";
+export type { Connection } from "../connection/connection.ts";
 export type { Participant } from "./participant.ts";
 export { WriteFenced } from "./room.ts";
 

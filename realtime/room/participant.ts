@@ -6,9 +6,9 @@
  * (`WriteFenced`). A revert deletes only text of the given client ids, never text of anyone else.
  */
 import * as Y from "yjs";
-import type { Author } from "../api/schema/article.ts";
-import type { Connection } from "./connection.ts";
-import type { Clock, ConnectionIdentity, Peer, WriteGuard } from "./ports.ts";
+import type { Author } from "../../api/schema/article.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Clock, ConnectionIdentity, Peer, WriteGuard } from "../ports.ts";
 import type { EditResult, Room } from "./room.ts";
 
 export interface ParticipantOptions {

@@ -10,8 +10,8 @@
  * This module must not know frames, sockets or the bus.
  */
 import { createStore } from "@xstate/store";
-import type { Clock, ConnectionIdentity, RoomLimits } from "./ports.ts";
-import { type AwarenessEntry, clientIdEnd } from "./protocol.ts";
+import type { Clock, ConnectionIdentity, RoomLimits } from "../ports.ts";
+import { type AwarenessEntry, clientIdEnd } from "../protocol.ts";
 import { type PresenceNews, type PresentMember, RemotePresence, remoteSilenceMs } from "./remotePresence.ts";
 import { isStampedFor, stamp } from "./user.ts";
 

@@ -1,8 +1,8 @@
 /** How rooms are opened, shared between nodes and closed. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle, turns } from "../test/support/socketPair.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle, turns } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

@@ -9,9 +9,9 @@
  */
 import * as decoding from "lib0/decoding";
 import * as Y from "yjs";
-import { articleFiles } from "../api/schema/article.ts";
-import type { RoomLimits } from "./ports.ts";
-import { clientIdEnd } from "./protocol.ts";
+import { articleFiles } from "../../api/schema/article.ts";
+import type { RoomLimits } from "../ports.ts";
+import { clientIdEnd } from "../protocol.ts";
 
 /** Clocks of one client id, from `from` to `to` − 1. */
 export interface ClockRange {

@@ -1,7 +1,7 @@
 /** openDocument builds the Y.Doc of an article from its snapshot and the batches logged after the snapshot. */
 import * as Y from "yjs";
-import { articleFiles } from "../api/schema/article.ts";
-import type { LoadedDocument } from "./ports.ts";
+import { articleFiles } from "../../api/schema/article.ts";
+import type { LoadedDocument } from "../ports.ts";
 
 export function openDocument({ state, tail }: LoadedDocument): Y.Doc {
   const document = new Y.Doc({ gc: true });

@@ -2,10 +2,10 @@
 import * as decoding from "lib0/decoding";
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { AppError } from "../api/schema/error.ts";
-import { rawUpdate, struct, updateOf } from "../test/support/hostileFrames.ts";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle, turns } from "../test/support/socketPair.ts";
+import { AppError } from "../../api/schema/error.ts";
+import { rawUpdate, struct, updateOf } from "../../test/support/hostileFrames.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle, turns } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

@@ -1,7 +1,7 @@
 /** trimUpdate removes the content of some client ids from an update, and the deletions of their text from a clock on. */
 import * as encoding from "lib0/encoding";
+import type { RoomLimits } from "../ports.ts";
 import { type ClockRange, type InspectedUpdate, inspectUpdate } from "./inspectUpdate.ts";
-import type { RoomLimits } from "./ports.ts";
 
 /**
  * Returns the trimmed update. `knownOf` returns undefined for a client id that is not trimmed. For a trimmed client id it

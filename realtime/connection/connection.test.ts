@@ -1,9 +1,9 @@
 /** Questions, answers and confirmations; how far a socket may fall behind or run ahead. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { rawUpdate, struct, updateFrame } from "../test/support/hostileFrames.ts";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle, turns } from "../test/support/socketPair.ts";
+import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle, turns } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

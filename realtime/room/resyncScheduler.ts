@@ -5,8 +5,8 @@
  * state vector is smaller than 4096 bytes. It carries the durable state vector, so a client made for this server can read
  * it as an acknowledgement.
  */
-import type { Connection } from "./connection.ts";
-import type { Clock } from "./ports.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Clock } from "../ports.ts";
 
 const everyMs = 250;
 const maxVectorBytes = 4096;

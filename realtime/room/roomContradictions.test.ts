@@ -1,9 +1,9 @@
 /** Updates that no editor makes: text of a time to come, and two versions of one clock. Whoever writes them harms nobody. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { rawUpdate, struct, updateFrame } from "../test/support/hostileFrames.ts";
-import { articleId, createRealtimeRig } from "../test/support/realtimeRig.ts";
-import { settle } from "../test/support/socketPair.ts";
+import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());

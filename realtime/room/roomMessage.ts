@@ -6,7 +6,7 @@
  */
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
-import type { PresenceNews } from "./remotePresence.ts";
+import type { PresenceNews } from "../presence/remotePresence.ts";
 
 export type RoomMessage =
   /** The log has grown to this revision. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { defaultLimits } from "../api/limits.ts";
-import { cutUpdates, forbiddenUpdates, rawUpdate, struct, updateOf } from "../test/support/hostileFrames.ts";
+import { defaultLimits } from "../../api/limits.ts";
+import { cutUpdates, forbiddenUpdates, rawUpdate, struct, updateOf } from "../../test/support/hostileFrames.ts";
 import { claimedClocks, inspectUpdate } from "./inspectUpdate.ts";
 
 const inspect = (bytes: Uint8Array) => inspectUpdate(bytes, defaultLimits);
