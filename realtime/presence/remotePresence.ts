@@ -2,9 +2,11 @@
  * RemotePresence keeps the members and presence states of a document that other nodes report.
  *
  * Each node sends changes as they happen, and its whole presence at intervals. A node that sends nothing for
- * `remoteSilenceMs` is removed with all its members and states. A remote state of a client id that also has a local state
+ * `remoteTimeoutMs` is removed with all its members and states. A remote state of a client id that also has a local state
  * is kept, because it is shown again when the local state is gone.
  */
+import type { Author } from "../../api/schema/article.ts";
+
 export interface PresentMember {
   readonly username: string;
   readonly kind: string;
@@ -12,7 +14,8 @@ export interface PresentMember {
   readonly sinceMs: number;
 }
 
-export interface PresenceNews {
+/** What a node reports to the others. */
+export interface NodePresence {
   /** True: `states` has all states of the node. False: `states` has only the changed ones. */
   readonly isWhole: boolean;
   /** All members on the node. Absent when the members have not changed. */
@@ -23,19 +26,19 @@ export interface PresenceNews {
 
 export interface RemoteState {
   readonly json: string;
-  readonly author: { readonly username: string; readonly kind: string };
+  readonly author: Author;
   /** Outgoing clock: set when this node sends the state to its clients. */
   clock: number;
 }
 
 interface RemoteNode {
-  heardAtMs: number;
+  receivedAtMs: number;
   members: readonly PresentMember[];
   readonly states: Map<number, RemoteState>;
 }
 
 /** A node that sends nothing for this time is removed. Each node sends its whole presence at least twice in it. */
-export const remoteSilenceMs = 25_000;
+export const remoteTimeoutMs = 25_000;
 
 export class RemotePresence {
   /** Client ids whose changed state this node has not sent to its clients yet. */
@@ -46,20 +49,20 @@ export class RemotePresence {
     return this.#nodes.size === 0;
   }
 
-  hear(nodeId: string, { isWhole, members, states }: PresenceNews, nowMs: number): void {
-    const node = this.#nodes.get(nodeId) ?? { heardAtMs: nowMs, members: [], states: new Map() };
+  receive(nodeId: string, { isWhole, members, states }: NodePresence, nowMs: number): void {
+    const node = this.#nodes.get(nodeId) ?? { receivedAtMs: nowMs, members: [], states: new Map() };
     this.#nodes.set(nodeId, node);
-    node.heardAtMs = nowMs;
+    node.receivedAtMs = nowMs;
     node.members = members ?? node.members;
-    const told = new Map(states);
-    if (isWhole) for (const clientId of node.states.keys()) if (!told.has(clientId)) this.#set(node, clientId, "null");
-    for (const [clientId, json] of told) this.#set(node, clientId, json);
+    const reported = new Map(states);
+    if (isWhole) for (const clientId of node.states.keys()) if (!reported.has(clientId)) this.#set(node, clientId, "null");
+    for (const [clientId, json] of reported) this.#set(node, clientId, json);
     if (node.members.length === 0 && node.states.size === 0) this.#nodes.delete(nodeId);
   }
 
-  forgetSilent(nowMs: number): void {
-    for (const [nodeId, { heardAtMs, states }] of this.#nodes) {
-      if (heardAtMs + remoteSilenceMs > nowMs) continue;
+  removeExpired(nowMs: number): void {
+    for (const [nodeId, { receivedAtMs, states }] of this.#nodes) {
+      if (receivedAtMs + remoteTimeoutMs > nowMs) continue;
       this.#nodes.delete(nodeId);
       for (const clientId of states.keys()) this.changed.add(clientId);
     }
@@ -88,6 +91,6 @@ export class RemotePresence {
     if (before?.json === json || (before === undefined && json === "null")) return;
     this.changed.add(clientId);
     if (json === "null") states.delete(clientId);
-    else states.set(clientId, { json, author: (JSON.parse(json) as { user: RemoteState["author"] }).user, clock: before?.clock ?? 0 });
+    else states.set(clientId, { json, author: (JSON.parse(json) as { user: Author }).user, clock: before?.clock ?? 0 });
   }
 }

@@ -4,6 +4,7 @@
  * The server's fields come from the credential, so no client can appear as another member. Further fields that the client
  * puts under `user` are kept (RT45).
  */
+import type { Author } from "../../api/schema/article.ts";
 import type { ConnectionIdentity } from "../ports.ts";
 
 /** Colors that are readable on light and dark backgrounds. A member has the same color in every document. */
@@ -14,6 +15,10 @@ function toUser({ author, displayName }: ConnectionIdentity) {
   for (const character of `${author.kind}/${author.username}`) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
   const color = colors[hash % colors.length] as string;
   return { name: displayName ?? author.username, username: author.username, kind: author.kind, color, colorLight: `${color}33` };
+}
+
+export function isSameAuthor(one: Author, other: Author): boolean {
+  return one.username === other.username && one.kind === other.kind;
 }
 
 /** Returns the state as JSON. In its `user` the server's fields replace fields of the same name from the client. */

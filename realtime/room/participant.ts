@@ -9,7 +9,8 @@ import * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Clock, ConnectionIdentity, Peer, WriteGuard } from "../ports.ts";
-import type { EditResult, Room } from "./room.ts";
+import type { EditResult } from "./changes.ts";
+import type { Room } from "./room.ts";
 
 export interface ParticipantOptions {
   readonly author: Author;
@@ -48,33 +49,33 @@ const renewalMs = 15_000;
 
 const encoder = new TextEncoder();
 
-export async function openParticipant(seats: ParticipantHost, options: ParticipantOptions): Promise<Participant> {
-  const participant = new ServerParticipant(seats, options);
-  await seats.within((room) => participant.attach(room));
+export async function openParticipant(host: ParticipantHost, options: ParticipantOptions): Promise<Participant> {
+  const participant = new ServerParticipant(host, options);
+  await host.within((room) => participant.attach(room));
   return participant;
 }
 
 class ServerParticipant implements Participant {
-  readonly #seats: ParticipantHost;
+  readonly #host: ParticipantHost;
   readonly #options: ParticipantOptions;
-  #seat: { readonly room: Room; readonly connection: Connection } | undefined;
+  #joined: { readonly room: Room; readonly connection: Connection } | undefined;
   #clock = 0;
   #cursor: object | undefined;
   #cancelRenewal: (() => void) | undefined;
   #hasLeft = false;
 
-  constructor(seats: ParticipantHost, options: ParticipantOptions) {
-    this.#seats = seats;
+  constructor(host: ParticipantHost, options: ParticipantOptions) {
+    this.#host = host;
     this.#options = options;
   }
 
   /** Joins `room`, unless the participant is in it already. The previous room has closed its connection when it ended. */
   attach(room: Room): void {
-    if (this.#hasLeft || this.#seat?.room === room) return;
+    if (this.#hasLeft || this.#joined?.room === room) return;
     const { author, displayName } = this.#options;
     const identity: ConnectionIdentity = { author, displayName, mayWrite: true, credentialId: `participant/${this.#options.clientId}` };
-    const connection = this.#seats.attach(room, nullPeer, identity);
-    this.#seat = { room, connection };
+    const connection = this.#host.attach(room, nullPeer, identity);
+    this.#joined = { room, connection };
     this.#show();
   }
 
@@ -93,7 +94,7 @@ class ServerParticipant implements Participant {
   async revert(clientIds: readonly number[]) {
     const { author, clientId, guard } = this.#options;
     // Another node may have stored text of these client ids and stopped before it could announce it.
-    await this.#seats.within((room) => room.freshen());
+    await this.#host.within((room) => room.refresh());
     const { revision } = await this.#run(
       (document) => {
         document.transact((transaction) => {
@@ -117,8 +118,8 @@ class ServerParticipant implements Participant {
   leave(): void {
     this.#hasLeft = true;
     this.#cancelRenewal?.();
-    this.#seat?.connection.close(1000, "done");
-    this.#seat = undefined;
+    this.#joined?.connection.close(1000, "done");
+    this.#joined = undefined;
   }
 
   async #run<T>(
@@ -126,11 +127,11 @@ class ServerParticipant implements Participant {
     as: { readonly author: Author; readonly clientId: number; readonly guard: WriteGuard | undefined },
   ): Promise<{ readonly revision: number; readonly changed: boolean; readonly value: T }> {
     if (this.#hasLeft) throw new Error("a participant writes after it left");
-    const { revision, changed, value } = await this.#seats.within(
+    const { revision, changed, value } = await this.#host.within(
       (room) =>
         new Promise<EditResult>((resolve, reject) => {
           this.attach(room);
-          room.edit({ ...as, once: false, isExact: false, change, settle: { resolve, reject } });
+          room.edit({ ...as, once: false, isExact: false, change, completion: { resolve, reject } });
         }),
     );
     this.#show();
@@ -146,14 +147,14 @@ class ServerParticipant implements Participant {
   }
 
   #show(): void {
-    if (this.#seat === undefined || this.#hasLeft) return;
-    const { room, connection } = this.#seat;
+    if (this.#joined === undefined || this.#hasLeft) return;
+    const { room, connection } = this.#joined;
     this.#clock += 1;
     const state = this.#cursor === undefined ? {} : { cursor: this.#cursor };
     const entry = { clientId: this.#options.clientId, clock: this.#clock, json: encoder.encode(JSON.stringify(state)) };
-    room.presence.speak(connection, [entry]);
+    room.presence.publish(connection, [entry]);
     this.#cancelRenewal?.();
-    this.#cancelRenewal = this.#seats.clock.after(renewalMs, () => this.#show());
+    this.#cancelRenewal = this.#host.clock.after(renewalMs, () => this.#show());
   }
 }
 

@@ -1,16 +1,24 @@
 /**
- * ResyncScheduler decides when the server sends sync step 1 to a client, which requests what the server lacks.
+ * ResyncScheduler decides when the server sends sync step 1 to a member, which requests what the server lacks.
  *
- * The message is sent after the client's updates are durable, at most every 250 ms for each client, and only while the
- * state vector is smaller than 4096 bytes. It carries the durable state vector, so a client made for this server can read
- * it as an acknowledgement.
+ * A member is asked after its updates are durable, at most every 250 ms. The message carries the durable state vector, so a
+ * client made for this server can read it as an acknowledgement. While the state vector has 4096 bytes or more, a member
+ * is asked only if the server lacks content that the member may have (RT70).
  */
-import type { Connection } from "../connection/connection.ts";
 import type { Clock } from "../ports.ts";
 
-const everyMs = 250;
+const minIntervalMs = 250;
+/** Above this size, in bytes, sync step 1 serves only to get missing content, not to acknowledge. */
 const maxVectorBytes = 4096;
 const otherNodeMs = 5000;
+
+/** What the scheduler needs of a member. */
+export interface ResyncTarget {
+  readonly mayResync: boolean;
+  /** When the server last sent sync step 1 (Unix milliseconds). */
+  readonly resyncedAtMs: number;
+  sendSyncStep1(stateVector: Uint8Array): void;
+}
 
 export interface ResyncSchedulerOptions {
   readonly clock: Clock;
@@ -18,16 +26,17 @@ export interface ResyncSchedulerOptions {
   readonly stateVector: () => Uint8Array;
 }
 
-export class ResyncScheduler {
+export class ResyncScheduler<Member extends ResyncTarget> {
   private readonly options: ResyncSchedulerOptions;
-  private readonly due = new Set<Connection>();
+  /** Members to ask. The value is true when the server lacks content that the member may have. */
+  private readonly due = new Map<Member, boolean>();
   /**
-   * For each owner of client ids, the connections that sent content under those ids. A claimant gets a resync when the owner
-   * has written more or has left.
+   * For each owner of client ids, the members that sent content under those ids. Such a claimant gets a resync when the
+   * owner has written more or has left.
    */
-  private readonly claimants = new Map<Connection, Set<Connection>>();
-  /** Connections that sent content of client ids whose owners are on other nodes, before this node had that content. */
-  private readonly awaitingNodes = new Set<Connection>();
+  private readonly claimants = new Map<Member, Set<Member>>();
+  /** Members that sent content of client ids whose owners are on other nodes, before this node had that content. */
+  private readonly awaitingNodes = new Set<Member>();
   private cancel: (() => void) | undefined;
   private cancelAwaiting: (() => void) | undefined;
 
@@ -35,15 +44,15 @@ export class ResyncScheduler {
     this.options = options;
   }
 
-  /** Notes that an update of this connection has become durable. */
-  noteWrite(connection: Connection): void {
-    this.due.add(connection);
-    this.resyncClaimants(connection);
+  /** Notes that an update of this member has become durable. `lacksContent`: it builds on content that may be missing. */
+  noteWrite(member: Member, lacksContent: boolean): void {
+    this.add(member, lacksContent);
+    this.addClaimantsOf(member);
   }
 
   /** Requests a resync of `owner`, because `claimant` sent content of the owner's client ids that the server lacks. */
-  requestResync(owner: Connection, claimant: Connection | undefined): void {
-    this.due.add(owner);
+  requestResync(owner: Member, claimant: Member | undefined): void {
+    this.add(owner, true);
     if (claimant !== undefined) {
       const claimants = this.claimants.get(owner) ?? new Set();
       this.claimants.set(owner, claimants.add(claimant));
@@ -55,7 +64,7 @@ export class ResyncScheduler {
    * Requests a resync of `claimant` when this node next reads what other nodes appended, or after 5 s: the owner may have
    * left its node without sending the content.
    */
-  awaitOtherNodes(claimant: Connection): void {
+  awaitOtherNodes(claimant: Member): void {
     this.awaitingNodes.add(claimant);
     this.cancelAwaiting ??= this.options.clock.after(otherNodeMs, () => {
       this.options.whenSettled(() => this.noteCaughtUp());
@@ -67,7 +76,7 @@ export class ResyncScheduler {
     if (this.awaitingNodes.size === 0) return;
     this.cancelAwaiting?.();
     this.cancelAwaiting = undefined;
-    for (const claimant of this.awaitingNodes) this.due.add(claimant);
+    for (const claimant of this.awaitingNodes) this.add(claimant, true);
     this.awaitingNodes.clear();
     this.options.whenSettled(() => this.run());
   }
@@ -78,16 +87,16 @@ export class ResyncScheduler {
     const nowMs = this.options.clock.now();
     let stateVector: Uint8Array | undefined;
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const connection of this.due) {
-      const dueMs = connection.resyncedAtMs + everyMs;
-      if (dueMs > nowMs && connection.mayResync) {
+    for (const [member, lacksContent] of this.due) {
+      const dueMs = member.resyncedAtMs + minIntervalMs;
+      if (dueMs > nowMs && member.mayResync) {
         nextMs = Math.min(nextMs, dueMs);
         continue;
       }
-      this.due.delete(connection);
-      if (!connection.mayResync) continue;
+      this.due.delete(member);
+      if (!member.mayResync) continue;
       stateVector ??= this.options.stateVector();
-      if (stateVector.length < maxVectorBytes) connection.sendSyncStep1(stateVector);
+      if (lacksContent || stateVector.length < maxVectorBytes) member.sendSyncStep1(stateVector);
     }
     if (nextMs === Number.POSITIVE_INFINITY || this.cancel !== undefined) return;
     this.cancel = this.options.clock.after(nextMs - nowMs, () => {
@@ -96,25 +105,29 @@ export class ResyncScheduler {
     });
   }
 
-  /** Removes a connection that has left. Claimants of its client ids get a resync, because they may now supply the content. */
-  forget(connection: Connection): void {
-    this.due.delete(connection);
-    this.awaitingNodes.delete(connection);
-    for (const others of this.claimants.values()) others.delete(connection);
-    if (this.resyncClaimants(connection)) this.options.whenSettled(() => this.run());
-  }
-
-  /** Makes the claimants of `owner` due: deletions of, or additions to, the owner's content could not be accepted before. */
-  private resyncClaimants(owner: Connection): boolean {
-    const claimants = this.claimants.get(owner);
-    if (claimants === undefined) return false;
-    this.claimants.delete(owner);
-    for (const claimant of claimants) this.due.add(claimant);
-    return true;
+  /** Removes a member that has left. Claimants of its client ids get a resync, because they may now supply the content. */
+  forget(member: Member): void {
+    this.due.delete(member);
+    this.awaitingNodes.delete(member);
+    for (const claimants of this.claimants.values()) claimants.delete(member);
+    if (this.addClaimantsOf(member)) this.options.whenSettled(() => this.run());
   }
 
   stop(): void {
     this.cancel?.();
     this.cancelAwaiting?.();
+  }
+
+  private add(member: Member, lacksContent: boolean): void {
+    this.due.set(member, lacksContent || this.due.get(member) === true);
+  }
+
+  /** Makes the claimants of `owner` due: deletions of, or additions to, the owner's content could not be accepted before. */
+  private addClaimantsOf(owner: Member): boolean {
+    const claimants = this.claimants.get(owner);
+    if (claimants === undefined) return false;
+    this.claimants.delete(owner);
+    for (const claimant of claimants) this.add(claimant, true);
+    return true;
   }
 }

@@ -1,32 +1,31 @@
 /**
- * Room holds one open document: the queue of its changes, and the sockets that read it.
+ * Room holds one open document: the queue of its changes, and the members that read and write it.
  *
- * Each update is judged, queued, appended to the log, applied and relayed, in this order. While one batch is being
- * appended, the next one is gathered. A batch is one revision. Therefore the document and its readers see durable
- * updates only. The one exception is a server edit: it changes the document first, and reads wait until it is durable.
+ * Each update passes five stages in this order, and none of them calls back: a connection decodes it, `submit` admits it,
+ * the queue gathers it, BatchWriter appends it, BatchPublisher applies it and sends it out (`pipeline.ts`). While one batch is being
+ * appended, the next one is gathered. A batch is one revision. Therefore the document and its readers see durable updates
+ * only. The one exception is a server edit: it changes the document first, and reads wait until it is durable.
  * When an append fails, the stored state is unknown: the room ends, and the next use loads the document from the log.
  *
  * The room must not know credentials, hosts or storage.
  */
 
 import type { Logger } from "pino";
-import * as Y from "yjs";
+import type * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
-import { AppError, notFound } from "../../api/schema/error.ts";
-import { Connection } from "../connection/connection.ts";
-import { applyBatch, groupBySpeaker, type QueuedUpdate } from "../document/applyBatch.ts";
-import { DocumentSize } from "../document/documentSize.ts";
-import { encodeIntegrated, encodeWhole } from "../document/encodeDocument.ts";
-import { type ClockRange, inspectUpdate } from "../document/inspectUpdate.ts";
-import { encodedBytes, openDocument, tailBytes, upTo } from "../document/openDocument.ts";
-import { runServerEdit } from "../document/serverEdit.ts";
-import { Admission, type AdmissionRequest, type Refusal, type Verdict } from "../document/updateAdmission.ts";
-import type { Clock, ConnectionIdentity, LoadedDocument, Peer, RoomLimits, RoomMetrics, UpdateLog, WriteGuard } from "../ports.ts";
-import { createPresence, type OutgoingEntry, type Presence } from "../presence/presence.ts";
-import type { PresenceNews } from "../presence/remotePresence.ts";
-import { emptyFrame, writeAwareness, writeUpdate } from "../protocol.ts";
+import type { ClockRange } from "../document/inspectUpdate.ts";
+import { LiveDocument } from "../document/liveDocument.ts";
+import { tailBytes } from "../document/openDocument.ts";
+import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
+import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import { createPresence, type Presence } from "../presence/presence.ts";
+import type { NodePresence } from "../presence/remotePresence.ts";
+import { isSameAuthor } from "../presence/user.ts";
+import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
+import { FanOut } from "./fanOut.ts";
+import type { RoomMember } from "./member.ts";
+import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { ResyncScheduler } from "./resyncScheduler.ts";
-import { RoomQueue } from "./roomQueue.ts";
 import { SnapshotScheduler } from "./snapshotScheduler.ts";
 
 export interface RoomOptions {
@@ -40,125 +39,81 @@ export interface RoomOptions {
   /** Called when a batch is durable, so that other nodes can read it. */
   readonly onAppended: (revision: number) => void;
   /** Called when the presence in this room changed, so that other nodes can show it. */
-  readonly onPresence: (news: PresenceNews) => void;
-  /** Called when the room may have become idle or busy: a socket joined or left, or the queue or a snapshot finished. */
+  readonly onPresence: (presence: NodePresence) => void;
+  /** Called when the room may have become idle or busy: a member joined or left, or the queue or a snapshot finished. */
   readonly onActivity: () => void;
-  readonly onConnectionClosed: (connection: Connection) => void;
   /** Called once, when the room ends. The room must not be used afterwards. */
   readonly onEnded: () => void;
 }
 
-/** The room ended before the operation began. Nothing was changed, so the caller may retry in a new room. */
-export class RoomEnded extends Error {
-  override readonly name = "RoomEnded";
-}
-
-interface Submission extends QueuedUpdate<Connection> {
-  readonly author: Author;
-  readonly settle: Settle<number> | undefined;
-}
-
-interface Settle<T> {
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The fence of the lease that guards an edit is out of date. The edit was not stored, and a later edit under it cannot be. */
-export class WriteFenced extends Error {
-  override readonly name = "WriteFenced";
-}
-
-interface EditRequest {
-  readonly author: Author;
-  readonly clientId: number | undefined;
-  /** Skip the edit if the document already has content of `clientId`: the client id serves as the idempotency key. */
-  readonly once: boolean;
-  readonly guard: WriteGuard | undefined;
-  /** Store the edit only if no other node wrote after the revision that it saw; otherwise revert it and run it again. */
-  readonly isExact: boolean;
-  readonly change: (document: Y.Doc, revision: number) => unknown;
-  readonly settle: Settle<EditResult>;
-}
-
-export interface EditResult {
-  readonly revision: number;
-  readonly changed: boolean;
-  readonly repeated: boolean;
-  readonly value?: unknown;
-}
-
-/** An edit that is applied to the document but not yet appended to the log. */
-interface BegunEdit extends EditRequest {
-  readonly update: Uint8Array;
-  readonly value: unknown;
-}
-
-/**
- * Interval of keep-alive frames. A stock client closes a connection on which it receives nothing for 30 s. It expects
- * to receive its own presence, which this server does not send back.
- */
-const lifeSignMs = 20_000;
-const maxKeptAnswers = 4;
-const maxKeptAnswerBytes = 2 * 1024 * 1024;
-
 export class Room {
   readonly articleId: string;
-  readonly presence: Presence<Connection>;
-  readonly connections = new Set<Connection>();
+  readonly presence: Presence<RoomMember>;
   private readonly options: RoomOptions;
-  private readonly queue: RoomQueue<Submission, EditRequest, BegunEdit>;
-  private readonly resyncs: ResyncScheduler;
-  private document: Y.Doc;
-  private size: DocumentSize;
-  private admission: Admission<Connection>;
-  private revision: number;
-  private isEnded = false;
-  private cancelLifeSign: (() => void) | undefined;
-  private heldBytes = 0;
-  private submissions = 0;
-  /** Newest revision of the log that another node, or a look-up of the log's tail, reported. */
-  private heardRevision = 0;
+  private readonly document: LiveDocument<RoomMember>;
+  private readonly queue: Pipeline["queue"];
+  private readonly follower: Pipeline["follower"];
+  private readonly fanOut: FanOut<RoomMember>;
+  private readonly resyncs: ResyncScheduler<RoomMember>;
   private readonly snapshots: SnapshotScheduler;
-  /** Recent sync step 2 answers by state vector: many clients with the same state may reconnect at once. */
-  private readonly answers = new Map<string, Uint8Array>();
+  private isEnded = false;
+  /** Bytes of frames that wait in connections. They count against `room.queue`, as admitted updates do. */
+  private heldBytes = 0;
 
   constructor(options: RoomOptions) {
-    const { clock, limits, loaded } = options;
+    const { articleId, clock, limits, loaded, metrics, updateLog } = options;
     this.options = options;
-    this.articleId = options.articleId;
-    this.presence = createPresence<Connection>({ clock, limits, deliver: deliverPresence, tell: options.onPresence });
-    this.queue = new RoomQueue({
-      first: () => (this.heardRevision > this.revision ? this.catchUp() : undefined),
-      begin: (request) => this.beginEdit(request),
-      // A conditional edit is appended alone, because a failed condition would reject the whole batch.
-      isAlone,
-      write: (batch, begun) => this.append(batch, begun),
-      failed: (error) => this.fail(error),
-      rested: () => options.onActivity(),
+    this.articleId = articleId;
+    const fanOut = new FanOut<RoomMember>({ clock, metrics });
+    this.fanOut = fanOut;
+    this.presence = createPresence<RoomMember>({
+      clock,
+      limits,
+      deliver: (entries, to) => fanOut.sendPresence(entries, to),
+      broadcast: options.onPresence,
     });
+    const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds: clientIdOwners(this.presence) });
+    this.document = document;
     this.resyncs = new ResyncScheduler({
       clock,
       whenSettled: (run) => this.whenSettled(run),
-      stateVector: () => Y.encodeStateVector(this.document),
+      stateVector: () => document.stateVector(),
     });
     this.snapshots = new SnapshotScheduler(
       { batches: loaded.tail.length, bytes: tailBytes(loaded) },
       () => this.saveSnapshot(),
       () => options.onActivity(),
     );
-    this.revision = loaded.revision;
-    this.document = openDocument(loaded);
-    this.size = new DocumentSize(this.document, encodedBytes(loaded));
-    this.admission = this.createAdmission();
+    const { queue, follower } = createPipeline({
+      articleId,
+      updateLog,
+      clock,
+      metrics,
+      document,
+      fanOut,
+      resyncs: this.resyncs,
+      snapshots: this.snapshots,
+      isEnded: () => this.isEnded,
+      onAppended: options.onAppended,
+      onEmptied: options.onActivity,
+      onFailed: (error) => this.fail(error),
+      end: (code, reason, error) => this.end(code, reason, error),
+    });
+    this.queue = queue;
+    this.follower = follower;
   }
 
   get isOpen(): boolean {
     return !this.isEnded;
   }
 
-  /** True when the room has no connection, no queued work and no snapshot in progress. */
+  get members(): ReadonlySet<RoomMember> {
+    return this.fanOut.members;
+  }
+
+  /** True when the room has no member, no queued work and no snapshot in progress. */
   get isIdle(): boolean {
-    return this.connections.size === 0 && this.queue.isSettled && !this.snapshots.isSaving;
+    return this.members.size === 0 && this.queue.isSettled && !this.snapshots.isSaving;
   }
 
   /** True when the log has batches that the last snapshot does not contain. */
@@ -166,28 +121,19 @@ export class Room {
     return this.snapshots.isBehind;
   }
 
-  join(peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
-    const { clock, limits, onConnectionClosed } = this.options;
-    const connection = new Connection({ room: this, peer, identity, extensions, clock, limits, onClosed: onConnectionClosed });
-    this.connections.add(connection);
-    this.presence.join(connection);
+  join(member: RoomMember): void {
+    this.fanOut.add(member);
+    this.presence.join(member);
     this.options.onActivity();
-    this.resync(connection);
-    this.cancelLifeSign ??= clock.after(lifeSignMs, () => this.giveLifeSign());
-    return connection;
+    this.resync(member);
+    this.fanOut.keepAlive();
   }
 
-  private giveLifeSign(): void {
-    for (const connection of this.connections) connection.deliver(emptyFrame);
-    const isNeeded = this.connections.size > 0;
-    this.cancelLifeSign = isNeeded ? this.options.clock.after(lifeSignMs, () => this.giveLifeSign()) : undefined;
-  }
-
-  leave(connection: Connection): void {
-    this.connections.delete(connection);
-    if (this.connections.size === 0) this.answers.clear();
-    this.resyncs.forget(connection);
-    this.presence.leave(connection);
+  leave(member: RoomMember): void {
+    this.fanOut.delete(member);
+    if (this.members.size === 0) this.document.forgetAnswers();
+    this.resyncs.forget(member);
+    this.presence.leave(member);
     this.options.onActivity();
   }
 
@@ -196,44 +142,45 @@ export class Room {
    * The room does not wait for a batch in progress, because updates that the writer sends before its answer may build on
    * the missing offline work. It waits only while the document shows a server edit that is not durable.
    */
-  resync(connection: Connection): void {
+  resync(member: RoomMember): void {
     const send = () => {
-      if (connection.mayResync) connection.sendSyncStep1(Y.encodeStateVector(this.document));
+      if (member.mayResync) member.sendSyncStep1(this.document.stateVector());
     };
     if (this.queue.showsUnwritten) this.whenSettled(send);
     else send();
   }
 
-  /** Judges an update synchronously. An admitted update is durable when a later `whenSettled` callback runs. */
+  /**
+   * Judges an update synchronously and queues it if it is admitted. An admitted update is durable when a later
+   * `whenSettled` callback runs. "overflow": the queue is full, so the update was not judged.
+   */
   submit(
-    question: AdmissionRequest<Connection>,
+    request: UpdateRequest<RoomMember>,
     author: Author,
-    settle?: Settle<number>,
-  ): Verdict<Connection> | { readonly kind: "overflow" } {
-    const bytes = question.update.bytes.length;
-    if (this.admission.queuedBytes + this.heldBytes + bytes > this.options.limits["room.queue"]) return { kind: "overflow" };
-    this.submissions += 1;
-    const verdict = this.admission.judge(question);
+    completion?: Completion<number>,
+  ): Verdict<RoomMember> | { readonly kind: "overflow" } {
+    if (this.waitingBytes + request.update.bytes.length > this.options.limits["room.queue"]) return { kind: "overflow" };
+    const verdict = this.document.judge(request);
+    const { sender } = request;
     if (verdict.kind === "admitted" || verdict.kind === "known") {
-      for (const owner of verdict.owners) this.resyncs.requestResync(owner, question.speaker);
-      if (verdict.awaitsNodes && question.speaker !== undefined) this.resyncs.awaitOtherNodes(question.speaker);
+      for (const owner of verdict.owners) this.resyncs.requestResync(owner, sender);
+      if (verdict.awaitsOtherNodes && sender !== undefined) this.resyncs.awaitOtherNodes(sender);
     }
     if (verdict.kind === "admitted") {
-      const { update } = verdict;
-      const { speaker, isAnswer } = question;
+      const { update, mayBePending } = verdict;
       // A client that sends no presence is identified by the client id under which it writes.
       const [section] = update.sections;
-      if (!isAnswer && speaker !== undefined && update.sections.length === 1 && section !== undefined) {
-        this.presence.claim(speaker, section.clientId);
+      if (!request.isSyncStep2 && sender !== undefined && update.sections.length === 1 && section !== undefined) {
+        this.presence.claim(sender, section.clientId);
       }
-      this.queue.push({ author, speaker, update: update.bytes, isEarly: verdict.isEarly, settle });
+      this.queue.push({ author, sender, update: update.bytes, mayBePending, completion });
     }
     return verdict;
   }
 
   /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
-  refuse(claims: readonly ClockRange[], speaker: Connection | undefined): void {
-    this.admission.refuse(claims, speaker);
+  refuse(clocks: readonly ClockRange[], sender: RoomMember | undefined): void {
+    this.document.refuse(clocks, sender);
   }
 
   countRefusal(code: string): void {
@@ -243,7 +190,7 @@ export class Room {
   /** Adds bytes that wait in a connection to the room's total. Returns false when the total exceeds `room.queue`. */
   hold(bytes: number): boolean {
     this.heldBytes += bytes;
-    return this.admission.queuedBytes + this.heldBytes <= this.options.limits["room.queue"];
+    return this.waitingBytes <= this.options.limits["room.queue"];
   }
 
   release(bytes: number): void {
@@ -251,7 +198,7 @@ export class Room {
   }
 
   edit(request: EditRequest): void {
-    if (this.isEnded) request.settle.reject(new RoomEnded());
+    if (this.isEnded) request.completion.reject(new RoomEnded());
     else this.queue.edit(request);
   }
 
@@ -260,34 +207,29 @@ export class Room {
    * this is already true, `run` is called synchronously. If the room ends first, `abandon` is called instead.
    */
   whenSettled(run: (revision: number) => void, abandon?: () => void): void {
-    this.queue.look(() => run(this.revision), abandon);
+    this.queue.read(() => run(this.document.revision), abandon);
   }
 
-  /** Gives `look` the document and its revision. Call it only inside `whenSettled`. */
-  view<T>(look: (document: Y.Doc, revision: number) => T): T {
-    return look(this.document, this.revision);
+  /** Passes the document and its revision to `read`. Call it only inside `whenSettled`. */
+  read<T>(read: (document: Y.Doc, revision: number) => T): T {
+    return this.document.read(read);
   }
 
   /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */
   encodeAnswer(stateVector: Uint8Array): Uint8Array {
-    const key = Buffer.from(stateVector).toString("latin1");
-    const known = this.answers.get(key);
-    if (known !== undefined) return known;
-    const answer = encodeIntegrated(this.document, stateVector);
-    if (this.answers.size >= maxKeptAnswers) this.answers.clear();
-    if (answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
-    return answer;
+    return this.document.encodeAnswer(stateVector);
   }
 
   /** Reads the log's newest revision. Work queued after this resolves sees everything that other nodes appended up to it. */
-  async freshen(): Promise<void> {
-    this.heard(await this.options.updateLog.tail(this.articleId));
+  async refresh(): Promise<void> {
+    await this.follower.refresh();
+    this.scheduleCatchUp();
   }
 
   /** Notes that the log has grown to `revision`, and schedules reading the batches of other nodes. */
-  heard(revision: number): void {
-    this.heardRevision = Math.max(this.heardRevision, revision);
-    if (this.heardRevision > this.revision) this.queue.schedule();
+  noteRevision(revision: number): void {
+    this.follower.note(revision);
+    this.scheduleCatchUp();
   }
 
   /** Saves a snapshot, so that the next load does not replay the log. */
@@ -295,202 +237,41 @@ export class Room {
     return this.snapshots.save();
   }
 
-  /** Closes every socket and rejects all queued work that has not begun with `error`. */
+  /** Closes every connection and rejects all queued work that has not begun with `error`. */
   end(code: number, reason: string, error: unknown = new RoomEnded()): void {
     if (this.isEnded) return;
     this.isEnded = true;
     this.options.onEnded();
-    for (const connection of [...this.connections]) connection.close(code, reason);
-    this.cancelLifeSign?.();
+    for (const member of [...this.members]) member.close(code, reason);
+    this.fanOut.stop();
     this.presence.stop();
     this.resyncs.stop();
-    const reject = ({ settle }: { readonly settle: Settle<never> | undefined }) => settle?.reject(error);
+    const reject = ({ completion }: { readonly completion: Completion<never> | undefined }) => completion?.reject(error);
     this.queue.end(reject, reject);
     this.document.destroy();
   }
 
-  private createAdmission(): Admission<Connection> {
-    const ownerOf = (clientId: number) => {
-      const owner = this.presence.ownerOf(clientId);
-      return owner?.isWriter ? owner : undefined;
-    };
-    const maySpeakFor = ({ identity: { author } }: Connection, owner: Connection) =>
-      author.username === owner.identity.author.username && author.kind === owner.identity.author.kind;
-    const isElsewhere = (clientId: number, speaker: Connection | undefined) =>
-      this.presence.isElsewhere(clientId, speaker?.identity.author);
-    const { document, size: measure } = this;
-    return new Admission<Connection>({ document, size: measure, limits: this.options.limits, ownerOf, maySpeakFor, isElsewhere });
+  private get waitingBytes(): number {
+    return this.document.queuedBytes + this.heldBytes;
   }
 
-  private beginEdit(request: EditRequest): BegunEdit | Promise<void> | undefined {
-    const { document, revision } = this;
-    const outcome = runServerEdit(document, request.clientId, request.once, () => request.change(document, revision));
-    switch (outcome.kind) {
-      case "repeated":
-        request.settle.resolve({ revision, changed: false, repeated: true });
-        return undefined;
-      case "unchanged":
-        request.settle.resolve({ revision, changed: false, repeated: false, value: outcome.value });
-        return undefined;
-      case "failed":
-        request.settle.reject(outcome.error);
-        return outcome.isDirty ? this.revert() : undefined;
-      case "changed": {
-        const refusal = this.judgeEdit(outcome.update);
-        if (refusal === undefined) return { ...request, update: outcome.update, value: outcome.value };
-        request.settle.reject(new AppError(refusal.code, refusal.detail));
-        return this.revert();
-      }
-    }
-  }
-
-  /** Judges an edit that is already applied. The rules of content and size are those of client updates. */
-  private judgeEdit(update: Uint8Array): Refusal | undefined {
-    const inspected = inspectUpdate(update, this.options.limits);
-    if (inspected.kind === "refused") return { code: "content_not_accepted", detail: inspected.detail };
-    return this.admission.judgeApplied(inspected.update);
-  }
-
-  /** Replaces the document by its durable state, because an edit that was not stored has put it ahead of the log. */
-  private async revert(): Promise<void> {
-    const { submissions } = this;
-    const loaded = await this.options.updateLog.load(this.articleId);
-    if (this.isEnded) return;
-    const before = upTo(loaded, this.revision);
-    if (before === undefined || submissions !== this.submissions || this.queue.hasGathered) {
-      // Updates that arrived meanwhile were judged against the discarded document, so all clients must reconnect.
-      this.end(1012, "the document was reloaded");
-      return;
-    }
-    this.document.destroy();
-    this.document = openDocument(before);
-    this.size = new DocumentSize(this.document, encodedBytes(before));
-    this.admission = this.createAdmission();
-    // Batches that other nodes wrote since then are read and relayed by the usual catch-up.
-    this.heard(loaded.revision);
-  }
-
-  private async append(gathered: readonly Submission[], edit: BegunEdit | undefined): Promise<void> {
-    const { clock, metrics, updateLog } = this.options;
-    const alone = edit !== undefined && isAlone(edit);
-    if (!alone) this.admission.batchStarted();
-    // The log must have the order in which the batch is applied here; otherwise a reloaded document could differ.
-    const batch = groupBySpeaker(gathered);
-    const updates = batch.map(({ author, update }) => ({ author, update }));
-    if (edit !== undefined) updates.unshift({ author: edit.author, update: edit.update });
-    const startedMs = clock.now();
-    const rejectAll = (error: unknown) => {
-      for (const { settle } of batch) settle?.reject(error);
-      edit?.settle.reject(error);
-    };
-    try {
-      const result = await updateLog.append(this.articleId, updates, edit?.guard, edit?.isExact ? this.revision : undefined);
-      if (result.kind === "behind" && edit !== undefined) {
-        await this.revert();
-        this.edit(edit);
-        return;
-      }
-      if (result.kind === "fenced") {
-        rejectAll(new WriteFenced("the lease of this work has moved on"));
-        await this.revert();
-        return;
-      }
-      if (result.kind !== "appended") {
-        rejectAll(notFound());
-        this.end(4409, "the article was deleted", notFound());
-        return;
-      }
-      // Another node wrote in between. Its batches are applied first; otherwise this room's revision would include
-      // batches that its document lacks.
-      if (result.revision > this.revision + 1) await this.catchUp(result.revision);
-      if (this.isEnded) throw new RoomEnded();
-      metrics?.batchAppended(updates.length, clock.now() - startedMs);
-      this.settle(batch, edit, Math.max(result.revision, this.revision));
-      this.options.onAppended(result.revision);
-    } catch (error) {
-      rejectAll(error);
-      throw error;
-    }
-  }
-
-  /** Applies and relays a batch that is durable now, and acknowledges it to its writers. */
-  private settle(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
-    this.apply(batch, edit?.update);
-    if (edit === undefined || !isAlone(edit)) this.admission.batchApplied();
-    this.revision = revision;
-    edit?.settle.resolve({ revision, changed: true, repeated: false, value: edit.value });
-    const speakers = new Set<Connection>();
-    let bytes = edit?.update.length ?? 0;
-    for (const { speaker, settle, update } of batch) {
-      settle?.resolve(revision);
-      if (speaker !== undefined) speakers.add(speaker);
-      bytes += update.length;
-    }
-    for (const speaker of speakers) {
-      speaker.acknowledge(revision);
-      this.resyncs.noteWrite(speaker);
-    }
-    this.resyncs.run();
-    this.snapshots.grow(bytes, this.size.encodedBytes);
-  }
-
-  private apply(batch: readonly QueuedUpdate<Connection>[], already?: Uint8Array): void {
-    this.answers.clear();
-    const { toOthers, toSpeakers } = applyBatch(this.document, batch, already);
-    const frames = new Map<Uint8Array, Uint8Array>();
-    let relayed = 0;
-    for (const connection of this.connections) {
-      const update = toSpeakers.has(connection) ? toSpeakers.get(connection) : toOthers;
-      if (update === undefined) continue;
-      const frame = frames.get(update) ?? writeUpdate(update);
-      frames.set(update, frame);
-      connection.deliver(frame);
-      relayed += 1;
-    }
-    if (relayed > 0) this.options.metrics?.framesRelayed(relayed);
-  }
-
-  /** Reads and applies batches that other nodes appended. `own` is the revision of this room's own batch, which is skipped. */
-  private async catchUp(own?: number): Promise<void> {
-    const { updateLog } = this.options;
-    const read = await updateLog.readAfter(this.articleId, this.revision);
-    let { revision } = this;
-    let updates: readonly { readonly update: Uint8Array }[];
-    if (read.gap) {
-      const { state, tail, revision: loaded } = await updateLog.load(this.articleId);
-      updates = [...(state === undefined ? [] : [{ update: state }]), ...tail.flatMap((batch) => batch.updates)];
-      revision = loaded;
-    } else {
-      updates = read.batches.filter((batch) => batch.revision !== own).flatMap((batch) => batch.updates);
-      revision = read.batches.at(-1)?.revision ?? revision;
-    }
-    if (this.isEnded) return;
-    this.apply(updates.map(({ update }) => ({ update, isEarly: true })));
-    // The text size of remote updates is unknown, so the whole update counts as text until the next full measurement.
-    for (const { update } of updates) this.size.grow({ bytes: update, textBytes: update.length });
-    this.revision = Math.max(this.revision, revision);
-    // A revision that was announced but could not be read is dropped here; the next announcement or poll reports it again.
-    this.heardRevision = Math.min(this.heardRevision, this.revision);
-    this.resyncs.noteCaughtUp();
+  private scheduleCatchUp(): void {
+    if (this.follower.isBehind) this.queue.schedule();
   }
 
   private async saveSnapshot(): Promise<void> {
-    const { log, updateLog } = this.options;
+    const { articleId, log, updateLog } = this.options;
     try {
       await new Promise<void>((resolve, reject) => {
         this.whenSettled((revision) => {
-          const state = encodeWhole(this.document);
-          if (state === undefined) {
-            resolve();
-            return;
-          }
-          this.size.encodedIs(state.length, this.admission.queuedBytes);
-          updateLog.saveState(this.articleId, revision, state).then(resolve, reject);
+          const snapshot = this.document.encodeSnapshot();
+          if (snapshot === undefined) resolve();
+          else updateLog.saveState(articleId, revision, snapshot).then(resolve, reject);
         }, resolve);
       });
     } catch (error) {
       // No data is lost: the log still has every update, and the next due snapshot tries again.
-      log?.warn({ err: error, articleId: this.articleId }, "a document's state could not be kept");
+      log?.warn({ err: error, articleId }, "the snapshot of a document could not be saved");
     }
   }
 
@@ -500,11 +281,13 @@ export class Room {
   }
 }
 
-function isAlone({ guard, isExact }: BegunEdit): boolean {
-  return guard !== undefined || isExact;
-}
-
-function deliverPresence(entries: readonly OutgoingEntry[], to: readonly Connection[]): void {
-  const frame = writeAwareness(entries);
-  for (const connection of to) connection.deliver(frame);
+function clientIdOwners(presence: Presence<RoomMember>): ClientIdOwners<RoomMember> {
+  return {
+    ownerOf(clientId) {
+      const owner = presence.ownerOf(clientId);
+      return owner?.isWriter ? owner : undefined;
+    },
+    mayWriteFor: (sender, owner) => isSameAuthor(sender.identity.author, owner.identity.author),
+    isOnOtherNode: (clientId, sender) => presence.isOnOtherNode(clientId, sender?.identity.author),
+  };
 }

@@ -6,23 +6,23 @@
  */
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
-import type { PresenceNews } from "../presence/remotePresence.ts";
+import type { NodePresence } from "../presence/remotePresence.ts";
 
 export type RoomMessage =
   /** The log has grown to this revision. */
   | { readonly kind: "appended"; readonly revision: number }
   /** A node has just opened the document and asks the other nodes for their presence. */
-  | { readonly kind: "hello" }
-  | { readonly kind: "presence"; readonly news: PresenceNews };
+  | { readonly kind: "opened" }
+  | { readonly kind: "presence"; readonly presence: NodePresence };
 
-const kinds = ["appended", "hello", "presence"] as const;
+const kinds = ["appended", "opened", "presence"] as const;
 
 export function writeRoomMessage(nodeId: string, message: RoomMessage): Uint8Array {
   return encoding.encode((encoder) => {
     encoding.writeVarString(encoder, nodeId);
     encoding.writeUint8(encoder, kinds.indexOf(message.kind));
     if (message.kind === "appended") encoding.writeVarUint(encoder, message.revision);
-    if (message.kind === "presence") encoding.writeVarString(encoder, JSON.stringify(message.news));
+    if (message.kind === "presence") encoding.writeVarString(encoder, JSON.stringify(message.presence));
   });
 }
 
@@ -38,10 +38,10 @@ export function readRoomMessage(
     switch (kinds[decoding.readUint8(decoder)]) {
       case "appended":
         return { nodeId, message: { kind: "appended", revision: decoding.readVarUint(decoder) } };
-      case "hello":
-        return { nodeId, message: { kind: "hello" } };
+      case "opened":
+        return { nodeId, message: { kind: "opened" } };
       case "presence":
-        return { nodeId, message: { kind: "presence", news: JSON.parse(decoding.readVarString(decoder)) as PresenceNews } };
+        return { nodeId, message: { kind: "presence", presence: JSON.parse(decoding.readVarString(decoder)) as NodePresence } };
       default:
         return undefined;
     }

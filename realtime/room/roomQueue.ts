@@ -1,9 +1,9 @@
 /**
- * RoomQueue orders the work of a room: it gathers changes into batches and writes one batch at a time. Edits and looks
- * (reads of the document) keep their place among the changes.
+ * RoomQueue orders the work of a room: it gathers changes into batches and writes one batch at a time. Edits and reads of
+ * the document keep their place among the changes.
  *
- * A look runs when everything received before it is written and the document shows nothing unwritten. An edit changes the
- * document first and is written afterwards, so no look runs in between.
+ * A read runs when everything received before it is written and the document shows nothing unwritten. An edit changes the
+ * document first and is written afterwards, so no read runs in between.
  * The queue must not know what a change or an edit is, or how it is written. The room provides this in `QueueHooks`.
  */
 
@@ -19,15 +19,15 @@ export interface QueueHooks<Change, Edit, Begun> {
   /** Called when some work failed. The stored state is then unknown, and the queue may have stopped. The room must end. */
   readonly failed: (error: unknown) => void;
   /** Called when the queue is empty. */
-  readonly rested: () => void;
+  readonly emptied: () => void;
 }
 
-interface Look {
+interface Read {
   readonly run: () => void;
   readonly abandon: (() => void) | undefined;
 }
 
-type Operation<Edit> = { readonly after: number } & ({ readonly look: Look } | { readonly edit: Edit });
+type Operation<Edit> = { readonly after: number } & ({ readonly read: Read } | { readonly edit: Edit });
 
 export class RoomQueue<Change, Edit, Begun extends object> {
   private readonly hooks: QueueHooks<Change, Edit, Begun>;
@@ -45,7 +45,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     this.hooks = hooks;
   }
 
-  /** True when everything received is written and no work is queued or scheduled. A look can then run at once. */
+  /** True when everything received is written and no work is queued or scheduled. A read can then run at once. */
   get isSettled(): boolean {
     return !this.isBusy && !this.isScheduled && this.gathering.length === 0 && this.operations.length === 0;
   }
@@ -70,10 +70,10 @@ export class RoomQueue<Change, Edit, Begun extends object> {
   }
 
   /** Calls `run` in its turn, or at once when the queue is settled. If the queue ends first, `abandon` is called instead. */
-  look(run: () => void, abandon?: () => void): void {
+  read(run: () => void, abandon?: () => void): void {
     if (this.isEnded) abandon?.();
     else if (this.isSettled) run();
-    else this.operations.push({ after: this.newest, look: { run, abandon } });
+    else this.operations.push({ after: this.newest, read: { run, abandon } });
   }
 
   /** Schedules the next step at the end of this event loop turn, so that all changes of one turn form one batch. */
@@ -87,12 +87,12 @@ export class RoomQueue<Change, Edit, Begun extends object> {
   }
 
   /** Ends the queue and passes all work that has not begun to the callbacks, in order. */
-  end(giveBackChange: (change: Change) => void, giveBackEdit: (edit: Edit) => void): void {
+  end(rejectChange: (change: Change) => void, rejectEdit: (edit: Edit) => void): void {
     this.isEnded = true;
-    for (const change of this.gathering.splice(0)) giveBackChange(change);
+    for (const change of this.gathering.splice(0)) rejectChange(change);
     for (const operation of this.operations.splice(0)) {
-      if ("edit" in operation) giveBackEdit(operation.edit);
-      else operation.look.abandon?.();
+      if ("edit" in operation) rejectEdit(operation.edit);
+      else operation.read.abandon?.();
     }
   }
 
@@ -121,8 +121,8 @@ export class RoomQueue<Change, Edit, Begun extends object> {
       const [next] = this.operations;
       if (next === undefined || next.after > this.writtenNumber) break;
       this.operations.shift();
-      if ("look" in next) {
-        next.look.run();
+      if ("read" in next) {
+        next.read.run();
         if (this.isEnded) return;
         continue;
       }
@@ -133,7 +133,7 @@ export class RoomQueue<Change, Edit, Begun extends object> {
       return;
     }
     if (this.gathering.length > 0) this.work(this.write(undefined));
-    else this.hooks.rested();
+    else this.hooks.emptied();
   }
 
   private async write(begun: Begun | undefined): Promise<void> {

@@ -1,24 +1,25 @@
 /**
- * Rooms manages the open documents of this node: it opens a room at first use, shares it, and closes it when idle.
+ * Rooms is what the rest of the server knows of documents: join a socket or a participant, read, edit, and list presence.
  *
- * Concurrent callers share one load per document. A room that ended is replaced at the next use, and operations that had
- * not begun in it are retried in the new room. Other nodes announce changes over the bus; the changes are read from the log.
+ * Each operation runs in the article's open room (`openRooms.ts`). Rooms connects a room with its connections, which do not
+ * know each other's modules.
  */
-import type { Logger } from "pino";
 import type * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
-import type { Connection } from "../connection/connection.ts";
+import { Connection } from "../connection/connection.ts";
 import { inspectUpdate } from "../document/inspectUpdate.ts";
-import type { Clock, ConnectionIdentity, Peer, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { ConnectionIdentity, Peer } from "../ports.ts";
 import type { PresentMember } from "../presence/remotePresence.ts";
+import { RoomEnded } from "./changes.ts";
+import { createOpenRooms, type OpenRoomsOptions } from "./openRooms.ts";
 import { openParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
-import { Room, RoomEnded } from "./room.ts";
-import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
+import type { Room } from "./room.ts";
+import { SocketQuota } from "./socketQuota.ts";
 
 export type { Connection } from "../connection/connection.ts";
+export { WriteFenced } from "./changes.ts";
 export type { Participant } from "./participant.ts";
-export { WriteFenced } from "./room.ts";
 
 export interface Edited<T> {
   readonly revision: number;
@@ -67,176 +68,41 @@ export interface Rooms {
   drain(): Promise<void>;
 }
 
-export interface RoomsOptions {
-  readonly updateLog: UpdateLog;
-  readonly bus: RoomBus;
-  readonly clock: Clock;
-  readonly limits: RoomLimits;
-  readonly nodeId: string;
-  readonly metrics?: RoomMetrics;
-  readonly log?: Logger;
-  /** How long an idle document stays open, in milliseconds. Default 30 000. */
-  readonly idleMs?: number;
-  /** Poll interval of the log in milliseconds, default 1000. A lost bus message delays other nodes by up to one interval. */
-  readonly pollMs?: number;
-}
-
-interface Entry {
-  readonly opening: Promise<Room>;
-  room: Room | undefined;
-  cancelUnload: (() => void) | undefined;
-  readonly unsubscribe: () => void;
-}
-
-/** Tries per operation. Rooms usually end because the store fails, so more tries would not help. */
-const maxTries = 3;
-
-export function createRooms(options: RoomsOptions): Rooms {
-  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
-  const entries = new Map<string, Entry>();
-  const socketsOfCredential = new Map<string, number>();
-  let connections = 0;
+export function createRooms(options: OpenRoomsOptions): Rooms {
+  const { clock, limits } = options;
+  const rooms = createOpenRooms(options);
+  const quota = new SocketQuota(limits);
   let isDraining = false;
-  let isPolling = false;
 
-  const tell = (articleId: string, message: RoomMessage) => bus.publish(articleId, writeRoomMessage(nodeId, message));
-
-  function hear(entry: Entry, bytes: Uint8Array): void {
-    const heard = readRoomMessage(bytes, nodeId);
-    if (heard === undefined || entry.room === undefined) return;
-    const { room } = entry;
-    if (heard.message.kind === "appended") room.heard(heard.message.revision);
-    else if (heard.message.kind === "hello") room.presence.tellAll();
-    else room.presence.hearNode(heard.nodeId, heard.message.news);
-  }
-
-  /** Reads the log's newest revision for each room with connections, because the bus may have lost an announcement. */
-  function poll(): void {
-    isPolling = false;
-    for (const { room } of entries.values()) {
-      // If the store does not answer, the next poll tries again.
-      if (room !== undefined && room.connections.size > 0) room.freshen().catch(() => {});
-    }
-    schedulePoll();
-  }
-
-  function schedulePoll(): void {
-    if (entries.size === 0 || isPolling) return;
-    isPolling = true;
-    clock.after(pollMs, poll);
-  }
-
-  function open(articleId: string): Promise<Room> {
-    const found = entries.get(articleId);
-    if (found !== undefined) return found.opening;
-    const entry: Entry = {
-      room: undefined,
-      cancelUnload: undefined,
-      opening: updateLog.load(articleId).then((loaded) => {
-        const room = new Room({
-          articleId,
-          loaded,
-          updateLog,
-          clock,
-          limits,
-          metrics,
-          log,
-          onAppended: (revision) => tell(articleId, { kind: "appended", revision }),
-          onPresence: (news) => tell(articleId, { kind: "presence", news }),
-          onActivity: () => noteActivity(entry),
-          onConnectionClosed: (connection) => forgetSocket(connection),
-          onEnded: () => close(articleId, entry),
-        });
-        entry.room = room;
-        tell(articleId, { kind: "hello" });
-        noteActivity(entry);
-        return room;
-      }),
-      unsubscribe: bus.subscribe(articleId, (bytes) => hear(entry, bytes)),
-    };
-    entries.set(articleId, entry);
-    schedulePoll();
-    entry.opening.catch(() => close(articleId, entry));
-    return entry.opening;
-  }
-
-  function close(articleId: string, entry: Entry): void {
-    entry.cancelUnload?.();
-    entry.unsubscribe();
-    if (entries.get(articleId) === entry) entries.delete(articleId);
-  }
-
-  function noteActivity(entry: Entry): void {
-    entry.cancelUnload?.();
-    entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
-  }
-
-  /** Saves a snapshot if needed and closes the room. The room is checked again after saving: it may be in use by then. */
-  async function unload(entry: Entry): Promise<void> {
-    const { room } = entry;
-    if (room === undefined || !room.isIdle) return;
-    if (room.isUnsaved) await room.save();
-    // Saving counts as activity. A room that is not idle here is unloaded by a later call, one idle time after its last use.
-    if (room.isIdle) room.end(1001, "nobody is here");
-  }
-
-  /**
-   * Runs `task` with the article's room. It starts synchronously after the check that the room is open. If the room ends
-   * before the operation begins (`RoomEnded`), the task is retried in a new room.
-   */
-  async function within<T>(articleId: string, task: (room: Room) => Promise<T> | T): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      const room = await open(articleId);
-      try {
-        if (!room.isOpen) throw new RoomEnded();
-        return await task(room);
-      } catch (error) {
-        if (!(error instanceof RoomEnded)) throw error;
-        if (tries === maxTries) throw new AppError("unavailable", "The document cannot be opened now. Try again later.");
-      }
-    }
-  }
-
-  function countSocket(room: Room, { credentialId }: ConnectionIdentity): void {
-    if (isDraining) throw new AppError("unavailable", "The server is about to stop. Connect again.");
-    const ofCredential = socketsOfCredential.get(credentialId) ?? 0;
-    if (room.connections.size >= limits["sockets.article"]) throw new AppError("rate_limited", "The article has too many open sockets.");
-    if (ofCredential >= limits["sockets.credential"]) throw new AppError("rate_limited", "The credential has too many open sockets.");
-    countIn({ credentialId });
-  }
-
-  function countIn({ credentialId }: Pick<ConnectionIdentity, "credentialId">): void {
-    socketsOfCredential.set(credentialId, (socketsOfCredential.get(credentialId) ?? 0) + 1);
-    connections += 1;
-  }
-
-  function forgetSocket({ credentialId }: Connection): void {
-    const left = (socketsOfCredential.get(credentialId) ?? 1) - 1;
-    if (left > 0) socketsOfCredential.set(credentialId, left);
-    else socketsOfCredential.delete(credentialId);
-    connections -= 1;
+  function join(room: Room, peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
+    quota.add(identity.credentialId);
+    const onClosed = ({ credentialId }: Connection) => quota.remove(credentialId);
+    const connection = new Connection({ room, peer, identity, extensions, clock, limits, onClosed });
+    room.join(connection);
+    return connection;
   }
 
   return {
     connect(articleId, peer, identity, { extensions }) {
-      return within(articleId, (room) => {
-        countSocket(room, identity);
-        return room.join(peer, identity, extensions);
+      return rooms.within(articleId, (room) => {
+        if (isDraining) throw new AppError("unavailable", "The server is about to stop. Connect again.");
+        quota.check(room.members.size, identity.credentialId);
+        return join(room, peer, identity, extensions);
       });
     },
 
     read(articleId, view) {
-      return within(articleId, async (room) => {
-        await room.freshen();
+      return rooms.within(articleId, async (room) => {
+        await room.refresh();
         return new Promise((resolve, reject) => {
-          const look = () => {
+          const run = () => {
             try {
-              resolve(room.view(view));
+              resolve(room.read(view));
             } catch (error) {
               reject(error);
             }
           };
-          room.whenSettled(look, () => reject(new RoomEnded()));
+          room.whenSettled(run, () => reject(new RoomEnded()));
         });
       });
     },
@@ -248,19 +114,12 @@ export function createRooms(options: RoomsOptions): Rooms {
       change: (document: Y.Doc, revision: number) => T,
       isExact = false,
     ) {
-      return within(articleId, async (room) => {
+      return rooms.within(articleId, async (room) => {
         // Another node may have stored this edit already and stopped before it could announce it.
-        if (clientId !== undefined) await room.freshen();
+        if (clientId !== undefined) await room.refresh();
         return new Promise<Edited<T>>((resolve, reject) => {
-          room.edit({
-            author,
-            clientId,
-            once: true,
-            guard: undefined,
-            isExact,
-            change,
-            settle: { resolve: (edited) => resolve(edited as Edited<T>), reject },
-          });
+          const completion = { resolve: (edited: Edited<unknown>) => resolve(edited as Edited<T>), reject };
+          room.edit({ author, clientId, once: true, guard: undefined, isExact, change, completion });
         });
       });
     },
@@ -271,50 +130,43 @@ export function createRooms(options: RoomsOptions): Rooms {
       }
       const inspected = inspectUpdate(update, limits);
       if (inspected.kind === "refused") throw new AppError("content_not_accepted", inspected.detail);
-      const question = { update: inspected.update, isAnswer: false, afterRefusal: false, owesAnswer: false };
-      return within(
+      const request = { update: inspected.update, isSyncStep2: false, afterRefusal: false, owesSyncStep2: false };
+      return rooms.within(
         articleId,
         (room) =>
           new Promise((resolve, reject) => {
-            const settle = { resolve: (revision: number) => resolve({ revision }), reject };
-            const ended = () => reject(new RoomEnded());
-            const offer = (waited: number): void => {
-              const verdict = room.submit({ ...question, waited }, author, settle);
-              if (verdict.kind === "known") room.whenSettled(settle.resolve, ended);
-              else if (verdict.kind === "wait") room.whenSettled(() => offer(waited + 1), ended);
+            const completion = { resolve: (revision: number) => resolve({ revision }), reject };
+            const abandon = () => reject(new RoomEnded());
+            const submit = (waits: number): void => {
+              const verdict = room.submit({ ...request, waits }, author, completion);
+              if (verdict.kind === "known") room.whenSettled(completion.resolve, abandon);
+              else if (verdict.kind === "wait") room.whenSettled(() => submit(waits + 1), abandon);
               else if (verdict.kind === "refused") reject(new AppError(verdict.refusal.code, verdict.refusal.detail));
               else if (verdict.kind === "overflow") reject(new AppError("unavailable", "Too many changes of this document are waiting."));
             };
-            offer(0);
+            submit(0);
           }),
       );
     },
 
     participate(articleId, participant) {
-      const seat = (room: Room, peer: Peer, identity: ConnectionIdentity) => {
-        countIn(identity);
-        return room.join(peer, identity, false);
-      };
-      return openParticipant({ clock, attach: seat, within: (task) => within(articleId, task) }, participant);
+      const attach = (room: Room, peer: Peer, identity: ConnectionIdentity) => join(room, peer, identity, false);
+      return openParticipant({ clock, attach, within: (task) => rooms.within(articleId, task) }, participant);
     },
 
-    presence(articleId) {
-      return entries.get(articleId)?.room?.presence.list() ?? [];
-    },
+    presence: (articleId) => rooms.get(articleId)?.presence.list() ?? [],
 
-    stats() {
-      return { rooms: entries.size, connections };
-    },
+    stats: () => ({ rooms: rooms.size, connections: quota.connections }),
 
     async drain() {
       isDraining = true;
-      const opening = [...entries.values()].map(async ({ opening: opened }) => {
-        const room = await opened;
-        for (const connection of [...room.connections]) connection.close(1012, "the server is restarting");
+      const draining = rooms.list().map(async (opening) => {
+        const room = await opening;
+        for (const member of [...room.members]) member.close(1012, "the server is restarting");
         await new Promise<void>((resolve) => room.whenSettled(() => resolve(), resolve));
       });
       // Failed openings are ignored, because a document that cannot be opened has no queued changes.
-      await Promise.allSettled(opening);
+      await Promise.allSettled(draining);
     },
   };
 }

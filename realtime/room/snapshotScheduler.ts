@@ -8,15 +8,16 @@ const maxBatches = 500;
 const maxBytes = 1024 * 1024;
 
 export class SnapshotScheduler {
+  /** What the log has beyond the last snapshot. */
   private behind: { batches: number; bytes: number };
   private saving: Promise<void> | undefined;
-  private readonly keep: () => Promise<void>;
-  private readonly onKept: () => void;
+  private readonly saveSnapshot: () => Promise<void>;
+  private readonly onSaved: () => void;
 
-  constructor(behind: { batches: number; bytes: number }, keep: () => Promise<void>, onKept: () => void) {
+  constructor(behind: { batches: number; bytes: number }, saveSnapshot: () => Promise<void>, onSaved: () => void) {
     this.behind = behind;
-    this.keep = keep;
-    this.onKept = onKept;
+    this.saveSnapshot = saveSnapshot;
+    this.onSaved = onSaved;
   }
 
   get isBehind(): boolean {
@@ -36,9 +37,9 @@ export class SnapshotScheduler {
   save(): Promise<void> {
     if (this.saving !== undefined) return this.saving;
     this.behind = { batches: 0, bytes: 0 };
-    this.saving = this.keep().finally(() => {
+    this.saving = this.saveSnapshot().finally(() => {
       this.saving = undefined;
-      this.onKept();
+      this.onSaved();
     });
     return this.saving;
   }
