@@ -1,4 +1,4 @@
-/** Questions, answers and confirmations; how far a socket may fall behind or run ahead. */
+/** Sync steps, acknowledgements, and the limits of one socket. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
@@ -10,34 +10,40 @@ afterEach(() => rig.close());
 
 const api = { username: "api", kind: "key" } as const;
 
-describe("questions and answers", () => {
-  it("[RT15] a writer is asked when it joins and at most every 250 ms after it wrote; a refused one no more", async () => {
+/** Writes under so many client ids that the state vector of the document has more than 4 KiB. */
+async function fillStateVector(): Promise<void> {
+  const sections = Array.from({ length: 1000 }, (_, at) => ({ clientId: 2 ** 31 + at, clock: 0, structs: [struct.text("x")] }));
+  await rig.rooms.applyUpdate(articleId, api, rawUpdate(sections));
+}
+
+describe("sync steps", () => {
+  it("[RT15] a writer gets sync step 1 on join and every 250 ms after a write, until it is refused", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     await settle(rig.clients);
-    expect(ada.questions).toBe(1);
+    expect(ada.resyncs).toBe(1);
     await rig.time.advance(300);
     for (let times = 0; times < 10; times += 1) {
       ada.type("x");
       await settle(rig.clients);
     }
-    expect(ada.questions).toBe(2);
+    expect(ada.resyncs).toBe(2);
     await rig.time.advance(250);
     await settle(rig.clients);
-    expect(ada.questions).toBe(3);
+    expect(ada.resyncs).toBe(3);
     await rig.time.advance(2000);
     await settle(rig.clients);
-    expect(ada.questions).toBe(3);
+    expect(ada.resyncs).toBe(3);
     ada.document.getText("research.md").insert(0, "x", { bold: true });
     await settle(rig.clients);
     await rig.time.advance(2000);
     ada.type("y");
     await settle(rig.clients);
     expect(ada.denied.length).toBeGreaterThan(0);
-    expect(ada.questions).toBe(3);
+    expect(ada.resyncs).toBe(3);
   });
 
-  it("[RT15] a frame that was lost on the way is found by the server's question", async () => {
+  it("[RT15] the server's sync step 1 recovers a lost frame", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await settle(rig.clients);
@@ -51,10 +57,9 @@ describe("questions and answers", () => {
     expect(bob.text).toBe("lost found");
   });
 
-  it("[RT15] once the state vector has 4 KiB nobody is asked after writing, but still at joining", async () => {
+  it("[RT15] with a state vector of 4 KiB a writer gets sync step 1 on join only", async () => {
     rig = createRealtimeRig();
-    const sections = Array.from({ length: 1000 }, (_, at) => ({ clientId: 2 ** 31 + at, clock: 0, structs: [struct.text("x")] }));
-    await rig.rooms.applyUpdate(articleId, api, rawUpdate(sections));
+    await fillStateVector();
     const ada = await rig.join("ada");
     await settle(rig.clients);
     await rig.time.advance(1000);
@@ -62,10 +67,48 @@ describe("questions and answers", () => {
     await settle(rig.clients);
     await rig.time.advance(1000);
     await settle(rig.clients);
-    expect(ada.questions).toBe(1);
+    expect(ada.resyncs).toBe(1);
   });
 
-  it("[RT15] what a client repeats in its answers is not stored again", async () => {
+  it("[RT70] the server's sync step 1 recovers a lost frame, also with a state vector of 4 KiB", async () => {
+    rig = createRealtimeRig();
+    await fillStateVector();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await settle(rig.clients);
+    await rig.time.advance(300);
+    const before = ada.text;
+    ada.type("lost ");
+    ada.toServer = [];
+    ada.type("found");
+    await settle(rig.clients);
+    await rig.time.advance(300);
+    await settle(rig.clients);
+    expect(bob.text).toBe(`${before}lost found`);
+    expect(ada.resyncs).toBe(2);
+    await rig.time.advance(2000);
+    await settle(rig.clients);
+    expect(ada.resyncs).toBe(2);
+  });
+
+  it("[RT70] the owner of cut-out text is asked for it, also with a state vector of 4 KiB", async () => {
+    rig = createRealtimeRig();
+    await fillStateVector();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await settle(rig.clients);
+    await rig.time.advance(300);
+    const before = ada.text;
+    ada.type("lost");
+    ada.toServer = [];
+    // Bob gets ada's text without the server and sends all that it has.
+    Y.applyUpdate(bob.document, Y.encodeStateAsUpdate(ada.document), bob);
+    bob.send(updateFrame(Y.encodeStateAsUpdate(bob.document), 1));
+    await settle([bob]);
+    expect(await rig.liveText()).toBe(before);
+    await settle(rig.clients);
+    expect(await rig.liveText()).toBe(`${before}lost`);
+  });
+
+  it("[RT15] content that a client repeats in its sync step 2 is not stored again", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.type("some text");
@@ -76,7 +119,7 @@ describe("questions and answers", () => {
     ada.document.getText("content.md").delete(0, 1);
     ada.deliver();
     await turns();
-    // Its whole state, with a deletion that is just being written.
+    // The client's whole state, with a deletion that is being written.
     ada.send(updateFrame(Y.encodeStateAsUpdate(ada.document), 1));
     ada.deliver();
     await turns();
@@ -85,7 +128,7 @@ describe("questions and answers", () => {
     expect(rig.log.batches(articleId)).toHaveLength(2);
   });
 
-  it("[RT16] a client that asked is told the stored revision of what it wrote, also when it was stored before", async () => {
+  it("[RT16] a client with extensions gets the stored revision, also for content that it repeats", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada", { extensions: true });
     await settle(rig.clients);
@@ -101,7 +144,7 @@ describe("questions and answers", () => {
     expect(ada.acks).toEqual([1, 2, 2]);
   });
 
-  it("[RT18] answers to sync-step-1 wait for their rate, and several are answered by one", async () => {
+  it("[RT18] answers to sync step 1 wait for their rate, and one answer serves several requests", async () => {
     rig = createRealtimeRig({ limits: { "socket.syncAnswers": { count: 2, seconds: 1, burst: 2 } } });
     const ada = await rig.join("ada");
     await settle(rig.clients);
@@ -116,7 +159,7 @@ describe("questions and answers", () => {
     expect(ada.answers).toBe(3);
   });
 
-  it("[RT18] answers wait for their bytes and for a client that has not taken the last one", async () => {
+  it("[RT18] an answer waits for its byte rate and until the client has read the last one", async () => {
     rig = createRealtimeRig({ limits: { "socket.syncBytes": { count: 1000, seconds: 1, burst: 1000 }, "socket.buffer": 4000 } });
     await rig.rooms.edit(articleId, api, 1, (document) => document.getText("content.md").insert(0, "x".repeat(3000)));
     const ada = await rig.join("ada");
@@ -145,7 +188,7 @@ describe("sockets", () => {
     expect(rig.rooms.stats().connections).toBe(1);
   });
 
-  it("[RT17] a reader that falls behind by more than socket.buffer is closed with 1013 and resyncs whole", async () => {
+  it("[RT17] a reader that is behind by more than socket.buffer is closed with 1013 and can resync", async () => {
     rig = createRealtimeRig({ limits: { "socket.buffer": 2000 } });
     const [ada, slow] = [await rig.join("ada"), await rig.join("slow")];
     await settle(rig.clients);
@@ -166,7 +209,7 @@ describe("sockets", () => {
     expect(slow.text).toBe(ada.text);
   });
 
-  it("[RT26] an idle client hears something at least every 20 s", async () => {
+  it("[RT26] an idle client receives a frame at least every 20 s", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada", { mayWrite: false });
     await settle(rig.clients);
@@ -180,7 +223,7 @@ describe("sockets", () => {
     expect(rig.rooms.stats().rooms).toBe(0);
   });
 
-  it("[RT18] more frames or bytes than a socket may send close it with 4429", async () => {
+  it("[RT18] a socket that sends too many frames or bytes is closed with 4429", async () => {
     const rate = { count: 10, seconds: 1, burst: 20 };
     rig = createRealtimeRig({ limits: { "socket.frames": rate } });
     const ada = await rig.join("ada");
@@ -195,7 +238,7 @@ describe("sockets", () => {
     expect(bob.peer.closed?.code).toBe(4429);
   });
 
-  it("[RT18] a writer that fills the queue of a document is closed with 1013; the others go on", async () => {
+  it("[RT18] a writer that fills the queue of a document is closed with 1013; the others stay", async () => {
     rig = createRealtimeRig({ limits: { "room.queue": 10_000 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await settle(rig.clients);

@@ -8,7 +8,7 @@ import { claimedClocks, inspectUpdate } from "./inspectUpdate.ts";
 const inspect = (bytes: Uint8Array) => inspectUpdate(bytes, defaultLimits);
 
 describe("inspection of updates", () => {
-  it("[RT8] text and deletions in the three files are accepted, as Yjs reads them", () => {
+  it("[RT8] text and deletions in the three files are accepted and read as Yjs reads them", () => {
     const update = updateOf((document) => {
       document.getText("content.md").insert(0, "Grüße 🎈, world");
       document.getText("content.md").delete(2, 3);
@@ -41,17 +41,17 @@ describe("inspection of updates", () => {
     expect(inspected).toMatchObject({ kind: "accepted", update: { sections: [{ from: 0, to: 2 * most + 1, hasRuns: true }] } });
   });
 
-  it("an empty update is accepted and says nothing", () => {
+  it("an empty update is accepted and has no content", () => {
     expect(inspect(new Uint8Array([0, 0]))).toMatchObject({ kind: "accepted", update: { sections: [], deletes: [] } });
   });
 
-  it("tells what a refused update claims", () => {
+  it("the claimed clocks of a refused update can be read", () => {
     const bold = updateOf((document) => document.getText("content.md").insert(0, "bold", { bold: true }), 5);
     expect(claimedClocks(bold)).toEqual([{ clientId: 5, from: 0, to: 6 }]);
     expect(claimedClocks(new Uint8Array([1, 255]))).toEqual([]);
   });
 
-  it("[RT8] whatever is accepted, Yjs applies without complaint and reads the same", () => {
+  it("[RT8] Yjs applies every accepted update without an error and reads the same content", () => {
     const base = new Y.Doc();
     base.clientID = 1;
     base.getText("content.md").insert(0, "the text that stands already, quite a long one");

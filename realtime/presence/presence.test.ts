@@ -1,4 +1,4 @@
-/** Presence over queued sockets: who may say what about whom. */
+/** Presence over queued sockets: which client may publish which state. */
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { applyAwarenessUpdate } from "y-protocols/awareness";
@@ -15,7 +15,7 @@ interface ShownUser {
   readonly color: string;
 }
 
-/** What `reader` sees of the client id of `of`. */
+/** State that `reader` shows for the client id of `of`. */
 function seen(reader: PairedClient, of: PairedClient): { user?: ShownUser; cursor?: unknown } | undefined {
   return reader.awareness.getStates().get(of.document.clientID);
 }
@@ -35,7 +35,7 @@ function presenceFrame(entries: readonly { clientId: number; clock: number; json
   });
 }
 
-/** Everything moves, and what is gathered goes out. */
+/** Delivers all frames, and lets gathered presence be sent. */
 async function calm(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await settle(rig.clients);
@@ -45,7 +45,7 @@ async function calm(): Promise<void> {
 }
 
 describe("presence", () => {
-  it("[RT19] everybody sees who is there, with the name of the credential whatever the client says", async () => {
+  it("[RT19] members are shown with the name of their credential, not the name that the client sends", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     bob.awareness.setLocalState({ user: { name: "ada", color: "red", username: "ada" }, cursor: { at: 3 } });
@@ -64,7 +64,7 @@ describe("presence", () => {
     ]);
   });
 
-  it("[RT45] own fields of user are kept, those of the server are not theirs to set, and what is no object is left out", async () => {
+  it("[RT45] a client's own fields of user are kept, except the server's fields and values not an object", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -84,7 +84,7 @@ describe("presence", () => {
     }
   });
 
-  it("[RT19] a socket speaks for no client id that another introduced, with whatever clock", async () => {
+  it("[RT19] a socket cannot publish under a client id that another one introduced, at any clock", async () => {
     rig = createRealtimeRig();
     const [ada, bob, mal] = [await rig.join("ada"), await rig.join("bob"), await rig.join("mal")];
     bob.awareness.setLocalStateField("cursor", 1);
@@ -102,7 +102,7 @@ describe("presence", () => {
     expect(mal.peer.closed).toBeUndefined();
   });
 
-  it("[RT19] a clock spent to its end by one socket does not silence the next that has the client id", async () => {
+  it("[RT19] the highest clock from one socket does not block the next owner of the client id", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -117,7 +117,7 @@ describe("presence", () => {
     expect(seen(ada, bob)?.user?.username).toBe("bob");
   });
 
-  it("[RT19] a stock client sends back what it hears; that neither comes back to life nor is said again", async () => {
+  it("[RT19] the echo of a stock client neither restores a removed state nor is relayed", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -134,7 +134,7 @@ describe("presence", () => {
     expect(seen(cyd, bob)).toBeUndefined();
   });
 
-  it("[RT19] a client that reconnects takes its client id over from its own dead socket, and from nobody else's", async () => {
+  it("[RT19] a client that reconnects takes over its client id from its own dead socket", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     const bob = await rig.join("bob");
@@ -152,7 +152,7 @@ describe("presence", () => {
     expect(seen(ada, bob)?.cursor).toBe("back");
   });
 
-  it("[RT19] a client that heard its own state from another tab is still heard after it reconnects", async () => {
+  it("[RT19] a client that got its own state from another tab is still shown after a reconnect", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -175,7 +175,7 @@ describe("presence", () => {
     expect(seen(ada, bob)).toMatchObject({ cursor: 1, user: { username: "bob" } });
   });
 
-  it("[RT19] a state goes when its socket closes, and after 30 s of silence; a renewal keeps it", async () => {
+  it("[RT19] a state is removed when its socket closes, or after 30 s without a renewal", async () => {
     rig = createRealtimeRig();
     const [ada, bob, cyd] = [await rig.join("ada"), await rig.join("bob"), await rig.join("cyd")];
     await calm();
@@ -195,7 +195,7 @@ describe("presence", () => {
     expect(seen(ada, cyd)).toBeUndefined();
   });
 
-  it("[RT19] states over their size, client ids over their number and frames over their rate are dropped, the newest kept", async () => {
+  it("[RT19] too large states, too many client ids and too many frames are dropped; the newest is kept", async () => {
     rig = createRealtimeRig({ limits: { "awareness.rate": { count: 1, seconds: 1, burst: 2 }, "awareness.states": 3 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -219,7 +219,7 @@ describe("presence", () => {
     expect(introduced).toHaveLength(2);
   });
 
-  it("[RT19] a client that shows nothing of itself sees the others all the same", async () => {
+  it("[RT19] a client that publishes no presence still sees the others", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();
@@ -237,7 +237,7 @@ describe("presence", () => {
     expect(seen(ada, bob)).toBeUndefined();
   });
 
-  it("[RT19] who asks is told of the others, and of a new name or mode when access changes", async () => {
+  it("[RT19] a presence query returns the others, and a changed name or mode is shown", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await calm();

@@ -1,4 +1,4 @@
-/** Presence of one document over two nodes, whose bus may lose what it is given. */
+/** Presence of one document on two nodes with a bus that may lose messages. */
 import { afterEach, expect, it } from "vitest";
 import * as Y from "yjs";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
@@ -11,7 +11,7 @@ function seen(reader: PairedClient, of: PairedClient): { user?: { username: stri
   return reader.awareness.getStates().get(of.document.clientID);
 }
 
-/** Everything moves, and what is gathered goes out. */
+/** Delivers all frames, and lets gathered presence be sent. */
 async function calm(ms = 40): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
     await settle(rig.clients);
@@ -26,7 +26,7 @@ const names = (node: number) =>
     .map(({ username }) => username)
     .toSorted();
 
-it("[RT40] who is in a document is seen by those on another node: who came before, who comes later, who moves and who goes", async () => {
+it("[RT40] members on another node are shown: on join, later, when they move, and until they leave", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const ada = await rig.join("ada", { node: 0 });
   ada.awareness.setLocalState({ cursor: { at: 1 } });
@@ -49,7 +49,7 @@ it("[RT40] who is in a document is seen by those on another node: who came befor
   expect(names(1)).toEqual(["bob"]);
 });
 
-it("[RT40] what the bus lost is told again, and a node that is not heard of any more is forgotten with all who were on it", async () => {
+it("[RT40] lost presence is sent again, and a silent node is removed with all its members", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 1 })];
   rig.silenceBus(true);
@@ -65,7 +65,7 @@ it("[RT40] what the bus lost is told again, and a node that is not heard of any 
   expect(names(1)).toEqual(["bob"]);
 });
 
-it("[RT40] a client that comes back on another node stays one, and its old socket's end takes nothing away", async () => {
+it("[RT40] a client that reconnects to another node stays shown when its old socket ends", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 0 })];
   ada.awareness.setLocalState({ cursor: { at: 1 } });
@@ -83,7 +83,7 @@ it("[RT40] a client that comes back on another node stays one, and its old socke
   expect(seen(bob, ada)).toMatchObject({ cursor: { at: 5 }, user: { username: "ada" } });
 });
 
-it("[RT40] nobody speaks, and nobody writes, under the client id of somebody else who is on another node", async () => {
+it("[RT40] a client cannot publish or write under a client id that another author has on another node", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const [ada, eve] = [await rig.join("ada", { node: 0 }), await rig.join("eve", { node: 1 })];
   ada.awareness.setLocalState({ cursor: { at: 1 } });
@@ -102,7 +102,7 @@ it("[RT40] nobody speaks, and nobody writes, under the client id of somebody els
   expect(seen(bob, ada)).toMatchObject({ cursor: { at: 1 }, user: { username: "ada" } });
 });
 
-it("[RT41] a read sees what was durable on any node when it was asked, and a node hears within a poll what the bus lost", async () => {
+it("[RT41] a read shows all that is durable on any node; a poll finds what the bus lost", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 1 })];
   await settle(rig.clients);
@@ -117,7 +117,7 @@ it("[RT41] a read sees what was durable on any node when it was asked, and a nod
   expect(bob.text).toBe("unheard again");
 });
 
-it("[RT41] an edit that was made on another node is not made again", async () => {
+it("[RT41] an edit that another node made is not made again", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   await rig.join("bob", { node: 1 });
   await settle(rig.clients);

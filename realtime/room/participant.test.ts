@@ -1,4 +1,4 @@
-/** Agents in a document: seen by all, writing under one client id and a lease, taking back only their own. */
+/** Agents in a document: presence, edits under a lease, and the revert of their own text. */
 import { afterEach, expect, it } from "vitest";
 import * as Y from "yjs";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
@@ -21,7 +21,7 @@ interface Seen {
   readonly cursor?: { readonly anchor: unknown };
 }
 
-it("[RT34] an agent is seen while it writes, with its name and its cursor, and gone when it leaves", async () => {
+it("[RT34] an agent is shown with its name and cursor while it writes, until it leaves", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -37,11 +37,11 @@ it("[RT34] an agent is seen while it writes, with its name and its cursor, and g
   const anchor = Y.createRelativePositionFromJSON(state.cursor?.anchor);
   expect(Y.createAbsolutePositionFromRelativePosition(anchor, bob.document)?.index).toBe("First. Second.".length);
   expect(rig.rooms.presence(articleId)).toContainEqual(expect.objectContaining({ username: "ada", kind: "agent", mode: "write" }));
-  // Typing before it moves the cursor along.
+  // Text inserted before the cursor moves the cursor.
   bob.type("Zero. ", 0);
   await settle(rig.clients);
   expect(Y.createAbsolutePositionFromRelativePosition(anchor, bob.document)?.index).toBe("Zero. First. Second.".length);
-  // It stays while it thinks, and clients forget nobody who is silent for half a minute only.
+  // The agent renews its presence while it writes nothing. Clients would remove it after 30 s without a renewal.
   for (let second = 0; second < 60; second += 5) {
     await rig.time.advance(5000);
     await settle(rig.clients);
@@ -54,7 +54,7 @@ it("[RT34] an agent is seen while it writes, with its name and its cursor, and g
   expect(rig.rooms.presence(articleId).map(({ kind }) => kind)).toEqual(["user"]);
 });
 
-it("[RT35] text that an agent wrote is durable before anybody sees it, and written under its author", async () => {
+it("[RT35] text of an agent is durable before it is shown, and is stored under the agent's author", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -71,7 +71,7 @@ it("[RT35] text that an agent wrote is durable before anybody sees it, and writt
   expect(rig.log.batches(articleId).map(({ updates }) => updates.map((update) => update.author))).toEqual([[author]]);
 });
 
-it("[RT36] once its lease has moved on nothing an agent writes is stored or seen, and what others typed beside it is", async () => {
+it("[RT36] after an agent lost its lease its text is neither stored nor shown; other people's text is", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -91,14 +91,14 @@ it("[RT36] once its lease has moved on nothing an agent writes is stored or seen
   const fresh = await rig.join("cyd");
   await settle(rig.clients);
   expect(fresh.text).toBe("kept bob");
-  // The one who holds the lease now goes on.
+  // The new holder of the lease continues.
   const next = await enter(501, 2);
   await next.edit(append(" on"));
   await settle(rig.clients);
   expect(bob.text).toBe("kept bob on");
 });
 
-it("[RT37] taking back removes what an agent's earlier attempt typed and not a letter of anybody else", async () => {
+it("[RT37] a revert removes the text of an agent's earlier attempt and no text of others", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -107,7 +107,7 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   const first = await enter(500);
   await first.edit(append("The agent begins and stops in the mid"));
   await settle(rig.clients);
-  // Somebody writes inside what the agent typed, and deletes some of it.
+  // Bob writes inside the agent's text and deletes some of it.
   bob.type(" (really?)", bob.text.indexOf(" begins"));
   bob.document.getText("content.md").delete(bob.text.indexOf("stops"), 6);
   bob.type(" Bob's end.");
@@ -121,13 +121,13 @@ it("[RT37] taking back removes what an agent's earlier attempt typed and not a l
   await second.edit(append(" Once more."));
   await settle(rig.clients);
   expect(bob.text).toBe("Bob's start.  (really?) Bob's end. Once more.");
-  // Nothing is left to take back: nothing changes.
+  // Nothing is left to revert, so no batch is written.
   const before = rig.log.batches(articleId).length;
   await second.revert([500]);
   expect(rig.log.batches(articleId)).toHaveLength(before);
 });
 
-it("[RT37] what an agent writes right after taking back stands where it was put, and in nobody's words", async () => {
+it("[RT37] text that an agent writes right after a revert goes to the intended position", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -146,7 +146,7 @@ it("[RT37] what an agent writes right after taking back stands where it was put,
   expect(bob.text).toBe("Bob's line. [Bob was here]A draft.");
 });
 
-it("[RT37] taking back finds what was typed on another node that did not live to tell", async () => {
+it("[RT37] a revert finds text that another node stored without announcing it", async () => {
   rig = createRealtimeRig({ nodes: 2 });
   const bob = await rig.join("bob");
   await settle(rig.clients);
@@ -163,7 +163,7 @@ it("[RT37] taking back finds what was typed on another node that did not live to
   expect(await rig.liveText()).toBe("Bob. A draft.");
 });
 
-it("[RT34] an agent goes on in a room that had to be opened anew", async () => {
+it("[RT34] an agent continues after its room ended and was opened again", async () => {
   rig = createRealtimeRig();
   const agent = await enter(500);
   await agent.edit(append("one "));

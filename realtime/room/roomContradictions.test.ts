@@ -1,4 +1,4 @@
-/** Updates that no editor makes: text of a time to come, and two versions of one clock. Whoever writes them harms nobody. */
+/** Updates that no editor makes: clocks that do not exist yet, and two versions of one clock. They must not affect others. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
@@ -12,14 +12,14 @@ const api = { username: "api", kind: "key" } as const;
 const prepend = (text: string) => rig.rooms.edit(articleId, api, undefined, (document) => document.getText("content.md").insert(0, text));
 const serverId = () => rig.rooms.read(articleId, (document) => document.clientID);
 
-/** What the log holds, read one update after another as after a crash. */
+/** Text of the log when its updates are applied one after another, as after a crash. */
 function replayed(): string {
   const document = new Y.Doc();
   for (const { updates } of rig.log.batches(articleId)) for (const { update } of updates) Y.applyUpdate(document, update);
   return document.getText("content.md").toString();
 }
 
-/** Everybody leaves; the document is kept as a state, closed, and loaded from it. */
+/** Disconnects all clients, lets the document be saved and closed, and loads it from its snapshot. */
 async function reloaded(): Promise<string> {
   for (const client of rig.clients) client.disconnect();
   await rig.time.advance(61_000);
@@ -28,7 +28,7 @@ async function reloaded(): Promise<string> {
 }
 
 describe("contradictory updates", () => {
-  it("[RT8] a text that goes on where a GC run ends cannot make the article impossible to open", async () => {
+  it("[RT8] text that continues a GC run cannot make the article impossible to open", async () => {
     rig = createRealtimeRig();
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     ada.type("kept");
@@ -45,7 +45,7 @@ describe("contradictory updates", () => {
     expect(await reloaded()).toBe(text);
   });
 
-  it("[RT12] nobody can write or delete beforehand what the server is going to write", async () => {
+  it("[RT12] a client cannot write or delete clocks that the server has not used yet", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     await prepend("one ");
@@ -69,7 +69,7 @@ describe("contradictory updates", () => {
     expect(replayed()).toBe("six two one end");
   });
 
-  it("[RT1] [RT21] of two versions of one clock the one that waits displaces nothing when the state is kept", async () => {
+  it("[RT1] [RT21] a pending second version of a clock does not replace the first one in the snapshot", async () => {
     rig = createRealtimeRig();
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     const waits = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.after("E", 4_000_000_000, 0)] }]);
@@ -88,7 +88,7 @@ describe("contradictory updates", () => {
     expect(await reloaded()).toBe("acknowledged E");
   });
 
-  it("[RT1] what goes on from a known clock and waits is shown to no reader, and not taken for text when the document is loaded", async () => {
+  it("[RT1] a pending update that begins at a known clock is not shown, also after a reload", async () => {
     rig = createRealtimeRig();
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     const first = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.text("E")] }]);
@@ -107,7 +107,7 @@ describe("contradictory updates", () => {
     expect(await reloaded()).toBe("XE");
   });
 
-  it("[RT1] a batch stands in the log in the order in which it was applied", async () => {
+  it("[RT1] the log keeps a batch in the order in which the room applied it", async () => {
     rig = createRealtimeRig();
     const [mal, ada] = [await rig.join("mal"), await rig.join("ada")];
     await settle(rig.clients);

@@ -1,4 +1,4 @@
-/** Edits of one document on two nodes at once, which the bus has told each other nothing of. */
+/** Edits of one document on two nodes at once, while the bus loses all messages. */
 import { afterEach, expect, it } from "vitest";
 import type * as Y from "yjs";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
@@ -25,7 +25,7 @@ async function startApart() {
   return bob;
 }
 
-it("[RT43] an exact edit runs anew where another node was faster, and stands upon what that one wrote", async () => {
+it("[RT43] an exact edit runs again on the newer document when another node wrote first", async () => {
   const bob = await startApart();
   const seen: [string, number][] = [];
   await write(0, (document) => document.getText(file).insert(0, "first "), false);
@@ -47,7 +47,7 @@ it("[RT43] an exact edit runs anew where another node was faster, and stands upo
   expect(bob.peer.closed).toBeUndefined();
 });
 
-it("[RT43] an exact edit that refuses what another node wrote leaves nothing", async () => {
+it("[RT43] an exact edit that then fails leaves nothing behind", async () => {
   const bob = await startApart();
   await write(0, (document) => document.getText(file).insert(0, "first"), false);
   const edited = write(
@@ -64,7 +64,7 @@ it("[RT43] an exact edit that refuses what another node wrote leaves nothing", a
   expect(rig.log.batches(articleId)).toHaveLength(1);
 });
 
-it("[RT43] what somebody types while an exact edit is overtaken is not lost", async () => {
+it("[RT43] text typed while an exact edit is overtaken is not lost", async () => {
   const bob = await startApart();
   const node = rig.nodes[1];
   await write(0, (document) => document.getText(file).insert(0, "first "), false);
@@ -75,7 +75,7 @@ it("[RT43] what somebody types while an exact edit is overtaken is not lost", as
   bob.deliver();
   await node?.log.release();
   await edited;
-  // What it typed was judged by a document that is no more: it comes again, and says so again.
+  // Bob's update was judged against a document that was replaced, so bob must reconnect and send it again.
   expect(bob.peer.closed).toMatchObject({ code: 1012 });
   bob.disconnect();
   await bob.connect();

@@ -1,4 +1,4 @@
-/** What a room refuses, and that nobody's refusal, limit or client id harms another. */
+/** Refusals: what a room refuses, and that a refused client does not affect others. */
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
@@ -11,7 +11,7 @@ afterEach(() => rig.close());
 const api = { username: "api", kind: "key" } as const;
 
 describe("refusals", () => {
-  it("[RT9] every client is told by message 2, one that asked also by 101; the third refusal closes with 4400", async () => {
+  it("[RT9] a refusal sends message 2, and 101 if requested; the third one closes with 4400", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob", { extensions: true })];
     await settle(rig.clients);
@@ -32,7 +32,7 @@ describe("refusals", () => {
     expect(rig.log.batches(articleId)).toEqual([]);
   });
 
-  it("[RT10] an update that builds on a refused one is refused, whoever sends it; others write on undisturbed", async () => {
+  it("[RT10] an update that builds on a refused one is refused for any sender; other updates are not", async () => {
     rig = createRealtimeRig();
     const [ada, bob, cyd] = [await rig.join("ada"), await rig.join("bob"), await rig.join("cyd")];
     await settle(rig.clients);
@@ -44,7 +44,7 @@ describe("refusals", () => {
     await turns();
     ada.take();
     expect(ada.denied).toHaveLength(2);
-    // Bob has ada's text by another way, as a second tab of a browser would.
+    // Bob gets ada's text without the server, as a second tab of a browser does.
     Y.applyUpdate(bob.document, state, bob);
     bob.type("built on it", 4);
     bob.deliver();
@@ -57,7 +57,7 @@ describe("refusals", () => {
     expect(rig.log.batches(articleId)).toHaveLength(1);
   });
 
-  it("[RT13] a document that is full closes with 4413 after the third refusal; deletions are still taken", async () => {
+  it("[RT13] a full document closes with 4413 after the third refusal; deletions are still accepted", async () => {
     rig = createRealtimeRig({ limits: { "article.file": 1000 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     ada.type("a".repeat(990));
@@ -75,7 +75,7 @@ describe("refusals", () => {
     expect(await rig.liveText()).toHaveLength(890);
   });
 
-  it("[RT13] a whole file may be replaced by another of the largest size, while others type", async () => {
+  it("[RT13] a whole file can be replaced by another of the largest size while others type", async () => {
     rig = createRealtimeRig({ limits: { "article.file": 1000 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     ada.type("é".repeat(490));
@@ -100,7 +100,7 @@ describe("refusals", () => {
     expect(bob.denied).toHaveLength(1);
   });
 
-  it("[RT13] a document keeps at most document.bytes, document.clientIds and document.pending", async () => {
+  it("[RT13] a document has at most document.bytes, document.clientIds and document.pending", async () => {
     rig = createRealtimeRig({ limits: { "document.bytes": 2000, "document.clientIds": 20, "document.pending": 4096 } });
     const text = (clientId: number, length: number) => rawUpdate([{ clientId, clock: 0, structs: [struct.text("x".repeat(length))] }]);
     const apply = (update: Uint8Array) => rig.rooms.applyUpdate(articleId, api, update);
@@ -111,12 +111,12 @@ describe("refusals", () => {
     const waiting = (clock: number) => rawUpdate([{ clientId: 1, clock, structs: [struct.text("w")] }]);
     for (const clock of [2000, 3000, 4000, 5000]) await apply(waiting(clock));
     await expect(apply(waiting(6000))).rejects.toMatchObject({ code: "content_not_accepted" });
-    // What they waited for has come, and they with it: then there is room again.
+    // The missing text arrives, so the pending updates are integrated and free their space.
     await apply(rawUpdate([{ clientId: 1, clock: 1500, structs: [struct.deleted(500)] }]));
     expect(await rig.rooms.read(articleId, (document) => Y.getState(document.store, 1))).toBe(2001);
   });
 
-  it("[RT13] an update over frame.update is refused, unless it answers the server's question", async () => {
+  it("[RT13] an update above frame.update is refused, unless it answers the server's sync step 1", async () => {
     rig = createRealtimeRig({ limits: { "frame.update": 1000 } });
     const ada = await rig.join("ada");
     ada.disconnect();
@@ -131,7 +131,7 @@ describe("refusals", () => {
     expect((await rig.liveText()).length).toBeLessThan(ada.text.length);
   });
 
-  it("[RT14] a reader's updates are refused without counting, answered at most once a second, and it is never asked", async () => {
+  it("[RT14] a reader's updates are denied at most once a second and never counted; it gets no sync step 1", async () => {
     rig = createRealtimeRig();
     const [ada, eve] = [await rig.join("ada"), await rig.join("eve", { mayWrite: false })];
     ada.type("public");
@@ -146,11 +146,11 @@ describe("refusals", () => {
     await settle(rig.clients);
     expect(eve.denied).toHaveLength(2);
     expect(eve.peer.closed).toBeUndefined();
-    expect(eve.questions).toBe(0);
+    expect(eve.resyncs).toBe(0);
     expect(await rig.liveText()).toBe("public");
     eve.connection?.update({ ...eve.identity, mayWrite: true });
     await settle(rig.clients);
-    expect(eve.questions).toBe(1);
+    expect(eve.resyncs).toBe(1);
     expect(await rig.liveText()).toBe(eve.text);
     eve.connection?.update({ ...eve.identity, mayWrite: false });
     await rig.time.advance(1000);
@@ -159,7 +159,7 @@ describe("refusals", () => {
     expect(eve.denied).toHaveLength(3);
   });
 
-  it("[RT12] nobody makes a document deaf to another open socket by speaking under its client id", async () => {
+  it("[RT12] a client cannot block another open socket's text by using its client id", async () => {
     rig = createRealtimeRig();
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     ada.type("abc");
@@ -185,7 +185,7 @@ describe("refusals", () => {
     expect(ada.denied).toEqual([]);
   });
 
-  it("[RT12] two tabs that know each other's unsent text both keep what they wrote, deletions included", async () => {
+  it("[RT12] two tabs that know each other's unsent text keep all of it, deletions included", async () => {
     rig = createRealtimeRig();
     const [left, right] = [await rig.join("ada"), await rig.join("ada")];
     await settle(rig.clients);
@@ -193,7 +193,7 @@ describe("refusals", () => {
     left.type("left side ");
     right.type("right sides");
     right.document.getText("content.md").delete(10, 1);
-    // As through the browser's own channel between tabs.
+    // As through a BroadcastChannel between tabs.
     Y.applyUpdate(left.document, Y.encodeStateAsUpdate(right.document), left);
     Y.applyUpdate(right.document, Y.encodeStateAsUpdate(left.document), right);
     left.type("!");
@@ -208,7 +208,7 @@ describe("refusals", () => {
     expect(left.text).toContain("right side");
   });
 
-  it("[RT12] text of a client that goes before it could say it itself is asked of the one that knows it", async () => {
+  it("[RT12] if a client leaves before it sent its text, a client that knows the text is asked for it", async () => {
     rig = createRealtimeRig();
     const [left, right] = [await rig.join("bob"), await rig.join("ada")];
     await settle(rig.clients);
@@ -229,13 +229,13 @@ describe("refusals", () => {
 });
 
 describe("one author on several sockets", () => {
-  it("[RT3] [RT12] a client without presence that comes back beside its dead socket has stored what it was answered for", async () => {
+  it("[RT3] [RT12] a client that reconnects beside its dead socket has stored what was acknowledged", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.awareness.setLocalState(null);
     ada.type("one ");
     await settle(rig.clients);
-    // The first socket is never closed: the network went without a word.
+    // The first socket is never closed: its network connection was lost silently.
     await ada.connect();
     ada.toServer.pop();
     await settle(rig.clients);
@@ -248,13 +248,13 @@ describe("one author on several sockets", () => {
     expect(ada.denied).toEqual([]);
   });
 
-  it("[RT3] [RT12] what a tab says of another tab whose socket stands still is stored before the tab is answered", async () => {
+  it("[RT3] [RT12] text of a stalled tab that another tab sends is stored before that tab is answered", async () => {
     rig = createRealtimeRig();
     const [still, tab] = [await rig.join("ada"), await rig.join("ada")];
     still.type("seen ");
     await settle(rig.clients);
     still.type("told by the other ");
-    // As through the browser's own channel between tabs.
+    // As through a BroadcastChannel between tabs.
     Y.applyUpdate(tab.document, Y.encodeStateAsUpdate(still.document), tab);
     tab.type("and more");
     await settle([tab]);

@@ -1,4 +1,4 @@
-/** Clients that come back with what they wrote while they were away, and do not stop typing. */
+/** Clients that reconnect with offline work and keep typing. */
 import * as decoding from "lib0/decoding";
 import { afterEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
@@ -10,12 +10,12 @@ afterEach(() => rig.close());
 
 const api = { username: "api", kind: "key" } as const;
 
-/** The state vectors of the questions among the frames that wait for a client. */
-function waitingQuestions({ peer }: PairedClient): Map<number, number>[] {
+/** The state vectors of the sync steps 1 among the frames that a client has not taken yet. */
+function waitingSyncSteps({ peer }: PairedClient): Map<number, number>[] {
   return peer.toClient.flatMap((frame) => {
     const decoder = decoding.createDecoder(frame);
-    const isQuestion = decoding.readVarUint(decoder) === 0 && decoding.readVarUint(decoder) === 0;
-    return isQuestion ? [Y.decodeStateVector(decoding.readVarUint8Array(decoder))] : [];
+    const isSyncStep1 = decoding.readVarUint(decoder) === 0 && decoding.readVarUint(decoder) === 0;
+    return isSyncStep1 ? [Y.decodeStateVector(decoding.readVarUint8Array(decoder))] : [];
   });
 }
 
@@ -31,8 +31,8 @@ async function joinAndLeave(): Promise<PairedClient> {
   return ada;
 }
 
-describe("a writer who comes back", () => {
-  it("[RT42] loses nothing of what it types before it has said what it wrote while away, however much that is", async () => {
+describe("a writer that reconnects", () => {
+  it("[RT42] loses no text that it types before it has sent its offline work, of any size", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await joinAndLeave();
     ada.type("while away ".repeat(2000));
@@ -47,7 +47,7 @@ describe("a writer who comes back", () => {
     expect(await rig.liveText()).toBe(ada.text);
   });
 
-  it("[RT42] [RT3] is told that all is safe only when what was left to its answer is", async () => {
+  it("[RT42] [RT3] gets no acknowledgement before its deferred updates are durable", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await joinAndLeave();
     ada.type("while away");
@@ -60,7 +60,7 @@ describe("a writer who comes back", () => {
     ada.ask();
     ada.deliver();
     await turns();
-    // The answer to the question it opened with, and none to those that came since.
+    // The sync step 1 of the connect is answered, the later ones are not.
     ada.take();
     expect(ada.answers).toBe(before + 1);
     rig.log.hold();
@@ -74,7 +74,7 @@ describe("a writer who comes back", () => {
     expect(await rig.liveText()).toBe(ada.text);
   });
 
-  it("[RT42] is told that all is safe after an answer that was refused, as after any refusal", async () => {
+  it("[RT42] gets its sync answers after its own sync step 2 was refused", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024, "frame.bytes": 1000 } });
     const ada = await joinAndLeave();
     ada.type("while away ".repeat(200));
@@ -86,7 +86,7 @@ describe("a writer who comes back", () => {
     expect(ada.answers).toBe(3);
   });
 
-  it("[RT42] who may not write any more is denied its answer, and goes on reading", async () => {
+  it("[RT42] that lost write access is denied its sync step 2 and continues to read", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await joinAndLeave();
     ada.type("while away");
@@ -101,7 +101,7 @@ describe("a writer who comes back", () => {
     expect(ada.answers).toBe(3);
   });
 
-  it("[RT42] who has said what it had is refused when it goes on building on what never came", async () => {
+  it("[RT42] that has answered sync step 1 is refused when it builds on text that it never sent", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await rig.join("ada");
     await settle(rig.clients);
@@ -114,7 +114,7 @@ describe("a writer who comes back", () => {
     expect(ada.peer.closed).toBeUndefined();
   });
 
-  it("[RT42] who may write again has not yet said what was denied to it", async () => {
+  it("[RT42] that may write again can still defer updates, because its earlier ones were denied", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await rig.join("ada");
     await settle(rig.clients);
@@ -131,7 +131,7 @@ describe("a writer who comes back", () => {
     expect(await rig.liveText()).toBe(`denied${"x".repeat(11)}`);
   });
 
-  it("[RT42] is asked at once while a batch is being written, for what is durable and nothing else", async () => {
+  it("[RT42] gets sync step 1 at once during a write, with the durable state vector", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const bob = await rig.join("bob");
     bob.type("durable");
@@ -143,8 +143,8 @@ describe("a writer who comes back", () => {
     bob.deliver();
     await turns();
     await ada.connect();
-    expect(waitingQuestions(ada)).toEqual([new Map([[bob.document.clientID, 7]])]);
-    // Its answer is on the way before the batch is written, and nothing it types then is too much.
+    expect(waitingSyncSteps(ada)).toEqual([new Map([[bob.document.clientID, 7]])]);
+    // The sync step 2 is sent before the batch is written, so all text typed after it is accepted.
     ada.take();
     typeLetters(ada, 50);
     ada.deliver();
@@ -156,7 +156,7 @@ describe("a writer who comes back", () => {
     expect([ada.text, bob.text]).toEqual([text, text]);
   });
 
-  it("[RT42] [RT2] is not asked while an edit of the server shows and is not written", async () => {
+  it("[RT42] [RT2] gets no sync step 1 while the document shows an edit that is not written", async () => {
     rig = createRealtimeRig();
     await rig.join("bob");
     await settle(rig.clients);
@@ -165,14 +165,14 @@ describe("a writer who comes back", () => {
     await turns();
     const ada = await rig.join("ada");
     await turns();
-    expect(waitingQuestions(ada)).toEqual([]);
+    expect(waitingSyncSteps(ada)).toEqual([]);
     await rig.log.release();
     await edited;
     await turns();
-    expect(waitingQuestions(ada)).toEqual([new Map([[77, 10]])]);
+    expect(waitingSyncSteps(ada)).toEqual([new Map([[77, 10]])]);
   });
 
-  it("[RT42] comes again when it is refused before it could be asked for what was left", async () => {
+  it("[RT42] is closed with 1013 when it is refused before it could be asked for deferred updates", async () => {
     rig = createRealtimeRig({ limits: { "document.pending": 10 * 1024 } });
     const ada = await joinAndLeave();
     ada.type("while away");

@@ -11,14 +11,14 @@ const api = { username: "api", kind: "key" } as const;
 const insert = (text: string) => (document: Y.Doc) => document.getText("content.md").insert(0, text);
 
 describe("rooms", () => {
-  it("[RT21] however many ask at once, a document is loaded once", async () => {
+  it("[RT21] many requests at once load a document only once", async () => {
     rig = createRealtimeRig();
     await Promise.all([...Array.from({ length: 50 }, (_, at) => rig.join(`user${at}`)), rig.liveText(), rig.liveText()]);
     expect(rig.log.loads).toBe(1);
     expect(rig.rooms.stats()).toEqual({ rooms: 1, connections: 50 });
   });
 
-  it("[RT21] a document that nobody uses is closed and its state kept; the next use loads the same text", async () => {
+  it("[RT21] an idle document is saved and closed; the next use loads the same text", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.type("to be kept");
@@ -34,7 +34,7 @@ describe("rooms", () => {
     expect(rig.log.loads).toBe(2);
   });
 
-  it("[RT21] somebody who comes while the state is being kept finds the document open", async () => {
+  it("[RT21] a client that joins while the snapshot is being saved finds the document open", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.type("text");
@@ -53,7 +53,7 @@ describe("rooms", () => {
     expect(bob.peer.closed).toBeUndefined();
   });
 
-  it("[RT21] the state is kept as the log grows, and a failure to keep it loses nothing", async () => {
+  it("[RT21] a snapshot is saved as the log grows, and a failure to save it loses nothing", async () => {
     rig = createRealtimeRig();
     const { saveState } = rig.log;
     rig.log.saveState = () => Promise.reject(new Error("no room"));
@@ -70,7 +70,7 @@ describe("rooms", () => {
     expect(await rig.liveText()).toHaveLength(1000);
   });
 
-  it("[RT21] a load that fails is told to everybody who waited, and tried anew by the next", async () => {
+  it("[RT21] a failed load fails all waiting callers, and the next caller loads again", async () => {
     rig = createRealtimeRig();
     const { load } = rig.log;
     rig.log.load = () => Promise.reject(new Error("store away"));
@@ -81,7 +81,7 @@ describe("rooms", () => {
     expect(await rig.liveText()).toBe("");
   });
 
-  it("[RT20] the socket above sockets.article or sockets.credential is refused; those inside stay", async () => {
+  it("[RT20] a socket above sockets.article or sockets.credential is refused; open sockets stay", async () => {
     rig = createRealtimeRig({ limits: { "sockets.article": 3, "sockets.credential": 2 } });
     const [ada] = [await rig.join("ada"), await rig.join("ada")];
     await expect(rig.join("ada")).rejects.toMatchObject({ code: "rate_limited" });
@@ -93,7 +93,7 @@ describe("rooms", () => {
     expect(rig.clients.every((client) => client.peer.closed === undefined)).toBe(true);
   });
 
-  it("[RT22] two nodes write one article: each reads the other's batches by position, also when the bus is silent", async () => {
+  it("[RT22] two nodes read each other's batches by log position, also when the bus loses messages", async () => {
     rig = createRealtimeRig({ nodes: 2 });
     const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 1 })];
     await settle(rig.clients);
@@ -109,7 +109,7 @@ describe("rooms", () => {
     await settle(rig.clients);
     expect(bob.text).not.toContain("unheard");
     rig.silenceBus(false);
-    // The next batch of its own shows the second node that something lies between.
+    // The revision of its own next batch shows the second node that it lacks one.
     bob.type("!");
     await settle(rig.clients);
     expect(bob.text).toContain("unheard");
@@ -120,7 +120,7 @@ describe("rooms", () => {
     expect(one).toEqual(two);
   });
 
-  it("[RT22] two nodes writing at once converge, whatever order the log gives them", async () => {
+  it("[RT22] two nodes that write at once converge in any log order", async () => {
     rig = createRealtimeRig({ nodes: 2 });
     const all = [];
     for (const [at, name] of ["ada", "bob", "cyd", "dan"].entries()) all.push(await rig.join(name, { node: at % 2 }));
@@ -140,7 +140,7 @@ describe("rooms", () => {
     }
   });
 
-  it("[RT22] a node that is behind what the log keeps reads the stored state instead", async () => {
+  it("[RT22] a node reads the snapshot if the log no longer has the batches that it lacks", async () => {
     rig = createRealtimeRig({ nodes: 2 });
     const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 1 })];
     bob.type("here ");
@@ -159,7 +159,7 @@ describe("rooms", () => {
     expect(bob.text).toBe("here a b c d");
   });
 
-  it("[RT24] draining closes every socket with 1012, lets nobody in and ends when all is durable", async () => {
+  it("[RT24] draining closes sockets with 1012, refuses new ones, and ends when all is durable", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     await settle(rig.clients);
@@ -180,7 +180,7 @@ describe("rooms", () => {
     expect(rig.log.batches(articleId)).toHaveLength(1);
   });
 
-  it("[RT25] when access changes, an open socket goes on, changes to reading, or closes", async () => {
+  it("[RT25] after a change of access an open socket continues, becomes read-only, or closes", async () => {
     rig = createRealtimeRig();
     const [ada, bob, cyd] = [await rig.join("ada"), await rig.join("bob"), await rig.join("cyd")];
     await settle(rig.clients);
@@ -198,7 +198,7 @@ describe("rooms", () => {
     expect(rig.rooms.stats().connections).toBe(0);
   });
 
-  it("[RT11] a socket that closed is not written to any more", async () => {
+  it("[RT11] nothing is sent to a closed socket", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     await settle(rig.clients);
