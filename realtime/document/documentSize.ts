@@ -83,10 +83,11 @@ export class DocumentSize {
     const added = noSizes();
     let before: { insert: Insert; root: string | undefined } | undefined;
     for (const insert of inserts) {
-      const { beside } = insert;
-      const goesOn = before !== undefined && beside?.clientId === before.insert.clientId && beside.clock === before.insert.to - 1;
+      const { neighbour } = insert;
+      const continuesBefore =
+        before !== undefined && neighbour?.clientId === before.insert.clientId && neighbour.clock === before.insert.to - 1;
       // Undefined when the neighbour is unknown: then the text counts for every file.
-      const root = goesOn ? before?.root : this.rootOf(insert);
+      const root = continuesBefore ? before?.root : this.rootOf(insert);
       before = { insert, root };
       const known = Y.getState(this.document.store, insert.clientId) - insert.from;
       if (known >= insert.text.length) continue;
@@ -96,9 +97,9 @@ export class DocumentSize {
     return added;
   }
 
-  private rootOf({ root, beside }: Insert): string | undefined {
-    if (beside === undefined) return root;
-    const item = this.find(beside.clientId, beside.clock);
+  private rootOf({ root, neighbour }: Insert): string | undefined {
+    if (neighbour === undefined) return root;
+    const item = this.find(neighbour.clientId, neighbour.clock);
     return item instanceof Y.Item ? this.fileOf(item) : undefined;
   }
 

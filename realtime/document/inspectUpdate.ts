@@ -46,7 +46,7 @@ export interface Insert extends ClockRange {
   readonly text: string;
   /** Name of the root text. Undefined when the insert has a neighbour: then the root is that of the neighbour. */
   readonly root: string | undefined;
-  readonly beside: { readonly clientId: number; readonly clock: number } | undefined;
+  readonly neighbour: { readonly clientId: number; readonly clock: number } | undefined;
 }
 
 export type Inspection =
@@ -199,19 +199,19 @@ class Reader {
     this.decoder.pos = at;
     const text = decoding.readVarString(this.decoder);
     const to = this.runEnd(clock, text.length);
-    this.inserts.push({ clientId, from: clock, to, text, root, beside: origin ?? rightOrigin });
+    this.inserts.push({ clientId, from: clock, to, text, root, neighbour: origin ?? rightOrigin });
     return to;
   }
 
   private neighbour(clientId: number, clock: number): { clientId: number; clock: number } {
-    const beside = { clientId: this.clientId(), clock: this.clock() };
-    if (beside.clientId === clientId) {
+    const neighbour = { clientId: this.clientId(), clock: this.clock() };
+    if (neighbour.clientId === clientId) {
       // Yjs assumes that a neighbour of the same client id has a lower clock. Otherwise it throws midway.
-      if (beside.clock >= clock) refuse("An item stands beside one that comes after it.");
+      if (neighbour.clock >= clock) refuse("An item has a neighbour of its own client id whose clock is not lower.");
     } else {
-      this.buildsOn.set(beside.clientId, Math.max(this.buildsOn.get(beside.clientId) ?? 0, beside.clock));
+      this.buildsOn.set(neighbour.clientId, Math.max(this.buildsOn.get(neighbour.clientId) ?? 0, neighbour.clock));
     }
-    return beside;
+    return neighbour;
   }
 
   private readDeletes(): void {
