@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as encoding from "lib0/encoding";
 import { defaultLimits } from "../api/limits.ts";
 import type { AuthoredUpdate, UpdateLog } from "../realtime/ports.ts";
-import { type Connection, createRooms } from "../realtime/rooms.ts";
+import { type Connection, createRooms } from "../realtime/room/rooms.ts";
 import { startUwsHost } from "../server/edge/host/uws.ts";
 import { createLmdbStorage } from "../server/platform/storage/lmdb/lmdbStorage.ts";
 

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
-import { createRooms } from "../realtime/rooms.ts";
+import { createRooms } from "../realtime/room/rooms.ts";
 import type { Config } from "./config.ts";
 import { articleRecordTypes } from "./domain/articles/records.ts";
 import { createArticleService, createDocumentStore } from "./domain/articles/service.ts";

@@ -5,7 +5,7 @@
 import pino from "pino";
 import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import { createRooms } from "../../realtime/rooms.ts";
+import { createRooms } from "../../realtime/room/rooms.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";

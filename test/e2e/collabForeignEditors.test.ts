@@ -1,4 +1,4 @@
-/** Tests the refusals that editors for another protocol or another kind of document receive. */
+/** The refusals that editors get which were made for another protocol or another kind of document. */
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from "@hocuspocus/provider";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 
-/** Returns the close code and reason that a stock Hocuspocus client receives. */
+/** The close code and reason that a stock Hocuspocus client receives. */
 function hocuspocusCloseOf(path: string, { name, token }: { name: string; token: string | null }) {
   const websocketProvider = new HocuspocusProviderWebsocket({ url: server.url + path, WebSocketPolyfill: WebSocket });
   const provider = new HocuspocusProvider({ websocketProvider, name, token });
@@ -40,7 +40,7 @@ function hocuspocusCloseOf(path: string, { name, token }: { name: string; token:
   return closed;
 }
 
-it("[RT50] a Hocuspocus client is told which protocol is spoken here, with a ticket and without", async () => {
+it("[RT50] a Hocuspocus client gets a reason that names the protocol, with and without a ticket", async () => {
   const withTicket = "/art_one?ticket=tkt_ada@article:art_one";
   const cases = [
     { path: withTicket, name: "art_one", token: null },
@@ -59,7 +59,7 @@ it("[RT50] a Hocuspocus client is told which protocol is spoken here, with a tic
   }
 });
 
-it("[RT51] a rich-text binding is told that a document is Markdown in three Y.Text roots", async () => {
+it("[RT51] the refusal of a rich-text binding says that a document is Markdown in three Y.Text roots", async () => {
   const roots = ["prosemirror", "default", "content.md"];
   for (const root of roots) {
     denials = [];

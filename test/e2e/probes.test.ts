@@ -122,7 +122,7 @@ test("[OP12] metrics count rooms, store operations and connections", async () =>
     expect(await figure("svc_append_batch_sum")).toBeGreaterThan(0);
     expect(await figure("svc_relay_frames_total")).toBeGreaterThan(before[1]);
     expect(await figure('svc_sockets{kind="collab"}')).toBe(2);
-    expect(await figure('svc_rooms{weight="warm"}')).toBe(1);
+    expect(await figure("svc_rooms")).toBe(1);
     expect(await figure("svc_store_errors_total")).toBe(0);
   } finally {
     writer.close();

@@ -7,7 +7,7 @@ import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Scope } from "../../api/scopes.ts";
-import { createRooms } from "../../realtime/rooms.ts";
+import { createRooms } from "../../realtime/room/rooms.ts";
 import type { Principal } from "../../server/domain/call/call.ts";
 import type { AccessFact } from "../../server/domain/identity/access/accessFacts.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";

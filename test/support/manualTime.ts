@@ -1,17 +1,17 @@
-/** A clock that moves only when a test moves it, with its timers. */
+/** A clock with timers that moves only when the test moves it. */
 import type { After } from "../../server/platform/actors/after.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 
 export interface ManualTime {
   now(): number;
   readonly after: After;
-  /** Returns the same storage. The clock does not move while a call of it is running. */
+  /** Wraps a storage: the clock does not move while an operation of it is running. */
   watch(storage: Storage): Storage;
-  /** Moves the clock forward, runs timers on the way, and lets pending work finish after each step. */
+  /** Moves the clock and runs each timer at its time. After each timer, waits until pending work has finished. */
   advance(ms: number): Promise<void>;
-  /** Moves the clock forward at once. Timers on the way run late, as after a machine that slept. */
+  /** Moves the clock in one step: timers that fell due run late, as after a suspended machine wakes up. */
   leap(ms: number): Promise<void>;
-  /** Moves the clock forward in small steps until the condition holds. Fails after `withinMs` of the manual clock. */
+  /** Moves the clock in small steps until the condition holds. Throws after `withinMs` of this clock. */
   until(condition: () => boolean | Promise<boolean>, options?: { stepMs?: number; withinMs?: number }): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
   const timers = new Set<{ atMs: number; run: () => void }>();
   let atWork = 0;
 
-  /** Pending promises settle in a few turns. A store on a disk is awaited. */
+  /** Waits until promises have settled (a few turns) and no operation of a watched storage is running. */
   async function rest(): Promise<void> {
     for (let quiet = 0; quiet < restTurns; quiet = atWork > 0 ? 0 : quiet + 1) await new Promise((resolve) => setImmediate(resolve));
   }

@@ -2,8 +2,8 @@
 
 import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import { encodeIntegrated } from "../../../realtime/encodeDocument.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import { encodeIntegrated } from "../../../realtime/document/encodeDocument.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import type { ArticleTexts } from "./articleTexts.ts";

@@ -12,7 +12,7 @@
 import * as Y from "yjs";
 import type { EditRequest, EditResponse } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";

@@ -19,7 +19,10 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
   const { credential, scopes = [] } = operation.spec;
   if (principal.kind === "key") {
     if (credential !== "any") {
-      throw new AppError("interactive_session_required", "This needs a signed-in person's access token; an API key is not enough.");
+      throw new AppError(
+        "interactive_session_required",
+        "This operation needs a signed-in person's access token; an API key is not enough.",
+      );
     }
     const missing = missingScopes(principal.scopes, scopes);
     if (missing.length > 0) {
@@ -28,13 +31,16 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
     }
   }
   if (credential === "operator" && !principal.operator) {
-    throw new AppError("insufficient_permission", "This needs the account of an operator.");
+    throw new AppError("insufficient_permission", "This operation needs the account of an operator.");
   }
 }
 
 export function checkRole(operation: PreparedOperation, access: Access): void {
   if (rankOf(access.role) >= operation.roleRank) return;
   const role = operation.spec.role ?? "read";
-  if (role === "write") throw new AppError("insufficient_permission", "This needs permission to write in the workspace.");
-  throw new AppError("insufficient_role", `This needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`);
+  if (role === "write") throw new AppError("insufficient_permission", "This operation needs write permission in the workspace.");
+  throw new AppError(
+    "insufficient_role",
+    `This operation needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`,
+  );
 }

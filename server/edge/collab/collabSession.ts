@@ -11,7 +11,7 @@ import type { Limits } from "../../../api/limits.ts";
 import { errorRow } from "../../../api/schema/error.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import { parseFrame } from "../../../realtime/protocol.ts";
-import type { Connection, Rooms } from "../../../realtime/rooms.ts";
+import type { Connection, Rooms } from "../../../realtime/room/rooms.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import { toRefusal } from "../../domain/call/problem.ts";
 import type { AccessLease, AccessLeases, LeaseEnd, ProvenAccess } from "../../domain/identity/access/accessLease.ts";

@@ -103,11 +103,10 @@ export function createMetrics(): Metrics {
   });
   new Gauge({
     name: "svc_rooms",
-    help: "Documents in memory, by weight.",
-    labelNames: ["weight"],
+    help: "Documents in memory.",
     registers,
     collect() {
-      this.set({ weight: "warm" }, gauges.rooms());
+      this.set(gauges.rooms());
     },
   });
 

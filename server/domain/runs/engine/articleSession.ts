@@ -9,7 +9,7 @@
 import * as Y from "yjs";
 import type { ArticleFile, Author } from "../../../../api/schema/article.ts";
 import type { WriteGuard } from "../../../../realtime/ports.ts";
-import type { Participant, Rooms } from "../../../../realtime/rooms.ts";
+import type { Participant, Rooms } from "../../../../realtime/room/rooms.ts";
 import type { After } from "../../../platform/actors/after.ts";
 import type { Documents, DocumentWriting, FileTexts } from "../../articles/port.ts";
 

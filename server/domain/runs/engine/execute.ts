@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../../api/limits.ts";
 import { AppError, type ErrorCode } from "../../../../api/schema/error.ts";
 import { currentStep, noUsage, type RunContext, type RunEvent, type StepBase } from "../../../../machines/agentRun.ts";
-import { WriteFenced } from "../../../../realtime/rooms.ts";
+import { WriteFenced } from "../../../../realtime/room/rooms.ts";
 import type { After } from "../../../platform/actors/after.ts";
 import { type ActorRuntime, CommitConflict, type EffectOutcome, type RunEffect, type Timeless } from "../../../platform/actors/port.ts";
 import type { IdSource } from "../../../platform/storage/ids.ts";
