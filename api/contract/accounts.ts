@@ -9,6 +9,7 @@ export const accounts = {
     path: "/accounts",
     bodies: { "application/json": CreateAccountRequest },
     replies: { 201: CreatedAccount },
+    location: "/accounts/{username}",
     credential: "operator",
     rate: "management",
     secret: true,

@@ -12,6 +12,7 @@ export const keys = {
     path: "/api-keys",
     bodies: { "application/json": CreateApiKeyRequest },
     replies: { 201: CreatedApiKey },
+    location: "/api-keys/{keyId}",
     credential: "any",
     scopes: ["keys:manage"],
     rate: "management",

@@ -35,6 +35,7 @@ export const members = {
     params,
     bodies: { "application/json": AddMemberRequest },
     replies: { 201: WorkspaceMember },
+    location: "/workspaces/{workspaceId}/members/{username}",
     credential: "any",
     scopes: ["workspaces:write"],
     resource,

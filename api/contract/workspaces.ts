@@ -19,6 +19,7 @@ export const workspaces = {
     path: "/workspaces",
     bodies: { "application/json": CreateWorkspaceRequest },
     replies: { 201: CreateWorkspaceResponse },
+    location: "/workspaces/{workspaceId}",
     credential: "any",
     scopes: ["workspaces:write"],
     summary: "Create a workspace owned by the caller",

@@ -30,16 +30,11 @@ export interface CollaboratorPage {
   readonly nextToken?: string;
 }
 
-export interface AddedMember {
-  readonly workspaceId: string;
-  readonly member: WorkspaceMember;
-}
-
 export interface Members {
   /** Lists the members, ordered by username. */
   list(call: Call, workspaceId: string, query: CollaboratorQuery): Promise<CollaboratorPage>;
   get(call: Call, workspaceId: string, username: string): Promise<WorkspaceMember>;
-  add(call: Call, workspaceId: string, request: { readonly username: string; readonly role: GrantedRole }): Promise<AddedMember>;
+  add(call: Call, workspaceId: string, request: { readonly username: string; readonly role: GrantedRole }): Promise<WorkspaceMember>;
   update(call: Call, workspaceId: string, username: string, role: GrantedRole): Promise<WorkspaceMember>;
   /** Removes a member. Allowed for administrators and for the member itself. */
   remove(call: Call, workspaceId: string, username: string): Promise<void>;
@@ -162,11 +157,11 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
           const changed = { accountId: account.accountId, username: account.username, role };
           return { members: [...workspace.members, changed], changed };
         },
-        (changed) => ({ workspaceId, member: toMember(changed) }),
+        toMember,
       );
       if (added === undefined) throw new Error("a new member is always a change");
       note(call, "member.added", workspaceId, added);
-      return { workspaceId, member: toMember(added) };
+      return toMember(added);
     },
 
     async update(call, workspaceId, username, role) {
