@@ -22,12 +22,14 @@ export interface ResourceFacts<
   Params extends z.ZodObject | undefined,
   Id extends z.core.$ZodShape,
   Schema extends z.ZodType,
-  Many extends string,
+  Field extends string,
 > {
-  /** One of them with its article, for the summaries: "a webhook". */
+  /** One of them with its article, for the texts: "an API key". */
   readonly one: string;
-  /** Field of the list that holds them, in the plural: "webhooks". */
-  readonly many: Many;
+  /** Several of them: "API keys". */
+  readonly many: string;
+  /** Field of a page that holds them: "apiKeys". */
+  readonly field: Field;
   /** Path of the list. */
   readonly path: `/${string}`;
   /** Parameters of that path; absent if it has none. */
@@ -57,8 +59,8 @@ type ItemParams<Params, Id extends z.core.$ZodShape> = {
 type JsonBody<Body> = { readonly bodies: { readonly "application/json": Body } };
 type Etag = { readonly replyHeaders: typeof etag };
 
-type Page<Many extends string, Item extends z.ZodType> = z.ZodObject<
-  { readonly [Field in Many]: z.ZodArray<Item> } & { readonly nextToken: typeof nextToken },
+type Page<Field extends string, Item extends z.ZodType> = z.ZodObject<
+  { readonly [Key in Field]: z.ZodArray<Item> } & { readonly nextToken: typeof nextToken },
   z.core.$strict
 >;
 
@@ -80,37 +82,33 @@ export interface PageTexts {
 }
 
 /** Returns the reply of a list: a page of items and the token of the next page. */
-export function pageOf<Many extends string, Item extends z.ZodType>(many: Many, item: Item, texts: PageTexts): Page<Many, Item> {
-  const shape = { [many]: z.array(item).describe(texts.items), nextToken };
-  return z.strictObject(shape).meta({ id: texts.id, description: texts.description }) as unknown as Page<Many, Item>;
+export function pageOf<Field extends string, Item extends z.ZodType>(field: Field, item: Item, texts: PageTexts): Page<Field, Item> {
+  const shape = { [field]: z.array(item).describe(texts.items), nextToken };
+  return z.strictObject(shape).meta({ id: texts.id, description: texts.description }) as unknown as Page<Field, Item>;
 }
 
-/** "a public link" → "PublicLink". */
+const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** "an API key" → "ApiKey". */
 function toName(one: string): string {
-  const words = one.split(" ").slice(1);
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-}
-
-/** "publicLinks" → "public links". */
-function toWords(many: string): string {
-  return many.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const [, ...words] = one.toLowerCase().split(" ");
+  return words.map(capitalize).join("");
 }
 
 export function resource<
   Id extends z.core.$ZodShape,
   Schema extends z.ZodType,
-  const Many extends string,
+  const Field extends string,
   Params extends z.ZodObject | undefined = undefined,
->(facts: ResourceFacts<Params, Id, Schema, Many>) {
-  const { one, many, path, params, id, schema, read, write } = facts;
+>(facts: ResourceFacts<Params, Id, Schema, Field>) {
+  const { one, many, field, path, params, id, schema, read, write } = facts;
   const itemPath = `${path}/{${Object.keys(id).join()}}` as const;
-  const words = toWords(many);
   const item = { path: itemPath, params: params === undefined ? z.strictObject(id) : params.extend(id) };
   const all = { path, ...(params === undefined ? {} : { params }) };
-  const list = pageOf(many, schema, {
+  const list = pageOf(field, schema, {
     id: `${toName(one)}List`,
-    description: `A page of ${words}.`,
-    items: `${words.charAt(0).toUpperCase()}${words.slice(1)}, newest first.`,
+    description: `A page of ${many}.`,
+    items: `${capitalize(many)}, newest first.`,
   });
   // The parts are put together untyped; the return types say what came out, and `test/types` compares them.
   const preset = (...parts: readonly object[]) => Object.assign({}, ...parts);
@@ -128,10 +126,10 @@ export function resource<
     list: <const Given extends Own & Texts>(own: Given) =>
       preset(
         { method: "GET", ...all, query: z.strictObject(pageQuery), ...reply(200, list) },
-        { ...read, summary: `List ${words}, newest first` },
+        { ...read, summary: `List ${many}, newest first` },
         own,
       ) as Replaced<
-        Preset<"GET", 200, Page<Many, Schema>> & WithParams<Params> & { readonly query: z.ZodObject<typeof pageQuery, z.core.$strict> },
+        Preset<"GET", 200, Page<Field, Schema>> & WithParams<Params> & { readonly query: z.ZodObject<typeof pageQuery, z.core.$strict> },
         Given
       >,
     get: <const Given extends Own & Texts>(own: Given) =>

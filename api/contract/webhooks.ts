@@ -15,6 +15,7 @@ const urlErrors = ["url_not_https", "url_not_public", "url_unresolvable"] as con
 const webhook = resource({
   one: "a webhook",
   many: "webhooks",
+  field: "webhooks",
   path: "/workspaces/{workspaceId}/webhooks",
   params: z.strictObject({ workspaceId: WorkspaceId }),
   id: { webhookId: WebhookId },
