@@ -30,11 +30,16 @@ export interface CollaboratorPage {
   readonly nextToken?: string;
 }
 
+export interface AddedMember {
+  readonly workspaceId: string;
+  readonly member: WorkspaceMember;
+}
+
 export interface Members {
   /** Lists the members, ordered by username. */
   list(call: Call, workspaceId: string, query: CollaboratorQuery): Promise<CollaboratorPage>;
   get(call: Call, workspaceId: string, username: string): Promise<WorkspaceMember>;
-  add(call: Call, workspaceId: string, request: { readonly username: string; readonly role: GrantedRole }): Promise<WorkspaceMember>;
+  add(call: Call, workspaceId: string, request: { readonly username: string; readonly role: GrantedRole }): Promise<AddedMember>;
   update(call: Call, workspaceId: string, username: string, role: GrantedRole): Promise<WorkspaceMember>;
   /** Removes a member. Allowed for administrators and for the member itself. */
   remove(call: Call, workspaceId: string, username: string): Promise<void>;
@@ -157,11 +162,11 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
           const changed = { accountId: account.accountId, username: account.username, role };
           return { members: [...workspace.members, changed], changed };
         },
-        toMember,
+        (changed) => ({ workspaceId, member: toMember(changed) }),
       );
       if (added === undefined) throw new Error("a new member is always a change");
       note(call, "member.added", workspaceId, added);
-      return toMember(added);
+      return { workspaceId, member: toMember(added) };
     },
 
     async update(call, workspaceId, username, role) {
