@@ -63,11 +63,12 @@ export interface PageQuery {
   readonly nextToken?: string | undefined;
 }
 
-export interface PageFilter<Value> {
-  /** Names the filter, so that a token of another one is refused. */
+/** Another order than newest first, or only some of the records. */
+export interface PageSelection<Value> {
+  /** Names the order and the filters, so that a token of others is refused. */
   readonly name: string;
-  /** Index that lists only matching records; all records of the workspace by default. */
-  readonly prefix?: IndexKey;
+  /** Index of the records and whether it is read backwards; all records by time of creation, backwards, by default. */
+  readonly index?: { readonly prefix: IndexKey; readonly reverse: boolean } | undefined;
   /** Condition that no index covers. */
   readonly keep?: (value: Value) => boolean;
 }
@@ -76,8 +77,8 @@ export interface Collection<Value extends CollectionRecord, View> {
   /** Throws `not_found`, also for a record of another workspace. */
   read(workspaceId: string, id: string): Promise<Stored<Value>>;
   get(workspaceId: string, id: string): Promise<Versioned<View>>;
-  /** Lists records, newest first. */
-  page(workspaceId: string, query: PageQuery, filter?: PageFilter<Value>): Promise<Page<View>>;
+  /** Lists the records of the workspace, newest first unless `selection` says otherwise. */
+  page(workspaceId: string, query: PageQuery, selection?: PageSelection<Value>): Promise<Page<View>>;
   /** Throws `limit_reached` and `name_taken`. `make` runs again after a conflict. */
   create<Shown extends object = object>(
     call: Call,
@@ -151,16 +152,15 @@ export function createCollection<Value extends CollectionRecord, View extends ob
       return new Versioned(toView(value), revision);
     },
 
-    async page(workspaceId, { limit: count, nextToken }, filter) {
+    async page(workspaceId, { limit: count, nextToken }, selection) {
       const { items, ...rest } = await pager.page<Value>({
-        scope: filter === undefined ? many : `${many}?${filter.name}`,
+        scope: selection === undefined ? many : `${many}?${selection.name}`,
         partition: partitionOfId(workspaceId),
-        prefix: filter?.prefix ?? collectionList(record, workspaceId),
-        reverse: true,
+        ...(selection?.index ?? { prefix: collectionList(record, workspaceId), reverse: true }),
         limit: count,
         nextToken,
         load: async (ids) => (await storage.records.getMany(record, ids)).map((stored) => stored?.value),
-        keep: filter?.keep,
+        keep: selection?.keep,
       });
       return { items: items.map(toView), ...rest };
     },
