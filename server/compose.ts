@@ -54,7 +54,6 @@ import { createMemberHandlers } from "./edge/handlers/members.ts";
 import { createPublicLinkHandlers } from "./edge/handlers/publicLinks.ts";
 import { createRunHandlers } from "./edge/handlers/runs.ts";
 import { createTopicHandlers } from "./edge/handlers/topics.ts";
-import { createWebhookHandlers } from "./edge/handlers/webhooks.ts";
 import { createWorkflowHandlers } from "./edge/handlers/workflows.ts";
 import { createWorkspaceHandlers } from "./edge/handlers/workspaces.ts";
 import type { Host, HostApp } from "./edge/host/port.ts";
@@ -395,7 +394,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       articles: createArticleHandlers(articleService.articles),
       content: createContentHandlers(articleService),
       commits: createCommitHandlers(articleService),
-      webhooks: createWebhookHandlers({ webhooks }),
+      webhooks,
       publicLinks: createPublicLinkHandlers({ links: publishing.links }),
       topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
       workflows: createWorkflowHandlers(runService),

@@ -32,6 +32,8 @@ export const auth = {
     path: "/auth/setup",
     bodies: { "application/json": SetupRequest },
     replies: { 201: Account },
+    // The new user may not read `/accounts`, but can read the own account after signing in.
+    location: "/auth/me",
     credential: "none",
     rate: "auth",
     errors: ["already_exists", "link_expired"],

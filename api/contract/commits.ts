@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { ArticleDiff, ArticleFile, Commit, CommitKind, CreateCommitRequest, DiffFormat, RevisionOrLive } from "../schema/article.ts";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ArticleId, CommitId } from "../schema/id.ts";
 import { operation } from "./operation.ts";
+import { etag, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -33,11 +34,7 @@ export const commits = {
       author: z.string().max(100).meta({ description: "Only commits that contain text by this account.", example: "ana" }).optional(),
       kind: CommitKind.describe("Only commits of this kind.").optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ commits: z.array(Commit).describe("Commits, newest first."), nextToken })
-        .meta({ id: "CommitList", description: "A page of commits." }),
-    },
+    replies: { 200: pageOf("commits", Commit, { id: "CommitList", description: "A page of commits.", items: "Commits, newest first." }) },
     credential: "any",
     scopes: ["articles:read"],
     resource,
@@ -50,7 +47,7 @@ export const commits = {
     path: "/articles/{articleId}/commits/{commitId}",
     params: z.strictObject({ articleId: ArticleId, commitId: CommitId }),
     replies: { 200: Commit },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     credential: "any",
     scopes: ["articles:read"],
     resource,

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
 import { PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -14,7 +15,7 @@ export const publicLinks = {
     path: "/articles/{articleId}/public-link",
     params,
     replies: { 200: PublicLink },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     credential: "any",
     scopes: ["publishing:read"],
     resource,
@@ -111,13 +112,15 @@ export const publicLinks = {
       state: PublicLinkState.describe("Only links in this state.").optional(),
     }),
     replies: {
-      200: z
-        .strictObject({ publicLinks: z.array(PublicLink).describe("Public links, newest first."), nextToken })
-        .meta({ id: "PublicLinkList", description: "A page of public links." }),
+      200: pageOf("publicLinks", PublicLink, {
+        id: "PublicLinkList",
+        description: "A page of public links.",
+        items: "Public links, newest first.",
+      }),
     },
     credential: "any",
     scopes: ["publishing:read"],
-    resource: { kind: "workspace", in: "params", name: "workspaceId" },
+    resource: inWorkspace,
     role: "read",
     summary: "List the public links of a workspace",
     description: "The list contains the links of all public articles, newest first.",

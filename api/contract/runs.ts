@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ApprovalId, ArticleId, RunId, WorkspaceId } from "../schema/id.ts";
 import {
   Approval,
@@ -14,6 +14,7 @@ import {
 } from "../schema/run.ts";
 import { AgentEvent } from "../schema/timeline.ts";
 import { type Bytes, bytes, type MediaMap, operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ runId: RunId });
 const read = {
@@ -36,13 +37,9 @@ export const runs = {
       articleId: ArticleId.describe("Only runs of this article.").optional(),
       workflowId: z.string().max(64).meta({ description: "Only runs of this workflow.", example: "outline" }).optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ runs: z.array(Run).describe("Runs, newest first."), nextToken })
-        .meta({ id: "RunList", description: "A page of runs." }),
-    },
+    replies: { 200: pageOf("runs", Run, { id: "RunList", description: "A page of runs.", items: "Runs, newest first." }) },
     ...read,
-    resource: { kind: "workspace", in: "params", name: "workspaceId" },
+    resource: inWorkspace,
     summary: "List the runs of a workspace, newest first",
     description:
       "The list contains runs for all topics and articles, also runs that have ended. Filters of different kinds must all match.",
@@ -52,7 +49,7 @@ export const runs = {
     path: "/runs/{runId}",
     params,
     replies: { 200: Run },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     ...read,
     summary: "Get a run",
     description: "The answer has its state, its steps, its cost so far, and the approval that it waits for.",
@@ -92,9 +89,11 @@ export const runs = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ approvals: z.array(Approval).describe("Approvals, in the order in which they were made."), nextToken })
-        .meta({ id: "ApprovalList", description: "A page of approvals." }),
+      200: pageOf("approvals", Approval, {
+        id: "ApprovalList",
+        description: "A page of approvals.",
+        items: "Approvals, in the order in which they were made.",
+      }),
     },
     ...read,
     summary: "List the approvals of a run, including approvals of later steps",
@@ -128,9 +127,11 @@ export const runs = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ artifacts: z.array(Artifact).describe("Artifacts, in the order in which they were made."), nextToken })
-        .meta({ id: "ArtifactList", description: "A page of artifacts." }),
+      200: pageOf("artifacts", Artifact, {
+        id: "ArtifactList",
+        description: "A page of artifacts.",
+        items: "Artifacts, in the order in which they were made.",
+      }),
     },
     ...read,
     scopes: ["workspaces:read", "articles:read"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nextToken, pageQuery, unixSeconds } from "../schema/common.ts";
+import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { ArticleType, ContentTopic, TopicStatus } from "../schema/topic.ts";
@@ -32,13 +32,14 @@ import {
   WorkspaceUpdateTopicRequest,
 } from "../schema/topicOperations.ts";
 import { operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
-const inWorkspace = z.strictObject({ workspaceId: WorkspaceId });
+const workspaceParams = z.strictObject({ workspaceId: WorkspaceId });
 const params = z.strictObject({ workspaceId: WorkspaceId, topicId: TopicReference });
 const read = {
   credential: "any",
   scopes: ["workspaces:read"],
-  resource: { kind: "workspace", in: "params", name: "workspaceId" },
+  resource: inWorkspace,
   role: "read",
 } as const;
 const write = { ...read, scopes: ["workspaces:write"], role: "write" } as const;
@@ -56,7 +57,7 @@ export const topics = {
   list: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/topics",
-    params: inWorkspace,
+    params: workspaceParams,
     query: z.strictObject({
       ...pageQuery,
       status: oneOrMore(TopicStatus, "Only topics in one of these states; repeat the parameter for several."),
@@ -93,7 +94,7 @@ export const topics = {
   create: operation({
     method: "POST",
     path: "/workspaces/{workspaceId}/topics",
-    params: inWorkspace,
+    params: workspaceParams,
     bodies: { "application/json": WorkspaceCreateTopicRequest },
     replies: { 201: WorkspaceCreateTopicResponse },
     ...write,
@@ -113,7 +114,7 @@ export const topics = {
     path: "/workspaces/{workspaceId}/topics/{topicId}",
     params,
     replies: { 200: ContentTopic },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     ...read,
     summary: "Get a topic by its id or short id",
     description: "Fields without a value are absent.",
@@ -313,9 +314,11 @@ export const topics = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
-        .meta({ id: "ContentAuditEventList", description: "A page of a topic's events." }),
+      200: pageOf("events", ContentAuditEvent, {
+        id: "ContentAuditEventList",
+        description: "A page of a topic's events.",
+        items: "Events, newest first.",
+      }),
     },
     ...read,
     summary: "List the events of a topic, newest first",
@@ -324,7 +327,7 @@ export const topics = {
   workspaceAudit: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/audit",
-    params: inWorkspace,
+    params: workspaceParams,
     query: z.strictObject({
       ...pageQuery,
       eventType: oneOrMore(ContentAuditEventType, "Only events of these types; repeat the parameter for several."),
@@ -334,9 +337,11 @@ export const topics = {
       to: unixSeconds("Only events at this time or earlier.").optional(),
     }),
     replies: {
-      200: z
-        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
-        .meta({ id: "WorkspaceAuditEventList", description: "A page of the workspace's events." }),
+      200: pageOf("events", ContentAuditEvent, {
+        id: "WorkspaceAuditEventList",
+        description: "A page of the workspace's events.",
+        items: "Events, newest first.",
+      }),
     },
     ...read,
     role: "admin",

@@ -48,6 +48,7 @@ export const workflows = {
     bodies: { "application/json": StartRunRequest },
     replies: { 202: Run },
     replyHeaders: { location: "Address of the run" },
+    location: "/runs/{runId}",
     credential: "any",
     scopes: ["workspaces:write", "articles:write"],
     resource: { kind: "workspace", in: "body", name: "workspaceId" },

@@ -39,7 +39,7 @@ export function sampleOf(schema: z.ZodType, optional = false): unknown {
   const definition = schema._zod.def as unknown as Definition;
   const value = toSample(definition, optional);
   if (schema.safeParse(value).success) return value;
-  const candidates = toCandidates(definition, value, optional);
+  const candidates = [...toCandidates(definition, value, optional), schema.meta()?.example];
   const fitting = candidates.find((candidate) => schema.safeParse(candidate).success);
   if (fitting === undefined) throw new Error(`no sample for a schema of type ${definition.type}`);
   return fitting;

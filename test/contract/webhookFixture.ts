@@ -21,7 +21,6 @@ import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../s
 import { createWebhooks } from "../../server/domain/webhooks/webhooks.ts";
 import { createApp } from "../../server/edge/app.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
-import { createWebhookHandlers } from "../../server/edge/handlers/webhooks.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { createDuePump } from "../../server/platform/actors/due.ts";
 import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
@@ -129,7 +128,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
 
   const app = createApp({
     contract: { webhooks: webhookContract } as never,
-    handlers: { webhooks: createWebhookHandlers({ webhooks }) } as never,
+    handlers: { webhooks } as never,
     authenticator: {
       async authenticate({ apiKey, bearer }): Promise<Principal> {
         const [username = "", scopes] = (apiKey ?? bearer ?? "").split("|");

@@ -39,7 +39,7 @@ import { topicKind } from "./topicKind.ts";
 import type { TopicFilter, TopicList } from "./topicList.ts";
 import { toContentTopic, toShortId } from "./topicView.ts";
 
-export type { EnsuredArticle, StageText } from "./topicArticle.ts";
+export type { EnsuredArticle } from "./topicArticle.ts";
 
 /** Reference to a topic by its id or short id. */
 export interface NamedTopic {

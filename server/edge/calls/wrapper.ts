@@ -106,7 +106,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       isRepeatable: true,
       async commit(batch, value) {
         if (value === undefined) return storage.commit(batch);
-        const answer = encodeAnswer(operation, operation.handler.reply(value));
+        const answer = encodeAnswer(operation, operation.handler.reply(value, request));
         const result = await run.commit(batch, toKept(answer));
         if (result.ok) kept = answer;
         return result;
@@ -115,7 +115,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     try {
       const value = await operation.handler.serve(request, call.as(attempt));
       if (kept !== undefined) return kept;
-      const answer = encodeAnswer(operation, operation.handler.reply(value));
+      const answer = encodeAnswer(operation, operation.handler.reply(value, request));
       await run.keep(toKept(answer));
       return answer;
     } catch (error) {
@@ -167,7 +167,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call)))
+            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";

@@ -55,6 +55,18 @@ export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceR
   }
 }
 
+/** Returns the check of `requireRole` for the present record of a workspace. Throws `not_found` if there is none. */
+export function createRoleCheck(
+  storage: Pick<Storage, "records">,
+  wanted: Role,
+): (call: Pick<Call, "principal">, workspaceId: string) => Promise<void> {
+  return async (call, workspaceId) => {
+    const workspace = await storage.records.get(workspaceRecord, workspaceId);
+    if (workspace === undefined) throw notFound();
+    requireRole(call, workspace.value, wanted);
+  };
+}
+
 /** Returns whether the credential covers the workspace. A key may be limited to some workspaces of its account. */
 export function reaches(principal: Principal, workspaceId: string): boolean {
   return principal.kind === "session" || principal.workspaceIds === undefined || principal.workspaceIds.includes(workspaceId);
