@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { streams } from "../../api/contract/streams.ts";
 import { defaultLimits } from "../../api/limits.ts";
-import type { Connection } from "../../realtime/rooms.ts";
+import type { Connection } from "../../realtime/room/rooms.ts";
 import type { Access, Principal } from "../../server/domain/call/call.ts";
 import type { AccessResolver } from "../../server/domain/call/ports.ts";
 import type { AccessFact } from "../../server/domain/identity/access/accessFacts.ts";
