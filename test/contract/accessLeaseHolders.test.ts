@@ -190,7 +190,7 @@ for (const [name, open] of holders) {
     });
   }
 
-  test(`[AU66] a fact that arrives while the access of a ${name} is being checked ends it once it is admitted`, async () => {
+  test(`[AU66] a fact that arrives while a ${name} is being admitted ends it after its admission`, async () => {
     const rig = createRig();
     let proceed = () => {};
     rig.resolveBy(() => new Promise((resolve) => (proceed = () => resolve(found))));
