@@ -1,4 +1,4 @@
-/** Several actors in one commit, and results that are worked out when they are taken, under writes that come between. */
+/** Tests several actors in one commit, and results that are computed when they are stored, while other writes occur. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { commitTogether, foldMoves, leftBy } from "../../server/domain/call/together.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
@@ -34,7 +34,7 @@ async function read(id: string) {
   return stored;
 }
 
-/** What another node does: the record has another revision from now on. */
+/** Acts like another node: gives the record another revision. */
 async function touch(id: string): Promise<void> {
   const stored = await read(id);
   await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value: stored.value, replacing: stored }] });

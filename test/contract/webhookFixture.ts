@@ -1,7 +1,7 @@
 /**
- * Webhooks as a server has them, on a store of the test's own: the services wired as in the product, the operations
- * over a real host, deliveries over real TLS to whatever receiver the test starts. Only who is calling is stood in
- * for: the bearer token is a username.
+ * Creates webhooks as a server has them, on a store of the test. The services are wired as in the product, the
+ * operations run over a real host, and deliveries go over real TLS to the test's receiver. Only the caller is replaced:
+ * the bearer token is a username.
  */
 import { pino } from "pino";
 import { webhooks as webhookContract } from "../../api/contract/webhooks.ts";
@@ -13,7 +13,6 @@ import { workspaceRecord } from "../../server/domain/identity/workspaces/records
 import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/domain/webhooks/records.ts";
 import { createWebhookService } from "../../server/domain/webhooks/service.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
-import { createWebhookHandlers } from "../../server/edge/handlers/webhooks.ts";
 import { createHousekeepingManifest } from "../../server/platform/composition/manifest.ts";
 import { createOutbound } from "../../server/platform/outbound/outbound.ts";
 import type { Resolve } from "../../server/platform/outbound/resolver.ts";
@@ -27,7 +26,7 @@ import { type RequestOptions, startOperationServer, workspaceId } from "../suppo
 const accounts = { ana: "owner", ben: "admin", cal: "member", dan: undefined } as const;
 export type Username = keyof typeof accounts;
 
-/** Stands for whatever a real commit changes beside its deliveries. */
+/** Represents the record that a real commit changes together with its deliveries. */
 export const happening = defineRecord<{ readonly id: string; readonly name: string }>({
   name: "happening",
   version: 1,
@@ -78,7 +77,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
   const server = await startOperationServer({
     parts,
     contract: { webhooks: webhookContract },
-    handlers: { webhooks: createWebhookHandlers(service) },
+    handlers: { webhooks: service.webhooks },
     access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
     accounts,
     onError: (error) => void logged.push(String(error)),
@@ -94,7 +93,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     attempts,
     request,
     path: (webhookId = "", workspace = workspaceId) => `/workspaces/${workspace}/webhooks${webhookId === "" ? "" : `/${webhookId}`}`,
-    /** Makes a webhook over REST; fails unless it is made. */
+    /** Creates a webhook over REST; fails unless it is created. */
     async make(url: string, events?: readonly string[], workspace = workspaceId): Promise<{ webhookId: string; secret: string }> {
       const made = await request("POST", `/workspaces/${workspace}/webhooks`, {
         body: { url, ...(events === undefined ? {} : { events }) },
@@ -102,7 +101,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       if (made.status !== 201) throw new Error(JSON.stringify(made.body));
       return made.body;
     },
-    /** Something happens, in one commit with its deliveries; resolves with the id of what happened. */
+    /** Commits an event together with its deliveries; resolves with the id of the event. */
     async happen(
       data: object = { title: "A" },
       event: WorkspaceWebhookEventType = "article.updated",

@@ -20,7 +20,7 @@ export const otherWorkspaceId = "ws_01KAHX0000070123456789ABCD";
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   readonly body: any;
 }
 
@@ -91,7 +91,7 @@ export async function startOperationServer<Username extends string>(options: Ope
   });
   const host = await startNodeHost(app, { host: "127.0.0.1", port: 0, maxFrameBytes: 1024, maxBufferedBytes: 1024, onError });
 
-  /** The answer as it is, for tests of its bytes and headers. */
+  /** Returns the raw response, for tests of its bytes and headers. */
   function fetchAs(method: string, path: string, { as = first, key, headers = {} }: RequestOptions<Username> = {}, body?: unknown) {
     return fetch(`http://127.0.0.1:${host.port}${path}`, {
       method,

@@ -5,7 +5,8 @@
  */
 import type { Limits } from "../../../api/limits.ts";
 import type { Clock, UpdateLog } from "../../../realtime/ports.ts";
-import { createRooms, type Rooms, type RoomsOptions } from "../../../realtime/rooms.ts";
+import type { OpenRoomsOptions } from "../../../realtime/room/openRooms.ts";
+import { createRooms, type Rooms } from "../../../realtime/room/rooms.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
@@ -52,7 +53,7 @@ export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs
   return { reader, updateLog, texts, history: createHistory({ storage, reader, texts, limits }) };
 }
 
-export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<RoomsOptions, "metrics" | "log" | "idleMs"> {
+export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRoomsOptions, "metrics" | "log" | "idleMs"> {
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
@@ -115,7 +116,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
 }
 
 /** Each article has its own topic on the bus of the store. */
-function toRoomBus(bus: Storage["bus"]): RoomsOptions["bus"] {
+function toRoomBus(bus: Storage["bus"]): OpenRoomsOptions["bus"] {
   const topicOf = (articleId: string) => `room/${articleId}`;
   return {
     publish: (articleId, message) => bus.publish(topicOf(articleId), message),

@@ -12,7 +12,7 @@ import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
 export const collectRowKind = "publicLink.collect";
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 export interface TakeDownOptions {
   readonly storage: Pick<Storage, "records" | "now">;
@@ -27,7 +27,7 @@ export function createTakeDown({ storage, actors }: TakeDownOptions): ArticleLis
     const row = {
       id: `${collectRowKind}/${articleId}`,
       kind: collectRowKind,
-      dueAtMs: storage.now() + day,
+      dueAtMs: storage.now() + dayMs,
       payload: { articleId },
       attempts: 0,
     };
@@ -57,7 +57,7 @@ export function createCollectLinks({ storage, actors }: CollectLinksOptions): Du
       storage.records.get(publicLinkRecord, articleId),
     ]);
     // An article in the trash may be restored, so check again later. A restored article stays unpublished but keeps its slug.
-    if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + day };
+    if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + dayMs };
     if (article !== undefined || link === undefined) return { kind: "done" };
     const removed = await actors.remove(publicLinkKind, articleId, link);
     return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };

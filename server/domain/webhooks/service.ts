@@ -10,7 +10,7 @@ import { createWebhookCleanup } from "./cleanup.ts";
 import { createDeliver, type DeliverOptions } from "./deliver.ts";
 import { createEnqueue, type Enqueue } from "./enqueue.ts";
 import { defineDeliveryKind, defineEndpointKind } from "./kinds.ts";
-import { createWebhooks, type Webhooks, type WebhooksOptions } from "./webhooks.ts";
+import { createWebhooks, type WebhooksOptions } from "./webhooks.ts";
 
 export interface WebhookServiceOptions extends Omit<DeliverOptions, "endpointKind">, Pick<WebhooksOptions, "pump" | "checkUrl" | "pager"> {
   readonly storage: Storage;
@@ -23,8 +23,8 @@ export interface WebhookServiceOptions extends Omit<DeliverOptions, "endpointKin
 }
 
 export interface WebhookService {
-  /** For the handlers. */
-  readonly webhooks: Webhooks;
+  /** The handlers of the operations on webhooks. */
+  readonly webhooks: ReturnType<typeof createWebhooks>;
   readonly enqueue: Enqueue["enqueue"];
   readonly listeners: Pick<ArticleListeners, "articleUpdated">;
   readonly manifest: Manifest;

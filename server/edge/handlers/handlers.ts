@@ -17,7 +17,6 @@ import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
 import { createRunHandlers } from "./runs.ts";
 import { createTopicHandlers } from "./topics.ts";
-import { createWebhookHandlers } from "./webhooks.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
 import { createWorkspaceHandlers } from "./workspaces.ts";
 
@@ -41,7 +40,7 @@ export function createHandlers({ identity, articles, webhooks, publishing, topic
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
-    webhooks: createWebhookHandlers(webhooks),
+    webhooks: webhooks.webhooks,
     publicLinks: createPublicLinkHandlers(publishing),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),

@@ -18,7 +18,7 @@ export async function startFittingHost(app: HostApp, { host, port, limits }: Fit
     maxFrameBytes: limits["frame.bytes"],
     // A whole document must fit into the send buffer of a slow reader in addition to `socket.buffer`.
     maxBufferedBytes: limits["socket.buffer"] + limits["document.bytes"],
-    onError: (err: unknown) => log.error({ err }, "a connection failed on a bug"),
+    onError: (err: unknown) => log.error({ err }, "connection handler failed with an unexpected error"),
   };
   try {
     const { startUwsHost } = await import("./uws.ts");
@@ -27,7 +27,7 @@ export async function startFittingHost(app: HostApp, { host, port, limits }: Fit
     if (reason instanceof CannotListen) throw reason;
     log.warn(
       { reason: (reason as Error).message },
-      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the slower host on node:http serves instead`,
+      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the server uses the slower node:http host instead`,
     );
     const { startNodeHost } = await import("./node.ts");
     return startNodeHost(app, options);
