@@ -85,6 +85,7 @@ import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
 import type { Storage } from "./platform/storage/port.ts";
 import { type AnyRecordType, createRecordTypes } from "./platform/storage/recordType.ts";
 import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
+import { observeConflicts } from "./platform/storage/retryOnConflict.ts";
 import { describeRedis } from "./platform/storage/storeAddress.ts";
 import { isMarked } from "./platform/storage/storeMark.ts";
 
@@ -177,6 +178,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const { config, baseUrl, secrets, log, metrics } = options;
   const { limits, leaseMs } = config;
   const storage = countStoreErrors(options.storage, metrics);
+  const stopObservingConflicts = observeConflicts(metrics.conflictMet);
   const nodeId = randomUUID();
   const ids = createIds(storage);
   const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
@@ -451,6 +453,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       access.stop();
       await identity.settled();
       await Promise.all([articleService.close(), publicPages.close(), steps.close(), modelFetch?.close()]);
+      stopObservingConflicts();
     },
   };
 }

@@ -8,6 +8,7 @@
 import type { DueOutcome, DueWorker } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { ClaimedRow, Storage } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import {
   type CheckpointCommitPayload,
   type CheckpointPayload,
@@ -64,7 +65,7 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
     const { articleId, commitId } = row.payload as CheckpointCommitPayload;
     const { partition, id, fence } = row;
     const acknowledge = { op: "acknowledge", id, fence } as const;
-    for (;;) {
+    return retryOnConflict("checkpoint.commit", async () => {
       const outcome = await commitWriter.write({
         articleId,
         commitId,
@@ -87,8 +88,8 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
           ? []
           : [{ op: "put", type: articleRecord, value, replacing: article } as const];
       const result = await storage.commit({ partition, records, due: [acknowledge] });
-      if (result.ok || result.conflict.kind === "due") return { kind: "settled" };
-    }
+      return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : conflict;
+    });
   }
 
   return { [checkpointKind]: settle, [checkpointCommitKind]: commit };

@@ -12,6 +12,7 @@ import type { Rooms } from "../../../realtime/rooms.ts";
 import type { Alongside } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { toAlongside, toBatch } from "./alongside.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
@@ -218,8 +219,8 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
 
   return {
     prepare,
-    async write(wish) {
-      for (;;) {
+    write(wish) {
+      return retryOnConflict("commit.write", async () => {
         const prepared = await prepare(wish);
         if (prepared.kind !== "ready") return prepared;
         const { commit, change } = prepared;
@@ -230,8 +231,8 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
         }
         if (result.conflict.kind === "due") return { kind: "lost" };
         const made = await storage.records.get(commitRecord, wish.commitId);
-        if (made !== undefined) return { kind: "committed", commit: made.value };
-      }
+        return made === undefined ? conflict : { kind: "committed", commit: made.value };
+      });
     },
   };
 }

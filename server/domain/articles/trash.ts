@@ -5,11 +5,11 @@
  * can find the article afterwards. Its commit records, which may be many, are removed in pieces by a due row, which
  * survives a crash. A text blob is removed with the last commit record that refers to it.
  */
-
 import { notFound } from "../../../api/schema/error.ts";
 import type { Alongside, DueOutcome, DueWorker } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, ClaimedRow, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
 import { toAlongside, toBatch } from "./alongside.ts";
 import { cancelCheckpoint } from "./checkpointRows.ts";
@@ -94,12 +94,12 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
 
   async function expire(row: ClaimedRow): Promise<DueOutcome> {
     const { articleId } = row.payload as { readonly articleId: string };
-    for (;;) {
+    return retryOnConflict("article.expire", async () => {
       const stored = await storage.records.get(articleRecord, articleId);
       if (stored?.value.deletedAtMs === undefined) return { kind: "done" };
       const result = await purgeOnce(stored, [{ op: "acknowledge", id: row.id, fence: row.fence }], (batch) => storage.commit(batch));
-      if (result.ok || result.conflict.kind === "due") return { kind: "settled" };
-    }
+      return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : conflict;
+    });
   }
 
   async function removeCommits(row: ClaimedRow, signal: AbortSignal): Promise<DueOutcome> {
@@ -121,13 +121,13 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
   }
 
   return {
-    async put(articleId, check, commit) {
+    put(articleId, check, commit) {
       const partition = partitionOfId(articleId);
-      for (;;) {
+      return retryOnConflict("article.trash", async () => {
         const stored = await storage.records.get(articleRecord, articleId);
         if (stored === undefined) throw notFound();
         check(stored.value);
-        if (stored.value.deletedAtMs !== undefined) return;
+        if (stored.value.deletedAtMs !== undefined) return undefined;
         const deletedAtMs = storage.now();
         const { publicLink: _publicLink, ...article } = stored.value;
         const value: ArticleRecord = { ...article, metaRevision: article.metaRevision + 1, deletedAtMs };
@@ -143,21 +143,21 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
           due: [{ op: "schedule", row }],
         } as const;
         const down = await takenDown(stored.value);
-        if (!(await commit(toBatch(partition, own, down))).ok) continue;
+        if (!(await commit(toBatch(partition, own, down))).ok) return conflict;
         down.started?.();
         access.announce(partition);
-        return;
-      }
+        return undefined;
+      });
     },
 
-    async purge(articleId, check, commit) {
-      for (;;) {
+    purge(articleId, check, commit) {
+      return retryOnConflict("article.purge", async () => {
         const stored = await storage.records.get(articleRecord, articleId);
         if (stored === undefined) throw notFound();
         check(stored.value);
         const result = await purgeOnce(stored, [{ op: "cancel", id: `${trashKind}/${articleId}` }], commit);
-        if (result.ok) return;
-      }
+        return result.ok ? undefined : conflict;
+      });
     },
 
     cancel: (articleId) => [{ op: "cancel", id: `${trashKind}/${articleId}` }],

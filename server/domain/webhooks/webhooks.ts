@@ -14,11 +14,11 @@ import type { CheckPublicUrl } from "../../platform/outbound/publicUrl.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
 import type { Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { principalOf, toActor } from "../call/principal.ts";
-import { conflict, retryOnConflict } from "../call/retryOnConflict.ts";
 import { requireRole } from "../identity/workspaces/access.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
 import { webhookPurge } from "./cleanup.ts";
@@ -124,7 +124,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const partition = partitionOfId(workspaceId);
       const webhookId = call.ids.next("whk", partition);
       const secret = createWebhookSecret();
-      const created = await retryOnConflict(async () => {
+      const created = await retryOnConflict("webhook.create", async () => {
         await requireAdmin(call, workspaceId);
         const others = await webhooksOf(storage, workspaceId);
         if (others.length >= most) {
@@ -187,7 +187,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const checked = request.url === undefined ? undefined : await checkUrl(request.url);
       const secret = request.rotateSecret === true ? createWebhookSecret() : undefined;
       const shown = secret === undefined ? {} : { secret };
-      const { updated, changed } = await retryOnConflict(async () => {
+      const { updated, changed } = await retryOnConflict("webhook.update", async () => {
         await requireAdmin(call, workspaceId);
         const replacing = await read(workspaceId, webhookId);
         requireMatch(call, replacing.revision);
@@ -218,7 +218,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
     async delete(call, workspaceId, webhookId) {
       const dueAtMs = storage.now();
-      await retryOnConflict(async () => {
+      await retryOnConflict("webhook.delete", async () => {
         await requireAdmin(call, workspaceId);
         const replacing = await read(workspaceId, webhookId);
         requireMatch(call, replacing.revision);

@@ -7,10 +7,10 @@ import { AppError, notFound } from "../../../../api/schema/error.ts";
 import type { MemberRole, WorkspaceCollaboratorResponse, WorkspaceMember } from "../../../../api/schema/workspace.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
 import { requireRole } from "../workspaces/access.ts";
@@ -85,7 +85,7 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
     value: (changed: MemberRow) => unknown,
   ): Promise<MemberRow | undefined> {
     const partition = partitionOfId(workspaceId);
-    const done = await retryOnConflict(async () => {
+    const done = await retryOnConflict("members.change", async () => {
       const replacing = await read(workspaceId);
       const decision = decide(replacing.value);
       if (decision === undefined) return undefined;

@@ -13,11 +13,11 @@ import type { ActorRuntime } from "../../../platform/actors/port.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import { type ApiKeyContext, type ApiKeyRecord, apiKeyRecord } from "../access/credentialRecords.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
@@ -137,7 +137,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
     get: async (call, keyId) => toView(await read(call, keyId)),
 
     update(call, keyId, { name, description }) {
-      return retryOnConflict(async () => {
+      return retryOnConflict("key.update", async () => {
         const replacing = await read(call, keyId);
         requireMatch(call, replacing.revision);
         const before = replacing.value.context;

@@ -13,10 +13,10 @@ import type { ActorRuntime } from "../../../platform/actors/port.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { AccessResolver } from "../../call/ports.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type ApiKeyContext, apiKeyRecord } from "../access/credentialRecords.ts";
 import { type AccountRecord, accountRecord } from "../registry/accountRecords.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
@@ -86,7 +86,7 @@ export function createKeyCreation({ storage, actors, directory, resolver, log }:
     batch: { readonly records?: readonly RecordWrite[] },
     value: CreatedApiKey,
   ) {
-    await retryOnConflict(async () => {
+    await retryOnConflict("key.create", async () => {
       const account = await storage.records.get(accountRecord, accountId);
       if (account === undefined) throw new Error(`there is no account ${accountId}`);
       await requireRoom(accountId, call.limits["keys.active"]);
