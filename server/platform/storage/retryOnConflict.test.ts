@@ -11,8 +11,8 @@ import {
   retryOnConflict,
 } from "./retryOnConflict.ts";
 
-/** A clock that advances only while the loop sleeps. `random` always draws the upper bound. */
-function fakeTiming(random = () => 0.999) {
+/** A clock that advances only while the loop sleeps. */
+function fakeTiming(random = () => 0) {
   const waits: number[] = [];
   let nowMs = 0;
   const timing: RetryTiming = {
@@ -49,7 +49,7 @@ describe("retryOnConflict", () => {
   });
 
   test("[ST92] after some conflicts the value of the first attempt without one is returned", async () => {
-    const { timing, waits } = fakeTiming();
+    const { timing, waits } = fakeTiming(() => 0.5);
     let attempts = 0;
     const events = await observed(async () => {
       const value = await retryOnConflict("test.some", async () => (++attempts < 8 ? conflict : "stored"), timing);
@@ -65,9 +65,9 @@ describe("retryOnConflict", () => {
     const half = fakeTiming(() => 0.5);
     for (const { timing } of [full, half]) {
       let attempts = 0;
-      await retryOnConflict("test.waits", async () => (++attempts < 14 ? conflict : attempts), timing);
+      await retryOnConflict("test.waits", async () => (++attempts < 15 ? conflict : attempts), timing);
     }
-    expect(full.waits).toEqual([2, 4, 8, 16, 32, 64, 100, 100, 100, 100]);
+    expect(full.waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000]);
     expect(half.waits).toEqual(full.waits.map((ms) => ms / 2));
   });
 
@@ -91,7 +91,7 @@ describe("retryOnConflict", () => {
     expect(events.at(-1)).toEqual({ operation: "test.never", outcome: "exhausted" });
   });
 
-  test("[ST90] slow attempts end after the time bound, not after the number of attempts", async () => {
+  test("[ST90] waits and slow attempts end after the time bound, not after the number of attempts", async () => {
     const { timing, advance } = fakeTiming();
     let attempts = 0;
     const slow = async () => {
