@@ -86,7 +86,7 @@ describe("a store that answers every commit with a conflict", () => {
         identity.sessions.logout(person.call()),
         identity.keys.update(person.call(), keyId, { name: "other" }),
         identity.workspaces.update(person.call(), workspace.workspaceId, { name: "Other" }),
-        identity.members.add(person.call(), workspace.workspaceId, { username: "root", role: "collaborator" }),
+        identity.members.add(person.call(), workspace.workspaceId, { username: "root", role: "member" }),
         identity.registry.change(
           person.principal.accountId,
           async (before) => ({ next: { ...before, displayName: "A" } }),
