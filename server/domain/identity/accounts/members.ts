@@ -10,6 +10,7 @@ import type { RecordWrite, Storage, Stored } from "../../../platform/storage/por
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
+import { toPageLimit } from "../../call/paging.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
@@ -125,13 +126,7 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
       requireRole(call, value, "read");
       const binding = JSON.stringify(["collaborators", workspaceId, type ?? null]);
       const after = nextToken === undefined ? undefined : String(pageTokens.open(binding, nextToken, storage.now())[1] ?? "");
-      const count = limit ?? Math.min(call.limits["list.limitDefault"], call.limits["list.limitMax"]);
-      if (count > call.limits["list.limitMax"]) {
-        const message = `must be at most ${call.limits["list.limitMax"]}`;
-        throw new AppError("validation_failed", `The parameter limit ${message}.`, {
-          errors: [{ pointer: "/limit", code: "too_big", message }],
-        });
-      }
+      const count = toPageLimit(limit, call.limits);
       const rows = type === "invited" ? [] : [...value.members].sort((one, other) => (one.username < other.username ? -1 : 1));
       const rest = after === undefined ? rows : rows.filter((row) => row.username > after);
       const page = rest.slice(0, count);

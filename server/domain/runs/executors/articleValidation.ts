@@ -5,11 +5,11 @@
  * worker thread.
  */
 import { noUsage } from "../../../../machines/agentRunContext.ts";
+import { countWords } from "../../call/countWords.ts";
 import { type ArticleReader, toUnread } from "./articleReader.ts";
 import { composerNote } from "./composer.ts";
 import type { Executor } from "./port.ts";
 import { type ArticleStructure, readStructure } from "./readStructure.ts";
-import { countWords } from "./wordCounts.ts";
 
 export interface ValidationFinding {
   readonly code: string;

@@ -6,11 +6,11 @@
  */
 import type { SeoCheckStatus, TopicSeoBrief, TopicSeoReviewFinding, TopicSeoReviewSnapshot } from "../../../../api/schema/seo.ts";
 import { noUsage } from "../../../../machines/agentRunContext.ts";
+import { countWords } from "../../call/countWords.ts";
 import { type ArticleReader, toUnread } from "./articleReader.ts";
 import type { Executor } from "./port.ts";
 import { type ArticleStructure, readStructure } from "./readStructure.ts";
 import { toUnreviewed } from "./unavailableReports.ts";
-import { countWords } from "./wordCounts.ts";
 
 type Checks = TopicSeoReviewSnapshot["checks"];
 
