@@ -228,7 +228,7 @@ export function addUsage(left: RunUsage, right: RunUsage): RunUsage {
 
 export function currentStep(context: Pick<RunContext, "steps" | "at">): RunStepContext {
   const step = context.steps[context.at];
-  if (step === undefined) throw new Error(`a run has no step ${context.at}`);
+  if (step === undefined) throw new Error(`the run has no step at index ${context.at}`);
   return step;
 }
 

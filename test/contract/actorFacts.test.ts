@@ -1,4 +1,7 @@
-/** Facts in the commit of their move, what an effect writes under its lease, and actors that move while their effect runs. */
+/**
+ * Tests facts in the commit of their move, writes of an effect under its lease, and actors that move while an effect
+ * runs.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ActorRecord, EffectOutcome, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
@@ -18,7 +21,7 @@ const partSent = ({ params }: Pick<Effect, "params">): Outcome => ({
   event: { type: "part.sent", part: (params as { part: string }).part },
 });
 
-/** Effects that wait for a test to go on with them. */
+/** Holds effects until the test releases them. */
 function createGate() {
   const open: (Effect & { end(): void; fail(reason: unknown): void })[] = [];
   const run: RunEffect<ParcelContext, ParcelEvent> = (effect) =>
@@ -40,7 +43,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const found = await storage.log.read({ partition, log: journalOf(id), after: 0, limit: 100 });
     return found.gap ? [] : found.entries.map(({ bytes }) => text(bytes));
   }
-  /** The same storage, and what was asked of `commit`. */
+  /** Returns the same storage and records the calls of `commit`. */
   function withCommits() {
     const batches: Batch[] = [];
     const commit: Storage["commit"] = (batch) => {
@@ -49,12 +52,12 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     };
     return { batches, storage: { ...storage, commit } };
   }
-  /** A node that neither sees that it lost a row nor takes another. */
+  /** Creates a node that does not notice a lost row and claims no other row. */
   const toDeaf = (beneath: Storage): Storage => ({
     ...beneath,
     due: { ...beneath.due, claim: async () => [], renew: async () => true },
   });
-  /** The row of the guard falls due at once, without a new fence: whoever looks next claims it. */
+  /** Makes the row of the guard due at once, without a new fence, so that the next look claims it. */
   async function hurry({ guard: { id, fence } }: Effect): Promise<void> {
     const due = [{ op: "postpone", id, fence, dueAtMs: time.now(), attempts: 1 }] as const;
     expect(await storage.commit({ partition, due })).toMatchObject({ ok: true });
@@ -66,7 +69,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
   afterEach(() => close());
 
-  test("[AC18] the facts of a move are in its commit, in order, whichever way its event came", async () => {
+  test("[AC18] the facts of a move are in its commit, in order, whatever the source of the event", async () => {
     const seen = withCommits();
     const told: string[] = [];
     const stood: string[] = [];
@@ -109,7 +112,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(other)).toEqual(["packed 0", "noted 1", "discarded 1"]);
   });
 
-  test("[AC18] a move that is decided again tells its facts anew, as the same ones; a refused move tells none", async () => {
+  test("[AC18] a move that is decided again writes its facts once, and a refused move writes none", async () => {
     const told: string[] = [];
     const kind = createParcelKind(async (effect) => partSent(effect), {
       facts: {
@@ -142,7 +145,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.notes).toBe(11);
   });
 
-  test("[AC18] a fact may write rows and set conditions; a move that breaks one does not happen, and a timer comes again", async () => {
+  test("[AC18] a fact may add rows and conditions; a failed condition stops the move, a timer retries", async () => {
     const journal = ({ id, params, nowMs }: ToldFact<ParcelContext>): Omit<Batch, "partition"> =>
       (params as { what: string }).what === "rang"
         ? {
@@ -161,11 +164,11 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await storage.commit({ partition, due: [{ op: "schedule", row }] });
     await time.until(async () => (await read(id))?.context.rang === 1, { withinMs: 20_000 });
     expect(await storage.due.get(partition, `rang ${id}:5:fact:0`)).toBeDefined();
-    // What is left: the condition, and what the fact wrote.
+    // The condition and the write of the fact remain.
     expect(await storage.due.stats()).toMatchObject({ rows: 2 });
   });
 
-  test("[AC19] what an effect commits under its guard stands while it holds its row", async () => {
+  test("[AC19] a commit that an effect makes under its guard is kept while the effect holds its row", async () => {
     const gate = createGate();
     const kind = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [kind]);
@@ -177,7 +180,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     if (effect === undefined) throw new Error("no effect was run");
     expect(effect.guard).toEqual({ kind: "due", id: `${id}:2:0`, fence: 1 });
     const alongside = () => ({ require: [effect.guard] });
-    // Renewing the lease is not a claim.
+    // Renewing a lease does not count as a claim.
     await time.advance(20_000);
     expect((await actors.send(kind, id, { type: "parcel.note" }, { alongside })).value.context.notes).toBe(1);
     expect(await journal(id)).toContain("noted 1");
@@ -190,7 +193,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context).toMatchObject({ notes: 1, results: { a: 1 } });
   });
 
-  test("[AC19] an effect whose row another claimed commits nothing more under its guard, and leaves the row to the other", async () => {
+  test("[AC19] an effect whose row was claimed by another worker can commit nothing under its guard", async () => {
     const seen = withCommits();
     const [first, second] = [createGate(), createGate()];
     const firstKind = createParcelKind(first.run);
@@ -212,7 +215,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(refused).toMatchObject({ conflict: { kind: "due", id: effect.id } });
     effect.fail(refused);
     await time.advance(0);
-    // One try, and no failed attempt of a row that is not its own.
+    // There is one try, and the row of another owner gets no failed attempt.
     expect(seen.batches.slice(before)).toEqual([expect.objectContaining({ require: [effect.guard] })]);
     expect(second.open[0]?.guard.fence).toBe(2);
     second.open[0]?.end();
@@ -221,7 +224,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", "sent a 0"]);
   });
 
-  test("[AC20] an effect may move its own actor while it runs; its result is then taken all the same", async () => {
+  test("[AC20] an effect may move its own actor while it runs, and its result is still accepted", async () => {
     const kind = createParcelKind(async (effect) => {
       for (let at = 0; at < 3; at += 1)
         await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { alongside: () => ({ require: [effect.guard] }) });
@@ -237,7 +240,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", ...noted(0), "sent a 3", ...noted(3), "sent b 6"]);
   });
 
-  test("[AC20] the result of an effect that the actor takes no more is dropped with its facts, and the next effect runs", async () => {
+  test("[AC20] a result that the actor no longer accepts is dropped with its facts; the next effect runs", async () => {
     const gate = createGate();
     const kind = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [kind]);
@@ -254,7 +257,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await time.until(async () => (await read(id))?.pending.length === 0);
     expect(await read(id)).toMatchObject({ state: "recalled", step: 3, lastEffectId: `${id}:2:1`, context: { results: {}, order: [] } });
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0"]);
-    // Only the bell is left.
+    // Only the row of the bell remains.
     expect(await storage.due.stats()).toMatchObject({ rows: 1 });
     expect(gate.open).toHaveLength(2);
   });

@@ -1,4 +1,4 @@
-/** Several actors in one commit, and results that are worked out when they are taken, under writes that come between. */
+/** Tests several actors in one commit, and results that are computed when they are stored, while other writes occur. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { commitTogether, foldMoves, leftBy } from "../../server/domain/call/together.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
@@ -33,14 +33,14 @@ async function read(id: string) {
   return stored;
 }
 
-/** What another node does: the record has another revision from now on. */
+/** Acts like another node: gives the record another revision. */
 async function touch(id: string): Promise<void> {
   const stored = await read(id);
   await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value: stored.value, replacing: stored }] });
 }
 
 describe("one commit of several moves", () => {
-  test("[AC21] all of it or nothing, decided anew on what is there whenever something came between", async () => {
+  test("[AC21] several moves are stored together or not at all, and decided again after a conflict", async () => {
     const [first = "", second = ""] = ids;
     let decisions = 0;
     const notes = await commitTogether(
@@ -58,7 +58,7 @@ describe("one commit of several moves", () => {
     expect((await read(second)).value.context.notes).toBe(1);
   });
 
-  test("[AC21] further moves of one actor are folded into its one write, each on what the one before left", async () => {
+  test("[AC21] several moves of one actor become one write, each applied to the result of the one before", async () => {
     const [first = ""] = ids;
     const stored = await read(first);
     const note = (from: typeof stored) => node.actors.move(kind, from, { type: "parcel.note" });
@@ -73,13 +73,13 @@ describe("one commit of several moves", () => {
     expect([after.value.context.notes, after.value.step, after.revision]).toEqual([3, stored.value.step + 3, stored.revision + 1]);
   });
 
-  test("[AC21] a conflict that deciding again cannot mend is the caller's", async () => {
+  test("[AC21] a conflict that a new decision cannot resolve is returned to the caller", async () => {
     const decide = async () => ({ parts: [{ due: [{ op: "acknowledge", id: "none", fence: 1 }] as const }], value: 0 });
     await expect(commitTogether(partition, (batch) => storage.commit(batch), decide)).rejects.toThrow(CommitConflict);
   });
 });
 
-test("[AC22] a result that is worked out when it is taken sees the actor as it is, anew after each write that came between", async () => {
+test("[AC22] a result computed when it is accepted uses the newest state of the actor", async () => {
   const seen: number[] = [];
   await setUp(async ({ actorId, params }) => ({
     kind: "decide",

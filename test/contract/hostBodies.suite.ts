@@ -1,4 +1,4 @@
-/** What every host keeps of bodies that are not read, or not read yet. Run by host.test.ts on each adapter. */
+/** Tests what every host buffers of bodies that are never read, or not read yet. host.test.ts runs it on each adapter. */
 import { describe, expect, it, vi } from "vitest";
 import type { ByteAllowance, StartHost } from "../../server/edge/host/port.ts";
 import { hostFixture, ok } from "./hostFixture.ts";
@@ -22,7 +22,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       return allowance;
     }
 
-    it("[HO34] a body that is not read yet stops its connection, and arrives whole once it is read", async () => {
+    it("[HO34] an unread body pauses its connection, and arrives whole once it is read", async () => {
       let read: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
         read = resolve;
@@ -36,7 +36,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       const client = await on.connection();
       client.write(`POST / HTTP/1.1\r\nhost: test\r\ncontent-length: ${sentBytes}\r\n\r\n`);
       for (let at = 0; at < sentBytes; at += 256 * KiB) client.write(Buffer.alloc(256 * KiB, "x"));
-      // The client stands still once the kernel's buffers are full.
+      // The client stops when the buffers of the kernel are full.
       let before = -1;
       await vi.waitFor(
         () => {
@@ -53,7 +53,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect((await client.response()).body.toString()).toBe(String(sentBytes));
     });
 
-    it("[HO35] an answer without reading discards the body, and the connection goes on", async () => {
+    it("[HO35] an answer without reading discards the body, and the connection stays open", async () => {
       const allowance = counting();
       on.handle = async (request) => {
         request.body(allowance);
@@ -70,7 +70,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect(allowance.taken).toBe(0);
     });
 
-    it("[HO35] an answer that comes while the connection is stopped discards the rest of the body", async () => {
+    it("[HO35] an answer during a paused body discards the rest of the body", async () => {
       let answerNow: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
         answerNow = resolve;
@@ -91,7 +91,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect((await client.response()).body.toString()).toBe("next");
     });
 
-    it("[HO36] a body ends as soon as its allowance is used up, and the refusal reaches the client", async () => {
+    it("[HO36] a body ends when its allowance is used up, and the refusal reaches the client", async () => {
       const allowance = counting(100 * KiB);
       on.handle = async (request) => {
         const outcome = await request.body(allowance).read(sentBytes);

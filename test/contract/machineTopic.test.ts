@@ -1,4 +1,4 @@
-/** The topic over all its paths: every state and move of the specification, each restored from its record. */
+/** Tests the topic over all its paths: every state and move of the specification, each restored from its record. */
 import { expect, test } from "vitest";
 import type { AuditFact, TopicContext, TopicEvent, TopicInput } from "../../machines/topic.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
@@ -68,7 +68,7 @@ function toFacts({ archive, outline, draft, articleId, runs, editedBy, fields }:
   return [archive?.fromStatus, stage(outline), stage(draft), articleId, Object.keys(runs).length, editedBy, fields.thesis];
 }
 
-test("[TO1] a topic moves as the specification states and no other way, on every path and from every stored state", () => {
+test("[TO1] a topic moves only as the specification states, on every path and from every state", () => {
   const statusOf = ({ state }: ActorRecord<TopicContext>) => state as string;
   const moves = new Set<string>();
   const walk = walkMachine<TopicContext, TopicEvent>({
@@ -102,7 +102,7 @@ test("[TO1] a topic moves as the specification states and no other way, on every
   expect(walk.refusals).toContain("shortlisted outline.approve");
 });
 
-/** The record after the events, and the audit events they left. */
+/** Returns the record after the events, and the audit events that they wrote. */
 function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicContext>; audit: readonly AuditFact[] } {
   told = [];
   let record = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 }).next;
@@ -120,7 +120,7 @@ function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicCont
 const outlined: TopicEvent = { type: "outline.committed", advances: true, step: { runId: "run_1", stepName: "outline" }, ...commit };
 const drafted: TopicEvent = { type: "draft.committed", advances: true, ...commit };
 
-test("[TO2] every move leaves its audit event, also those passed through, with who, what and which revision", () => {
+test("[TO2] every move, also one passed through, leaves an audit event with actor, data, revision", () => {
   const { audit } = take(outlined, { type: "outline.approve", note: "good", ...by }, drafted, {
     type: "draft.requestChanges",
     feedback: "shorter",
@@ -150,7 +150,7 @@ test("[TO2] every move leaves its audit event, also those passed through, with w
   expect(archived.record.context.archive).toBeUndefined();
 });
 
-test("[TO3] an approval belongs to one revision: it is given once, and a later commit or a wish for changes clears it", () => {
+test("[TO3] an approval is given once to one revision, and a later commit or change request clears it", () => {
   const approved = take(outlined, { type: "outline.approve", ...by });
   expect(approved.record.context.outline?.approval).toEqual({ approvedBy: "ada", approvedAtMs: by.nowMs });
   expect(() => take(outlined, { type: "outline.approve", ...by }, { type: "outline.approve", ...by })).toThrow("refused");
@@ -165,7 +165,7 @@ test("[TO3] an approval belongs to one revision: it is given once, and a later c
   }
 });
 
-test("[TO4] text that a checkpoint picked up moves no status", () => {
+test("[TO4] text that only a checkpoint committed changes no status", () => {
   const { record } = take({ ...outlined, advances: false } as TopicEvent, { ...drafted, advances: false } as TopicEvent);
   expect(record.state).toBe("idea");
 });

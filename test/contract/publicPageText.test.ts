@@ -1,4 +1,4 @@
-/** What readers of many languages and screens need of a public page: directions, tables, long words, links to headings. */
+/** Tests public pages in many languages and on small screens: text direction, tables, long words, links to headings. */
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,10 @@ async function show(...blocks: string[]): Promise<HtmlNode> {
 const dirsOf = (main: HtmlNode, tagName: string) => findHtml(main, tagName).map(({ properties }) => properties?.dir);
 const idsOf = (main: HtmlNode) => [...walkHtml(main)].flatMap(({ properties }) => (properties?.id === undefined ? [] : [properties.id]));
 
-/** The element that decides an element's direction: `auto` looks at text outside of elements with a direction of their own. */
+/**
+ * Returns the text that decides the direction of an element: `auto` ignores inner elements with a direction of their
+ * own.
+ */
 function decidingText(block: HtmlNode): string {
   return (block.children ?? [])
     .map((child) => (child.value !== undefined ? child.value : child.properties?.dir !== undefined ? "" : decidingText(child)))
@@ -58,20 +61,20 @@ describe("direction", () => {
     for (const node of walkHtml(main)) if (node.value !== undefined && /\p{L}/u.test(node.value)) expect(isInAuto).toContain(node);
   });
 
-  test("[PL20] a list item, quote or table is laid out in the direction of the text it begins with", async () => {
+  test("[PL20] a list item, quote or table has the direction of its first text", async () => {
     const main = await show("> اقتباس\n>\n> quote", "- مرن\n\n- loose\n\n  مزيد", "| | الاسم |\n|---|---|\n| 1 | قيمة |");
     expect(dirsOf(main, "blockquote")).toEqual(["auto"]);
     expect(dirsOf(findHtml(main, "blockquote")[0] as HtmlNode, "p")).toEqual([undefined, "auto"]);
     expect(dirsOf(main, "li")).toEqual(["auto", "auto"]);
     expect(dirsOf(findHtml(main, "li")[1] as HtmlNode, "p")).toEqual([undefined, "auto"]);
-    // The box of a table lies as the table does, so that a narrow table stands on the side where its text begins.
+    // The box of a table has the direction of the table, so that a narrow table is on the side where its text starts.
     expect([dirsOf(main, "div"), dirsOf(main, "table")]).toEqual([["auto"], [undefined]]);
-    // The first words decide; an empty cell and a number lie as the table does.
+    // The first words decide. An empty cell and a number follow the table.
     expect(dirsOf(main, "th")).toEqual([undefined, undefined]);
     expect(dirsOf(main, "td")).toEqual([undefined, "auto"]);
   });
 
-  test("[PL20] code is left to right in every text, and does not decide the direction of its paragraph", async () => {
+  test("[PL20] code is left to right in every text and does not decide its paragraph's direction", async () => {
     const main = await show("`npm ci` تثبيت", "```js\nconst שם = 1;\n```", '<p dir="rtl">given</p>', '<code dir="rtl">x</code>');
     expect(new Set(dirsOf(main, "code"))).toEqual(new Set(["ltr"]));
     expect(dirsOf(main, "pre")).toEqual(["ltr"]);
@@ -85,13 +88,13 @@ describe("direction", () => {
     expect(declarations.length).toBeGreaterThan(100);
     expect(declarations.filter((name) => /(^|-)(left|right)$/.test(name))).toEqual([]);
     expect(publicPageStyle).not.toMatch(/text-align: *(left|right)|float: *(left|right)/);
-    // Shorthands with four values name the sides in physical order.
+    // Shorthands with four values use physical sides, which are wrong for right-to-left text.
     expect(publicPageStyle.replaceAll(/\([^()]*\)/g, "()")).not.toMatch(/(?:margin|padding): *[^\s;]+ ([^\s;]+) [^\s;]+ (?!\1;)[^\s;]+;/);
   });
 });
 
 describe("headings", () => {
-  test("[PL21] each heading has a stable, unique id and a link to itself that has a name", async () => {
+  test("[PL21] each heading has a stable, unique id and a named link to itself", async () => {
     const main = await show(
       "# One Two",
       "## Same",
@@ -125,7 +128,7 @@ describe("headings", () => {
     }
   });
 
-  test("[PL21] links of the text to its own headings and notes arrive", async () => {
+  test("[PL21] links from the text to its own headings and notes work", async () => {
     const main = await show(
       "[a](#one-two) [b](#عنوان) [c](#user-content-one-two) [d](#nowhere) x[^fn-1]",
       "# One two",
@@ -138,11 +141,11 @@ describe("headings", () => {
     const hrefs = hrefsIn(main).map(decodeURI);
     expect(hrefs.slice(0, 4)).toEqual(["#user-content-one-two", "#user-content-عنوان", "#user-content-one-two", "#nowhere"]);
     for (const href of hrefs.filter((each) => each !== "#nowhere")) expect(ids, href).toContain(href.slice(1));
-    // The label of the notes is for screen readers only; a link in it would be invisible.
+    // The label of the notes is for screen readers only, so a link in it would be invisible.
     expect(findHtml(main, "h2").map((heading) => findHtml(heading, "a").length)).toEqual([0]);
   });
 
-  test("[PL21] ids that an author writes give way, so that no id stands twice and none is free", async () => {
+  test("[PL21] ids in the author's markup are replaced, so that every id is unique and prefixed", async () => {
     const main = await show(
       '<h2 id="location">Location</h2><h2 id="footnote-label">x</h2><h2 id="footnote-label">y</h2><a class="anchor" href="#x">z</a>',
       '<li id="user-content.fn-1">fake</li>',
@@ -159,7 +162,7 @@ describe("headings", () => {
 });
 
 describe("wide and long", () => {
-  test("[PL22] a table scrolls in a box of its own that the keyboard reaches, and its prose columns keep a width", async () => {
+  test("[PL22] a table scrolls in a box that the keyboard reaches, and its text columns keep a width", async () => {
     const main = await show(
       "| # | 中文 |\n|---|---|\n| 1 | 這是一段沒有空格的長文字需要換行 |",
       "<table><caption>C</caption><tr><td>x</td></tr></table>",
@@ -179,7 +182,7 @@ describe("wide and long", () => {
     expect(publicPageStyle).not.toContain("overflow-wrap: anywhere");
   });
 
-  test("[PL23] long words are hyphenated in the language that the front matter names, and code never is", async () => {
+  test("[PL23] long words are hyphenated in the language of the front matter, and code never is", async () => {
     for (const [frontMatter, lang] of [
       ["---\nlang: de\n---", "de"],
       ["---\ntitle: x\nlang: pt-BR\n---", "pt-BR"],

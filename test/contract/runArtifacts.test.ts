@@ -1,4 +1,4 @@
-/** The representations of an artifact: its own bytes, the same as a download, and the facts about it. */
+/** Tests the representations of an artifact: its bytes in its own type, as a download, and its metadata. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Status, media type and text of an answer. */
+/** Returns status, media type and text of an answer. */
 async function read(artifactKey: string, accept?: string): Promise<readonly [number, string | null, string]> {
   const headers = accept === undefined ? {} : { accept };
   const response = await rig.fetch("GET", `/runs/${runId}/artifacts/${artifactKey}`, { headers });
@@ -30,7 +30,7 @@ async function read(artifactKey: string, accept?: string): Promise<readonly [num
   return [response.status, response.headers.get("content-type"), await response.text()];
 }
 
-test("[RU91] every artifact is delivered as its own bytes for any media type and for its own", async () => {
+test("[RU91] every artifact is returned as its own bytes for any media type and for its own", async () => {
   const artifacts = [
     ["outline-1", "text/markdown", "# outline 1\n"],
     ["thesis-1", "application/json", report],
@@ -46,7 +46,7 @@ test("[RU91] every artifact is delivered as its own bytes for any media type and
   }
 });
 
-test("[RU91] the facts about an artifact have their own media type; the list and tRPC give the same", async () => {
+test("[RU91] the description of an artifact has its own media type, equal in list and tRPC", async () => {
   const { artifacts } = await rig.expect(200, "GET", `/runs/${runId}/artifacts`);
   expect(artifacts).toHaveLength(3);
   for (const facts of artifacts) {
@@ -57,7 +57,7 @@ test("[RU91] the facts about an artifact have their own media type; the list and
   }
 });
 
-test("[RU91] an Accept that the artifact cannot serve answers 406 with what it can be had as", async () => {
+test("[RU91] an Accept that the artifact cannot serve is 406 with the available types", async () => {
   for (const [key, accept, own] of [
     ["thesis-1", "text/markdown", "application/json"],
     ["thesis-1", "text/*, image/png", "application/json"],

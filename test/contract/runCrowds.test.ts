@@ -1,4 +1,7 @@
-/** Many at once: decisions raced over both surfaces, keys repeated, a crowd of runs, and a node that goes down under runs in every state. */
+/**
+ * Tests many requests and runs at once: races of decisions over both surfaces, repeated keys, a crowd of runs, and a
+ * node that dies with runs in every state.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +45,7 @@ describe("decisions", () => {
     return problem === undefined ? { status: 200, body: result } : { status: problem.status, body: problem };
   }
 
-  test("[RU50] approval raced in every order over REST and tRPC; nothing twice, and every loser is told the state and what is allowed", async () => {
+  test("[RU50] decisions in any order over REST and tRPC happen once, and every loser gets the state", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     for (const order of orders) {
       for (let surfaces = 0; surfaces < 8; surfaces += 1) {
@@ -62,11 +65,11 @@ describe("decisions", () => {
           );
           expect(body, what).toMatchObject({ currentState: expect.any(String), allowed: expect.any(Array) });
         }
-        // A run that writes again may still be cancelled; nothing else goes together.
+        // A run that executes a step again can still be cancelled. No other two decisions can succeed together.
         expect([["approve"], ["request_changes"], ["cancel"], ["request_changes", "cancel"]], what).toContainEqual(
           won.toSorted((left, right) => moves.indexOf(left) - moves.indexOf(right)),
         );
-        // Each decision, and the approval that a cancel leaves without one.
+        // One event for each decision, and one for the approval that a cancel leaves without a decision.
         expect(await eventsOf(rig.storage, runId, "agent.approval_resolved"), what).toHaveLength(won.length);
         expect(await eventsOf(rig.storage, runId, "agent.run_cancelled"), what).toHaveLength(won.includes("cancel") ? 1 : 0);
         expect(await eventsOf(rig.storage, runId, "agent.run_completed"), what).toHaveLength(won.includes("approve") ? 1 : 0);
@@ -80,7 +83,7 @@ describe("decisions", () => {
     }
   });
 
-  test("[RU79] start, decide, cancel and retry five times at once under one Idempotency-Key: each happens once, and the repeats get its answer", async () => {
+  test("[RU79] five concurrent starts, decisions, cancels or retries under one key happen once", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     const current = rig;
     const topicId = await current.makeTopic();
@@ -117,7 +120,7 @@ describe("decisions", () => {
     expect(runs).toHaveLength(2);
   });
 
-  test("[RU79] a decision with edits, five times at once under one Idempotency-Key: the edits are made once", async () => {
+  test("[RU79] five concurrent decisions with edits under one Idempotency-Key make the edits once", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     const current = rig;
     const topicId = await current.makeTopic();
@@ -134,13 +137,13 @@ describe("decisions", () => {
   });
 });
 
-/** Ends a step after so long on the held clock. */
+/** Returns an executor that ends its step after this time of the manual clock. */
 const worksFor =
   (time: ManualTime, ms: number) =>
   (_context: StepContext): Promise<StepResult> =>
     new Promise((resolve) => void time.after(ms, () => resolve(finished("done"))));
 
-/** Kinds of all rows that actors have, whenever they fall due. */
+/** Returns the kinds of all due rows of actors. */
 async function rowsLeft(storage: Storage, time: ManualTime): Promise<readonly string[]> {
   await time.leap(365 * 24 * 3_600_000);
   const partitions = Array.from({ length: partitionCount }, (_, at) => at);
@@ -149,7 +152,7 @@ async function rowsLeft(storage: Storage, time: ManualTime): Promise<readonly st
 }
 
 describe("crowds", () => {
-  test("[RU80] 200 queued runs of a workspace all end, side by side up to its share, and those of another do not wait for them", async () => {
+  test("[RU80] 200 queued runs end within the workspace's share, and other workspaces do not wait", async () => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const ended: string[] = [];
@@ -174,7 +177,7 @@ describe("crowds", () => {
     const few = await Promise.all(Array.from({ length: 5 }, () => start(otherWorkspaceId)));
     const states = async () => Promise.all([...crowd, ...few].map(async ({ value: { id } }) => statusOf(await readRun(storage, id))));
     await time.until(async () => (await states()).every((state) => state === "completed"), { stepMs: 500 });
-    // All that a workspace may have of the crowd, and 5 of the others.
+    // At most the share of one workspace for the crowd, and 5 of the others.
     expect(most).toBeLessThanOrEqual(stepsOfWorkspace + 5);
     expect(most).toBeGreaterThanOrEqual(stepsOfWorkspace);
     expect(ended.lastIndexOf(otherWorkspaceId)).toBeLessThan(2 * (stepsOfWorkspace + 5));
@@ -185,7 +188,7 @@ describe("crowds", () => {
     expect(await rowsLeft(storage, time)).toEqual([]);
   });
 
-  test("[RU81] a node goes down under runs in every state: the next one brings each to its end, and no row is left", async () => {
+  test("[RU81] when a node dies, the next one ends runs of every state, and no row remains", async () => {
     const directory = await mkdtemp(join(tmpdir(), "runs-"));
     const time = createManualTime();
     const open = async () => time.watch(await createLmdbStorage({ directory, now: time.now }));
@@ -269,7 +272,7 @@ describe("crowds", () => {
       },
     );
     expect(all).toHaveLength(100);
-    // What had finished before did not run again.
+    // Steps that had finished before did not run again.
     expect(begun.length - firstBegun).toBeLessThanOrEqual(20);
     for (const { runId } of all) {
       const told = (await readTimeline(storage, runId)).filter(({ event }) => event === "agent.step_completed");
@@ -283,7 +286,7 @@ describe("crowds", () => {
     await rm(directory, { recursive: true, force: true });
   }, 60_000);
 
-  test("[RU82] the clock leaps an hour in the middle of a step: it is run again under a new lease, ends once, and what it wrote late is not taken", async () => {
+  test("[RU82] a clock jump of an hour during a step: it runs again under a new lease and ends once", async () => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const ends: ((text: string) => void)[] = [];

@@ -1,11 +1,10 @@
-/** Blobs: addressed by content, counted by the records that name them, removed by due rows. */
+/** Tests blobs: they are addressed by content, counted by the records that name them, and removed by due rows. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createHousekeeping } from "../../server/platform/storage/housekeeping.ts";
 import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
 import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, bytes, type Item, itemType, put, remove } from "./storageTypes.ts";
+import { batch, bytes, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 const partition = 50;
 const hourMs = 3_600_000;
@@ -16,7 +15,7 @@ function createClock() {
   return { now: () => nowMs, advance: (ms: number) => (nowMs += ms) };
 }
 
-/** Claims and performs all that is due; returns how much it was. */
+/** Claims and executes all due rows; returns their number. */
 async function keepHouse(storage: Storage): Promise<number> {
   const house = createHousekeeping(storage, createRecordTypes([itemType]));
   const rows = await storage.due.claim({ partitions, limit: 100, leaseMs: 1000 });
@@ -28,7 +27,7 @@ const current = async (storage: Storage, id: string) => (await storage.records.g
 
 export function blobTests(withStorage: WithStorage): void {
   describe("blobs", () => {
-    test("[ST16] a blob is found by the SHA-256 of its bytes, in its partition alone", () =>
+    test("[ST16] a blob is found by the SHA-256 of its bytes, only in its partition", () =>
       withStorage(async (storage) => {
         for (const content of [bytes("hello"), new Uint8Array(0), Uint8Array.from({ length: 1_500_000 }, (_, at) => at % 256)]) {
           const sha256 = await storage.blobs.put(partition, content);
@@ -41,7 +40,7 @@ export function blobTests(withStorage: WithStorage): void {
         expect(await storage.blobs.get(partition, "0".repeat(64))).toBeUndefined();
       }));
 
-    test("[ST16] a commit that names a blob which is not there fails", () =>
+    test("[ST16] a commit that names a missing blob fails", () =>
       withStorage(async (storage) => {
         await expect(storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: ["0".repeat(64)] })] }))).rejects.toThrow(
           /not put/,
@@ -49,7 +48,7 @@ export function blobTests(withStorage: WithStorage): void {
         expect(await storage.records.get(itemType, "50/a")).toBeUndefined();
       }));
 
-    test("[ST16] a blob stays while any record refers to it and goes after the last", () => {
+    test("[ST16] a blob is kept while any record refers to it and removed after the last reference", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("shared"));
@@ -74,7 +73,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a blob whose last reference goes soon after its put is still collected", () => {
+    test("[ST16] a blob whose last reference ends soon after its put is still removed", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("short"));
@@ -100,7 +99,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a blob that no commit ever named goes an hour after its put", () => {
+    test("[ST16] a blob that no commit ever named is removed an hour after its put", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("orphan"));
@@ -115,7 +114,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a put while the blob is being collected keeps it for the commit that follows", () => {
+    test("[ST16] a put during the removal of the blob keeps it for the next commit", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const house = createHousekeeping(storage, createRecordTypes([itemType]));

@@ -1,8 +1,7 @@
-/** Index rows: order, prefixes, paging in both directions, odd text and odd numbers. */
+/** Tests index rows: order, prefixes, paging in both directions, unusual text and unusual numbers. */
 import { describe, expect, test } from "vitest";
 import type { IndexKey, IndexRow, Storage, Stored } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, type Item, itemType, put } from "./storageTypes.ts";
+import { batch, type Item, itemType, put, type WithStorage } from "./storageTypes.ts";
 
 const partition = 20;
 
@@ -17,7 +16,7 @@ async function readAll(storage: Storage, prefix: IndexKey, limit: number, revers
   }
 }
 
-/** Code points in order, shorter first: written without the store's own key code. */
+/** Compares code points in order, shorter text first. It does not use the store's own key code. */
 const odd = [
   "",
   "\u0000",
@@ -96,7 +95,7 @@ export function indexTests(withStorage: WithStorage): void {
       ["numbers by value", numbers],
       ["numbers before texts", [...numbers, ...odd]],
     ];
-    test.each(cases)("[ST5] pages in both directions hold every row once, in order: %s", (_name, parts) =>
+    test.each(cases)("[ST5] pages in both directions contain every row once, in order: %s", (_name, parts) =>
       withStorage(async (storage) => {
         const items = parts.map((part, at) => put({ id: `20/${at}`, keys: [[part]] }));
         await storage.commit(batch(partition, { records: [...items].sort(() => Math.random() - 0.5) }));
@@ -141,7 +140,7 @@ export function indexTests(withStorage: WithStorage): void {
         expect(await storage.index.scan({ partition: partition + 1, prefix: ["item"], limit: 5 })).toEqual([]);
       }));
 
-    test("[ST5] a page may start after a key that has no row, and stays inside its prefix", () =>
+    test("[ST5] a page may start after a key without a row, and stays inside its prefix", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(partition, { records: [1, 2, 3].map((n) => put({ id: `20/${n}`, keys: [["l", n]] })) }));
         await storage.commit(batch(partition, { records: [put({ id: "20/9", keys: [["m", 0]] })] }));

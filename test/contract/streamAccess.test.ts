@@ -1,4 +1,4 @@
-/** Who may read a live stream and for how long, on both hosts: what is refused, what ends a stream, and who is told to come again. */
+/** Tests access to live streams on both hosts: refusals, what ends a stream, and which clients are told to reconnect. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import type { Rest } from "../support/clients.ts";
@@ -8,7 +8,7 @@ import { hosts, type StreamServer, startStreamServer } from "./streamFixture.ts"
 const first = (told: readonly Told[]) => told.length > 0;
 const missingRunId = "run_01KAHX0000050123456789ABCD";
 const missingWorkspaceId = "ws_01KAHX0000050123456789ABCD";
-/** As an EventSource asks. */
+/** Headers of an EventSource. */
 const likeABrowser = { accept: "text/event-stream" };
 
 afterEach(closeReaders);
@@ -38,7 +38,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
   const workspaceStream = (id: string) => `/workspaces/${id}/timeline/stream`;
   const subscription = (name: string, input: object) => `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`;
 
-  /** The problem of a refusal, whichever way it comes, without what is its own. */
+  /** Returns the problem of a refusal over either surface, without its own ids. */
   async function refusalOf(as: Pick<Rest, "request">, path: string) {
     const { status, headers, body } = await as.request("GET", path);
     if (!path.startsWith("/trpc/")) {
@@ -51,7 +51,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     return { ...JSON.parse(data).data.problem, requestId: "", instance: "" };
   }
 
-  test("[SE20] missing, foreign, impossible and out of a key's reach look alike, for streams, subscriptions and tickets", async () => {
+  test("[SE20] missing, foreign, malformed and out-of-reach ids look the same on streams and tickets", async () => {
     const stranger = await server.newPerson("stranger");
     const elsewhere = await server.newWorkspace();
     const { as: narrowed } = await server.newKey({ workspaceIds: [elsewhere] });
@@ -80,11 +80,11 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
       const ticket = await as.request("POST", "/auth/stream-ticket", { resource: `run:${run}` });
       expect({ ...ticket.body, requestId: "", instance: "" }).toEqual(seen[0]);
     }
-    // A credential is asked for before anything is told of what there is.
+    // The credential is checked before the answer depends on what exists.
     for (const id of [runId, missingRunId, "run_1"]) {
       expect(await refusalOf(server.anyone, runStream(id))).toMatchObject({ status: 401, code: "unauthenticated" });
     }
-    // A run of another workspace tells nothing in this one, and its topic is not found.
+    // A run of another workspace has no events in this one, and its topic is not found.
     const foreignRun = await server.newRun(elsewhere);
     const { topicId } = await server.rest.expect(200, "GET", `/runs/${foreignRun}`);
     expect(await refusalOf(server.rest, `${workspaceStream(workspaceId)}?topicId=${topicId}`)).toEqual(seen[0]);
@@ -92,7 +92,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect((await none.until(first)).map(({ event }) => event)).toEqual(["stream.position"]);
   });
 
-  test("[SE21] faults of the query are refused saying what would be right, over REST and tRPC, and open nothing", async () => {
+  test("[SE21] an invalid query is refused with the allowed values, on REST and tRPC, and opens nothing", async () => {
     const before = await server.openStreams();
     for (const [query, input, problem] of [
       ["from=later", { from: "later" }, { status: 422, errors: [{ pointer: "/from" }] }],
@@ -120,7 +120,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect(await server.openStreams()).toBe(before);
   });
 
-  test("[SE22] a disabled account ends its streams, and a subscription that comes again hears why", async () => {
+  test("[SE22] a disabled account ends its streams, and a reconnecting subscription gets the reason", async () => {
     const cara = await server.newPerson("cara", workspaceId);
     const streams = await Promise.all([
       openReader(cara, runStream(runId)),
@@ -135,7 +135,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     }
   });
 
-  test("[SE24] a store that does not answer ends streams, and sends an EventSource away to come again", async () => {
+  test("[SE24] a store that does not answer ends streams and makes an EventSource reconnect", async () => {
     const open = await openReader(server.rest, runStream(runId));
     await open.until(first);
     isStoreSilent = true;
@@ -146,7 +146,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
       await sentAway.ended;
       expect([sentAway.status, sentAway.text]).toEqual([200, "retry: 2000\n\n"]);
     }
-    // Who does not ask for an event stream is told what is wrong.
+    // A request without the event stream type gets a plain refusal.
     const plain = await server.rest.request("GET", runStream(runId));
     expect([plain.status, plain.body.code]).toEqual([503, "unavailable"]);
     isStoreSilent = false;
@@ -154,7 +154,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect((await again.until(first))[0]).toMatchObject({ event: "agent.run_failed" });
   });
 
-  test("[SE24] a server that stops ends all streams, and sends away who comes meanwhile", async () => {
+  test("[SE24] a stopping server ends all streams and makes new readers reconnect later", async () => {
     const streams = await Promise.all([openReader(server.rest, runStream(runId)), openReader(server.rest, workspaceStream(workspaceId))]);
     await Promise.all(streams.map((stream) => stream.until(first)));
     await server.drain();
@@ -172,7 +172,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
 });
 
 describe.each(hosts)("how often streams are opened on %s", (_name, start) => {
-  test("[SE23] a credential opens so many at once, by REST and tRPC together; others are not concerned", async () => {
+  test("[SE23] a credential opens a limited number at once, REST and tRPC together; others are separate", async () => {
     const server = await startStreamServer(start, { limits: { "rate.connects": { count: 1, seconds: 60, burst: 3 } } });
     const workspaceId = await server.newWorkspace();
     const { as: reader } = await server.newKey();

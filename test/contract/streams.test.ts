@@ -1,4 +1,4 @@
-/** What readers of live streams hear in trouble, on both hosts: parts that are forgotten, readers that stall, clients that go. */
+/** Tests readers of live streams in trouble, on both hosts: trimmed logs, readers that stall, clients that disconnect. */
 import { createTRPCClient, httpSubscriptionLink, type TRPCClientError } from "@trpc/client";
 import { EventSource, type FetchLike } from "eventsource";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -19,9 +19,9 @@ afterEach(closeReaders);
 describe.each(hosts)("live streams on %s", (_name, start) => {
   let server: StreamServer;
   let workspaceId: string;
-  /** Places that are waited for, by log. */
+  /** Positions that readers wait for, by log. */
   const watched = new Map<string, number>();
-  /** The furthest place that was read from, by log. */
+  /** Highest position that was read from, by log. */
   const readFrom = new Map<string, number>();
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       { timeout: hangMs },
     );
 
-  test("[SE10] HEAD, a 204 and readers that go away leave no stream and no watch behind", async () => {
+  test("[SE10] HEAD, a 204 and readers that leave keep no stream and no watch open", async () => {
     const runId = await server.newRun(workspaceId);
     const paths = [`/runs/${runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
     const input = encodeURIComponent(JSON.stringify({ runId }));
@@ -73,7 +73,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       const head = await fetch(server.url + path, { method: "HEAD", headers: server.rest.headers });
       expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "text/event-stream; charset=utf-8", ""]);
       expect(await server.openStreams()).toBe(0);
-      // One that reads and goes, and one that goes before it has read anything.
+      // One reader reads and leaves. The other one leaves before it has read anything.
       const reading = await openReader(server.rest, path);
       await reading.until(first);
       expect(await server.openStreams()).toBe(1);
@@ -90,7 +90,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     await nobodyIsLeft(runLog(runId), timelineLog(workspaceId));
   });
 
-  test("[SE13] a reader that takes nothing holds nobody up, is not read ahead for, and gets all of it once it takes again", async () => {
+  test("[SE13] a reader that stops reading delays nobody, is not read ahead for, and later gets all", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}`);
     const stalled = await rawConnection(server.port);
@@ -99,7 +99,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.pause();
     const quick = await openReader(server.rest, `/workspaces/${workspaceId}/timeline/stream`);
     await quick.until(first);
-    // More than the buffers between two sockets hold, and told before a reader that stalls is cut off.
+    // More events than the buffers between two sockets hold, sent before a stalled reader is disconnected.
     const count = 600;
     for (let told = 0; told < count; told += 100) await server.tell(workspaceId, runId, 100, "x".repeat(30_000));
     await quick.until(has(count));
@@ -109,13 +109,13 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.resume();
     const { status, body } = await stalled.response();
     const ids = [...body.toString().matchAll(/^id: .*:(\d+)$/gm)].map(([, seq]) => Number(seq));
-    // Behind what was told come the end of the open approval and the end of the run.
+    // After the added events come the end of the open approval and the end of the run.
     expect([status, ids]).toEqual([200, upTo(lastSeq + count + 2)]);
     expect(body.toString().endsWith("event: stream.end\ndata: {}\n\n")).toBe(true);
     stalled.destroy();
   });
 
-  test("[SE15] where a part is forgotten: who has read it goes on, who has not begins anew, from=start begins at the oldest kept", async () => {
+  test("[SE15] after deletions a reader continues or restarts, and from=start begins at the oldest kept", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq, ...run } = await server.rest.expect(200, "GET", `/runs/${runId}`);
     const path = `/runs/${runId}/stream`;
@@ -136,7 +136,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     expect(late.told[0]).toMatchObject({ event: "stream.reset", id: `${runId}:${lastSeq}` });
     expect(JSON.parse(late.told[0]?.data ?? "")).toEqual({ snapshot: { ...run, lastSeq } });
     expect(seqs(late)).toEqual([lastSeq + 1]);
-    // The workspace forgets by itself, and its snapshot holds what is not over.
+    // The log of the workspace is trimmed by itself. Its snapshot contains the runs that have not ended.
     const ended = await server.newRun(workspaceId, "research", "completed");
     const tail = Number((await server.rest.expect(200, "GET", `/runs/${ended}/events`)).events.at(-1).cursor);
     await server.forget(timelineLog(workspaceId), tail - 1);
@@ -150,7 +150,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     expect([shown.includes(runId), shown.includes(ended)]).toEqual([true, false]);
   });
 
-  test("[SE16] a run that is retried after its end is told on behind the token of its last event", async () => {
+  test("[SE16] a run that is retried after its end continues after the token of its last event", async () => {
     const runId = await server.newRun(workspaceId);
     await server.rest.expect(202, "POST", `/runs/${runId}/cancel`);
     const path = `/runs/${runId}/stream`;
@@ -186,7 +186,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     }
 
-    test("[SE11] brings a ticket, resumes, gets stream.reset as data, and completes with its run", async () => {
+    test("[SE11] a tRPC client sends a ticket, resumes, gets stream.reset as data, and completes", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { events, lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}/events`);
       const tracked = events.map((event: AgentEvent) => [event.id, event]);
@@ -202,7 +202,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     });
 
-    test("[SE11] hears of a refusal with the problem that REST would have answered", async () => {
+    test("[SE11] a tRPC client receives a refusal with the problem that REST would have answered", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { ticket } = await server.rest.expect(201, "POST", "/auth/stream-ticket", { resource: `workspace:${workspaceId}` });
       for (const [input, connectionParams, headers] of [
@@ -222,8 +222,8 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
   });
 });
 
-describe.each(hosts)("a bus that loses what wakes readers, on %s", (_name, start) => {
-  test("[SE12] readers of runs and workspaces hear all the same", async () => {
+describe.each(hosts)("a bus that loses wake-up messages, on %s", (_name, start) => {
+  test("[SE12] readers of runs and workspaces still receive every event", async () => {
     const server = await startStreamServer(start, {
       around: (storage) => ({
         ...storage,

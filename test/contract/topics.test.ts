@@ -1,4 +1,4 @@
-/** Topics as records: what is kept, who finds it, what each change leaves behind. */
+/** Tests topics as records: which fields are kept, who can find a topic, and what each change records. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ContentTopic } from "../../api/schema/topic.ts";
 import { ContentAuditEvent } from "../../api/schema/topicAudit.ts";
@@ -13,7 +13,7 @@ import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace } from "./articleFixture.ts";
 import { addFolder, createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
-/** Every field that a request may carry. */
+/** Every field that a request can have. */
 const everyField = {
   title: "Rollback strategies for blue-green deploys",
   targetAudience: "platform engineers",
@@ -43,7 +43,7 @@ const everyField = {
   wordCountRange: { min: 900, max: 1500 },
 } as const satisfies Omit<WorkspaceCreateTopicRequest, "contentProjectId" | "angles" | "mustInclude"> & Record<string, unknown>;
 
-/** What runs and providers write. */
+/** Fields that runs and providers write. */
 const everyFinding: Partial<TopicFields> = {
   serpSummary: { topDomains: ["a.example"], topTitles: ["A"], provider: "p", queriedAt: 1.5 },
   keywordMetrics: {
@@ -115,7 +115,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     return count;
   };
 
-  test("[TO20] a topic begins as an idea of its maker, numbered, with what the request left out filled in", async () => {
+  test("[TO20] a new topic is a numbered idea of its creator, with defaults for omitted fields", async () => {
     const call = node.call(workspaceId, { username: "ben" });
     const { response } = await node.topics.create(call, workspaceId, { title: "Éclairs & cream?", targetAudience: "bakers" });
     expect(response).toEqual({
@@ -145,7 +145,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.get(workspaceId, other)).toMatchObject({ shortId: "T-2", slug: "topic-2" });
   });
 
-  test("[TO21] every field of a topic comes back as it was written, by a request or by a run", async () => {
+  test("[TO21] every field of a topic is returned as a request or a run wrote it", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const topicId = await node.create(workspaceId, { ...(everyField as unknown as WorkspaceCreateTopicRequest), contentProjectId });
     expect(await node.get(workspaceId, topicId)).toMatchObject({ ...everyField, contentProjectId });
@@ -196,7 +196,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(ContentTopic.parse(topic)).toEqual(topic);
   });
 
-  test("[TO22] an intent is one of the four whatever its case, and informational for any other text", async () => {
+  test("[TO22] an intent is one of four in any case, and informational for any other text", async () => {
     const intents = [" Commercial ", "NAVIGATIONAL", "transactional", "buy now", ""];
     const found = await Promise.all(
       intents.map(async (estimatedIntent) => {
@@ -210,7 +210,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect((await node.get(workspaceId, topicId)).estimatedIntent).toBe("informational");
   });
 
-  test("[TO23] a legacy content type is kept as given, and read as the article type it stands for where there is none", async () => {
+  test("[TO23] a legacy content type is kept, and read as its article type if there is none", async () => {
     const wanted = {
       tutorial: ["tutorial"],
       guide: ["how_to"],
@@ -234,7 +234,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(items.map(({ contentType }) => contentType).sort()).toEqual(["guide", "integration", "migration", "troubleshooting"].sort());
   });
 
-  test("[TO24] a topic is found by its id and short id in its own workspace, and nowhere else", async () => {
+  test("[TO24] a topic is found by its id and short id in its own workspace only", async () => {
     const otherId = await addWorkspace(storage, partition);
     const topicId = await node.create(workspaceId);
     const foreignId = await node.create(otherId);
@@ -260,7 +260,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(events.map((event) => event.topicId)).toEqual([topicId]);
     expect((await node.topics.workspaceAudit(workspaceId, { topicId: foreignId })).items).toEqual([]);
     expect((await node.get(otherId, foreignId)).title).toBe("Kites in high wind");
-    // Neither another workspace nor its content project passes for a content project of this one.
+    // Another workspace and its content project are not valid content projects here.
     const foreignProject = await addFolder(storage, otherId);
     await node.create(otherId, { contentProjectId: foreignProject });
     for (const contentProjectId of [otherId, foreignProject]) {
@@ -270,7 +270,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     }
   });
 
-  test("[TO25] topics made at once, on two nodes, are numbered without a gap or a double", async () => {
+  test("[TO25] topics created at once on two nodes are numbered without gaps or duplicates", async () => {
     const second = createTopicNode(storage, time);
     const made = await Promise.all(
       Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? node : second).create(workspaceId, { title: `Topic ${at}` })),
@@ -281,7 +281,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     await second.node.close();
   });
 
-  test("[TO25] a repeat after a crash makes the same topic, once", async () => {
+  test("[TO25] a repeat after a crash creates the same topic, once", async () => {
     const attempt = { seed: "one key", nowMs: time.now() };
     const first = await node.create(workspaceId, {}, { attempt });
     expect(await node.create(workspaceId, {}, { attempt })).toBe(first);
@@ -290,7 +290,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, first)).toEqual(["topic_created"]);
   });
 
-  test("[TO26] a change writes what it changes, says who and when, and is recorded with the names of the fields", async () => {
+  test("[TO26] a change stores its fields with actor and time, and records the names of the fields", async () => {
     const topicId = await node.create(workspaceId, { thesis: "old", wordCountRange: { min: 1, max: 2 }, angles: ["a"] });
     await time.advance(5000);
     const reply = await update(
@@ -326,14 +326,14 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, topicId)).toEqual(["topic_created"]);
   });
 
-  test("[TO26] what a run writes is no editorial change", async () => {
+  test("[TO26] fields that a run writes do not count as an editorial change", async () => {
     const topicId = await node.create(workspaceId);
     await node.send(workspaceId, topicId, { type: "topic.update", changes: { thesis: "found" }, editorial: false, by: "ada" });
     expect(await node.get(workspaceId, topicId)).toMatchObject({ thesis: "found" });
     expect(await node.get(workspaceId, topicId)).not.toHaveProperty("editorialFieldsEditedBy");
   });
 
-  test("[TO27] a change under If-Match needs the revision that was read", async () => {
+  test("[TO27] a change under If-Match requires the revision that was read", async () => {
     const topicId = await node.create(workspaceId);
     const { revision } = await node.topics.get({ workspaceId, topicId });
     await update(topicId, { title: "First" }, { ifMatch: [`"r${revision}"`] });
@@ -345,7 +345,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect((await node.get(workspaceId, topicId)).title).toBe("Third");
   });
 
-  test("[TO28] an archived topic takes no change, and comes back from the archive as it was", async () => {
+  test("[TO28] an archived topic accepts no change, and its restore returns it as it was", async () => {
     const topicId = await node.create(workspaceId);
     await node.send(workspaceId, topicId, { type: "topic.shortlist", by: "ada" });
     await node.send(workspaceId, topicId, { type: "topic.archive", reason: "manual", note: "later", by: "ada" });
@@ -368,7 +368,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, topicId)).toEqual(["topic_created", "topic_shortlisted", "topic_archived", "topic_restored"]);
   });
 
-  test("[TO29] a topic's move and its audit stand or fall together", async () => {
+  test("[TO29] a topic's move and its audit event are stored together or not at all", async () => {
     const topicId = await node.create(workspaceId);
     const before = await node.get(workspaceId, topicId);
     const refusing = { ...node.call(workspaceId), commit: async () => Promise.reject(new Error("the store is full")) };
@@ -380,7 +380,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect([await countOf(topicRecord), await countOf(contentAuditRecord)]).toEqual([1, 1]);
     expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(1);
 
-    // Somebody else's commit comes between the decision and its commit: the decision is made anew, the audit with it.
+    // Another commit comes between the decision and its commit, so the decision and its audit event are made again.
     let meanwhile: (() => Promise<unknown>) | undefined = () => update(topicId, { thesis: "by another" }, { username: "ben" });
     const call = node.call(workspaceId);
     const racing = {
@@ -402,7 +402,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     ]);
   });
 
-  test("[TO30] a topic's audit tells every event in order, also of one moment, and pages through it", async () => {
+  test("[TO30] a topic's audit shows every event in order, also of one moment, in pages", async () => {
     const topicId = await node.create(workspaceId);
     const { articleId } = await node.topics.ensure(node.call(workspaceId), workspaceId, topicId, undefined);
     const step = { runId: "run_1", stepName: "draft" };
@@ -454,7 +454,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     });
   });
 
-  test("[TO31] the audit of a workspace is filtered by event, actor, topic and time, both ends included", async () => {
+  test("[TO31] the audit of a workspace is filtered by event, actor, topic and inclusive times", async () => {
     const start = time.now();
     const topics: string[] = [];
     for (let at = 0; at < 4; at += 1) {
@@ -479,7 +479,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect([...first.items, ...second.items].map(({ topicId }) => topics.indexOf(topicId))).toEqual([1, 3, 2, 1]);
   });
 
-  test("[TO32] a topic is made in a content project of its workspace that is not archived, or in none", async () => {
+  test("[TO32] a topic is created in an active content project of its workspace, or in none", async () => {
     const otherId = await addWorkspace(storage, partition);
     const refused = [
       "fld_nonsense",
@@ -507,7 +507,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     const found = await node.port.find(workspaceId, topicId);
     expect(found === undefined ? undefined : await node.port.contentProject(found.value)).toEqual(project);
 
-    // The project is archived between the look at it and the commit.
+    // The project is archived between its check and the commit.
     const folder = await storage.records.get(folderRecord, contentProjectId);
     if (folder === undefined) throw new Error("no folder");
     let late = true;
@@ -527,7 +527,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     await expect(node.topics.create(racing, workspaceId, request)).rejects.toMatchObject({ code: "validation_failed" });
   });
 
-  test("[TO33] the brief that is projected from a topic says what the topic says, claims no metrics, and is kept by revision", async () => {
+  test("[TO33] a brief derived from a topic has the topic's fields, no metrics, and its own revisions", async () => {
     const topicId = await node.create(workspaceId, {
       title: "Kites",
       readerPain: "they fall",
@@ -579,7 +579,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect((await storage.commit({ partition, records: [node.port.briefWrite(next, stored ?? null)] })).ok).toBe(false);
   });
 
-  test("[TO34] transitions name what may happen now and what stands against the rest", async () => {
+  test("[TO34] transitions list the allowed moves and the reasons against the others", async () => {
     const topicId = await node.create(workspaceId);
     const look = async () => {
       const { status, allowed, blocked } = await node.readTransitions({ workspaceId, topicId });

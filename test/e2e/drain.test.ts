@@ -1,4 +1,4 @@
-/** SIGTERM on a busy server: what was acknowledged is there afterwards, what was under way is ended or handed back. */
+/** Tests SIGTERM on a busy server: acknowledged work is kept, and unfinished work is completed or its lease is released. */
 import { afterEach, expect, test } from "vitest";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { openEditor, type Rest, signIn } from "../support/clients.ts";
@@ -20,7 +20,7 @@ async function started(settings: Settings = {}): Promise<{ server: RunningServer
   return { server, rest, workspaceId, articleId };
 }
 
-test("[OP21] editors are sent away with 1012 and come back by themselves to what they saw", async () => {
+test("[OP21] editors are closed with 1012 and reconnect to the text that they saw", async () => {
   const { server, rest, articleId } = await started();
   const [writer, reader] = await Promise.all([openEditor(rest, articleId), openEditor(rest, articleId)]);
   ends.push(async () => [writer, reader].forEach((editor) => void editor.close()));
@@ -35,7 +35,7 @@ test("[OP21] editors are sent away with 1012 and come back by themselves to what
 
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   await expect.poll(() => closes).toEqual([1012, 1012]);
-  // Typed while there is no server: only the writer has it.
+  // The text is typed while no server runs, so only the writer has it.
   writer.text.insert(0, "Typed alone. ");
 
   await server.start();
@@ -45,12 +45,12 @@ test("[OP21] editors are sent away with 1012 and come back by themselves to what
   expect(content).toBe(whole);
 });
 
-test("[OP21] requests under way get their answer, and what was answered is durable", async () => {
+test("[OP21] running requests get their answer, and answered writes are durable", async () => {
   const { server, rest, workspaceId } = await started();
   const asked = Array.from({ length: 40 }, (_, n) =>
     rest.request("POST", "/articles", { workspaceId, title: `Article ${n}` }).catch(() => undefined),
   );
-  // All are on their way once one has been answered.
+  // All requests have been sent once one has been answered.
   await Promise.race(asked);
   const ended = server.stop();
   const answers = await Promise.all(asked);
@@ -63,7 +63,7 @@ test("[OP21] requests under way get their answer, and what was answered is durab
   for (const articleId of made) await rest.expect(200, "GET", `/articles/${articleId}`);
 });
 
-test("[OP22] a delivery that hangs is handed back at a stop, not waited for, and made after the restart", async () => {
+test("[OP22] a hanging delivery is released at a stop and made after the restart", async () => {
   let answer: ReceiverAnswer = "hang";
   const receiver = await startReceiver({ answer: () => answer });
   ends.push(() => receiver.close());
@@ -84,11 +84,11 @@ test("[OP22] a delivery that hangs is handed back at a stop, not waited for, and
   const again = await receiver.waitFor((request) => request.n > 1);
   expect(again.headers["x-svc-delivery"]).toBe(first[0]?.headers["x-svc-delivery"]);
   expect(JSON.parse(again.body.toString()).data.commitId).toBe(commitId);
-  // The attempt that hung does not count: waited for, it would have failed after webhook.totalMs, and this would be the second.
+  // The interrupted attempt does not count. If the drain had waited for it, it would have failed and this would be attempt 2.
   expect(again.headers["x-svc-attempt"]).toBe("1");
 });
 
-test("[OP21] while it drains readyz says so to those still connected, and nobody new is let in", async () => {
+test("[OP21] during a drain, readyz says so on open connections, and new connections are refused", async () => {
   const receiver = await startReceiver({ answer: () => "hang" });
   ends.push(() => receiver.close());
   const { server, rest, workspaceId, articleId } = await started({

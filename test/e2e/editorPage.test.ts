@@ -1,4 +1,4 @@
-/** The code of docs/editor.md, as it is written there, against a real server that it loses and finds again. */
+/** Runs the code of docs/editor.md exactly as written against a real server that stops and starts again. */
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -9,7 +9,7 @@ import { createExampleFolder, type ExampleFolder, namedPackages } from "../suppo
 import { type RunningServer, type Settings, startServer } from "../support/server.ts";
 
 const page = "docs/editor.md";
-/** The account of the README, which the pages sign in with. */
+/** The account of the README, with which the pages sign in. */
 const admin = { username: "admin", password: "correct horse battery" };
 
 interface State {
@@ -71,7 +71,7 @@ const ticketOf = async (from: Rest) => {
   return body.ticket as string;
 };
 
-/** Opens the article with the page's code; `state()` is what the page's code reported last. */
+/** Opens the article with the code of the page. `state()` returns what the code reported last. */
 async function open(getTicket: () => Promise<string> = () => ticketOf(rest)) {
   const { openEditor } = await pageCode();
   let state: State = { open: false, writable: false, saved: true };
@@ -95,7 +95,7 @@ async function open(getTicket: () => Promise<string> = () => ticketOf(rest)) {
 
 const stored = async () => (await rest.expect(200, "GET", `/articles/${articleId}/content`)).content as string;
 
-/** The code with which the server closes a new socket that comes with this ticket; undefined while it is good. */
+/** Returns the code with which the server closes a new socket with this ticket; undefined while the ticket is valid. */
 function closeCodeOf(ticket: string): Promise<number | undefined> {
   const socket = new WebSocket(`${server.url.replace("http", "ws")}/collab/${articleId}?ticket=${ticket}`);
   return new Promise((resolve, reject) => {
@@ -108,7 +108,7 @@ function closeCodeOf(ticket: string): Promise<number | undefined> {
   });
 }
 
-test("[RT60] an editor that reconnects with an expired ticket gets a new one, and what was typed is stored", async () => {
+test("[RT60] an editor that reconnects with an expired ticket gets a new one, and its text is stored", async () => {
   await started({ LIMITS: `{"keep.ticket":3000,"keep.accessToken":3000}` });
   const { signIn: pageSignIn } = await pageCode();
   const call = await pageSignIn(server.url, admin.username, admin.password);
@@ -130,7 +130,7 @@ test("[RT60] an editor that reconnects with an expired ticket gets a new one, an
   expect(await stored()).toBe("The open socket outlives its ticket.\nTyped while the server was gone.\n");
 });
 
-test("[RT61] an editor reports text as saved only when it is stored, through restarts and a kill of the server", async () => {
+test("[RT61] an editor reports text as saved only when it is stored, through restarts and a kill", async () => {
   await started();
   const editor = await open();
   let expected = "";
@@ -153,7 +153,7 @@ test("[RT61] an editor reports text as saved only when it is stored, through res
   expect(editor.tickets).toHaveLength(1);
 });
 
-test("[RT62] after a revoked key or a sign-out an editor keeps what is typed until there is a new credential", async () => {
+test("[RT62] after a revoked key or a sign-out, an editor keeps its text until a new credential", async () => {
   await started();
   const { key, keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Editor" });
   let credential = createRest(server.url, { "x-api-key": key });
@@ -181,7 +181,7 @@ test("[RT62] after a revoked key or a sign-out an editor keeps what is typed unt
   expect(await stored()).toContain("Typed after the sign-out.\n");
 });
 
-test("[RT63] what a reader types never counts as saved, and a person who lost access is told so", async () => {
+test("[RT63] a reader's typing never counts as saved, and an editor shows that access was lost", async () => {
   await started();
   const { key } = await rest.expect(201, "POST", "/api-keys", { name: "Reader", scopes: ["articles:read"] });
   const reader = await open(() => ticketOf(createRest(server.url, { "x-api-key": key })));
@@ -211,7 +211,7 @@ test("[RT63] what a reader types never counts as saved, and a person who lost ac
   expect(await stored()).toBe("Seen by the reader.\n");
 });
 
-test("[RT64] text that the server refuses never counts as saved: another root type, and a full document", async () => {
+test("[RT64] text that the server refuses never counts as saved: another root type, a full document", async () => {
   await started({ LIMITS: `{"article.file":60}` });
   const other = await open();
   await other.until({ writable: true });
@@ -227,7 +227,7 @@ test("[RT64] text that the server refuses never counts as saved: another root ty
   expect(await stored()).toBe("Fits.\n");
 });
 
-test("[OP43] the program of docs/editor.md runs from an empty folder, stores what it typed and ends", async () => {
+test("[OP43] the program of docs/editor.md runs from an empty folder, stores its text and ends", async () => {
   await started();
   folder.save("docs/authentication.md", "session.mjs");
   for (const name of ["editor.mjs", "main.mjs"]) folder.save(page, name);

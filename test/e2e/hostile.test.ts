@@ -1,7 +1,7 @@
 /**
- * Hostile input on every operation of the contract, against the real server with real data: the right problem, no
- * 5xx, and at the end everything that anybody can read is what it was. What an outsider may learn of a foreign id is
- * what a missing one tells. The walk is made from the contract, so an operation added later is walked too.
+ * Sends hostile input to every operation of the contract, against the real server with real data. Each request gets the
+ * right problem and no 5xx, and all readable data stays the same. A foreign id gets the same answer as a missing one.
+ * The requests are made from the contract, so new operations are included.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -25,7 +25,7 @@ const operations = Object.entries(contract).flatMap(([resource, group]) =>
   Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => ({ key: `${resource}.${name}`, spec })),
 );
 type Operation = (typeof operations)[number];
-/** Needs no credential, so its body may only be small. */
+/** The operation needs no credential, so its body must be small. */
 const isPublic = ({ spec }: Operation) => spec.credential === "none";
 const writing = operations.filter(({ spec }) => spec.method !== "GET" && spec.method !== "DELETE");
 
@@ -69,7 +69,7 @@ describe("bodies", () => {
     expect(server.logLines.filter((line) => line.level === "error" || line.level === "fatal")).toEqual([]);
   }
 
-  test("[OP17] unknown fields and wrong types are 422 with a pointer, and nothing is changed", async () => {
+  test("[OP17] unknown fields and wrong types are 422 with a pointer, and nothing changes", async () => {
     await unchanged(async () => {
       for (const operation of writing) {
         const path = pathOf(operation, owner.ids);
@@ -92,7 +92,7 @@ describe("bodies", () => {
     });
   });
 
-  test("[OP17] what is no JSON, too deep, too wide, too long or of another type is refused before it is understood", async () => {
+  test("[OP17] JSON that is invalid, too deep, wide or long, or of another type, is refused first", async () => {
     const bodies: readonly (readonly [string | Uint8Array, string, readonly number[]])[] = [
       ["{", "application/json", [400]],
       [`{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "application/json", [422]],
@@ -117,7 +117,7 @@ describe("bodies", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("[OP17] a body that is cut off changes nothing, and the server goes on", async () => {
+  test("[OP17] a truncated body changes nothing, and the server continues", async () => {
     await unchanged(async () => {
       for (const operation of writing) {
         const client = await rawConnection(Number(new URL(server.url).port));
@@ -131,7 +131,7 @@ describe("bodies", () => {
     });
   });
 
-  test("[OP17] strange paths and queries are refused on every operation", async () => {
+  test("[OP17] unusual paths and queries are refused on every operation", async () => {
     await unchanged(async () => {
       for (const operation of operations) {
         const { method } = operation.spec;
@@ -169,17 +169,17 @@ describe("foreign ids", () => {
     const { instance: _, requestId: __, ...body } = answer.body;
     return { status: answer.status, body };
   };
-  /** An operation about the caller's own account names none of them. */
+  /** Operations on the caller's own account contain none of these ids. */
   const naming = operations.filter(({ spec }) =>
     idNames.some((name) => `${spec.path} ${fieldNames(spec.query)} ${spec.resource?.name}`.includes(name)),
   );
 
-  test("[OP18] a foreign id and a missing one get the same 404, wherever it stands, and nothing is changed", async () => {
+  test("[OP18] a foreign id and a missing id get the same 404 in every place, and nothing changes", async () => {
     const before = await readSeededAccount(owner);
     let probes = 0;
     for (const operation of naming) {
       for (const name of idNames) {
-        // One foreign id among the outsider's own, then all of them foreign.
+        // First one foreign id among the outsider's own ids, then only foreign ids.
         for (const [foreign, absent] of [
           [
             { ...outsider.ids, [name]: owner.ids[name] },
@@ -206,7 +206,7 @@ describe("foreign ids", () => {
     expect(await readSeededAccount(owner)).toEqual(before);
   });
 
-  test("[OP18] the same where an id stands in the query or the body, and for a short id", async () => {
+  test("[OP18] foreign and missing ids in queries and bodies, and short ids, get the same answer", async () => {
     const { workspaceId, topicId: ownTopic } = outsider.ids;
     const theirs = owner.ids;
     const before = await readSeededAccount(owner);
@@ -265,18 +265,18 @@ describe("foreign ids", () => {
       "a run for an article",
     );
     const link = ({ articleId }: Ids) => outsider.rest.request("POST", `${inside}/topics/${ownTopic}/article`, { articleId });
-    // The outsider's topic has an article of its own.
+    // The outsider's topic has its own article.
     await same(link, 409, "an article for a topic");
     const { topicId: bare } = await outsider.rest.expect(201, "POST", `${inside}/topics`, { title: "Bare", targetAudience: "anybody" });
     await same(({ articleId }) => outsider.rest.request("POST", `${inside}/topics/${bare}/article`, { articleId }), 422, "a bare topic");
-    // Short ids are numbers of a workspace: the same one is another topic elsewhere, or none.
+    // Short ids are numbers within a workspace: the same number is another topic elsewhere, or none.
     const short = await outsider.rest.expect(200, "GET", `${inside}/topics/T-1`);
     expect(short.topicId).toBe(ownTopic);
     expect((await outsider.rest.request("GET", `/workspaces/${theirs.workspaceId}/topics/T-1`)).status).toBe(404);
     expect(await readSeededAccount(owner)).toEqual(before);
   });
 
-  test("[OP18] live streams of foreign and missing runs and workspaces are refused alike, and so are tickets for them", async () => {
+  test("[OP18] streams and tickets for foreign and missing runs and workspaces are refused alike", async () => {
     const specs = Object.entries(streams).flatMap(([resource, group]) =>
       Object.entries(group).map(([name, spec]) => ({ key: `${resource}.${name}`, spec: spec as StreamSpec })),
     );
@@ -310,7 +310,7 @@ describe("foreign ids", () => {
     }
   });
 
-  test("[OP18] the same over tRPC, alone and in a batch", async () => {
+  test("[OP18] foreign and missing ids get the same answer over tRPC, alone and in a batch", async () => {
     const trpc = (key: string, spec: OperationSpec, ids: Ids, batch: boolean) => {
       const names = [...fieldNames(spec.params), ...fieldNames(spec.query)].filter((name) => name in ids);
       const input = {

@@ -1,6 +1,7 @@
 /**
- * Whatever goes wrong with the model, before its answer or in the middle of it: the run says so and what to do, people's
- * words stand, the key is nowhere, and once the model is mended a retry ends the run without doing again what was done.
+ * Tests failures of the model, before its answer or in the middle of it: the run names the failure and the remedy, the
+ * text that people typed stays, and the key appears nowhere. After the model is repaired, a retry completes the run
+ * without repeating finished work.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -33,7 +34,7 @@ const settings = (baseUrl: string) => ({
   }),
 });
 
-/** What the people in the article see before it goes wrong; in the middle of a sentence. */
+/** Text that the people in the article see before the failure. It ends in the middle of a sentence. */
 const shown = "# Wells\n\nA well that nobody will ever";
 const stream = { "content-type": "text/event-stream" };
 
@@ -53,7 +54,7 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-/** An answer that shows `shown` and then, once that was seen, does something else. */
+/** An answer that sends `shown`, waits until the people see it, and then does something else. */
 function half(then: (response: ServerResponse) => Promise<void> | void) {
   return (_asked: unknown, seen: Promise<void>): ModelAnswer => ({
     kind: "script",
@@ -66,13 +67,13 @@ function half(then: (response: ServerResponse) => Promise<void> | void) {
   });
 }
 
-/** One that shows `shown` and says then that it is at its end, and why. */
+/** An answer that sends `shown` and then ends with a finish reason. */
 function ends(finishReason: string, usage?: object) {
   const last = { choices: [{ index: 0, delta: {}, finish_reason: finishReason }], ...(usage === undefined ? {} : { usage }) };
   return half((response) => void response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`));
 }
 
-/** Says the same until it is hung up on; tells how much of it was said. */
+/** An answer that repeats one piece until the connection is closed, and counts the sent bytes. */
 function endless(piece: string, { code = 200, pieceMs = 0 } = {}) {
   const said = { bytes: 0, isOver: false };
   const answer = (): ModelAnswer => ({
@@ -102,7 +103,7 @@ const budgetSpent = {
   says: /budget of the run \(maxTokens\)\. Retry the run with a larger budget/,
   retryable: true,
 };
-/** Keeps the connection awake after `shown` and never ends. */
+/** Keeps the connection active after `shown` and never ends. */
 const awake = half(async (response) => {
   const timer = setInterval(() => response.write(": still there\n\n"), 100);
   await once(response, "close");
@@ -111,7 +112,7 @@ const awake = half(async (response) => {
 
 const more = { maxTokens: 1_000_000 };
 
-describe.concurrent("[EX16] the run fails with words that say what to do, people's words stand, and a retry ends it, when a model", () => {
+describe.concurrent("[EX16] the run fails with an instruction, people's text stays, and a retry completes it, if a model", () => {
   test("never answers", async () => {
     const { asked } = await playTrouble(
       rest,
@@ -122,12 +123,12 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     expect(asked.length).toBeGreaterThan(6);
   });
 
-  test("keeps the connection awake and says nothing", async () => {
+  test("keeps the connection open and sends no text", async () => {
     await playTrouble(rest, stage, { answer: awake, shown }, unavailable(/not finished within 8 s/));
   });
 
   test("stalls in the middle of its text", async () => {
-    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/said nothing for too long\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/sent nothing for too long\. Retry the run later/));
   });
 
   test("fails again and again, however often it is asked", async () => {
@@ -141,7 +142,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     expect(story.told).not.toContain("at fault");
   });
 
-  test("takes no more requests", async () => {
+  test("refuses requests for their rate", async () => {
     await playTrouble(
       rest,
       stage,
@@ -151,13 +152,13 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
   });
 
   test("refuses the credential", async () => {
-    const refused = unavailable(/credential \(401\)\. Whoever runs the server has to look at MODEL_API_KEY/, false);
+    const refused = unavailable(/credential \(401\)\. The operator of the server has to check MODEL_API_KEY/, false);
     const { asked } = await playTrouble(rest, stage, { answer: status(401, `Incorrect API key provided: ${apiKey}`) }, refused);
     expect(asked.filter((question) => stepOf(question) === "draft")).toHaveLength(2);
   });
 
-  test("is not there under its name", async () => {
-    await playTrouble(rest, stage, { answer: status(404) }, unavailable(/\(404\)\. Whoever .* MODEL_BASE_URL and MODEL_NAME/, false));
+  test("does not exist under its name", async () => {
+    await playTrouble(rest, stage, { answer: status(404) }, unavailable(/\(404\)\. The operator .* MODEL_BASE_URL and MODEL_NAME/, false));
   });
 
   test("stops quietly in the middle", async () => {
@@ -165,19 +166,19 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     await playTrouble(rest, stage, { answer: quiet, shown }, unavailable(/broke off before it was finished\. Retry the run/));
   });
 
-  test("is torn off in the middle", async () => {
+  test("breaks the connection in the middle", async () => {
     const torn = half((response) => void response.destroy());
     await playTrouble(rest, stage, { answer: torn, shown }, unavailable(/the connection broke off\. Retry the run later/));
   });
 
-  test("sends broken JSON in the middle, and would go on", async () => {
+  test("sends broken JSON in the middle and would continue", async () => {
     let isHungUp = false;
     const broken = half(async (response) => {
       response.write('data: {"choices": [{"delta": \n\n');
       await once(response, "close");
       isHungUp = true;
     });
-    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer was not understood\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer could not be read\. Retry the run later/));
     expect(isHungUp).toBe(true);
   });
 
@@ -190,22 +191,22 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
       rest,
       stage,
       { answer: page },
-      unavailable(/gave no answer\. Whoever runs the server has to look at MODEL_BASE_URL/, false),
+      unavailable(/gave no answer\. The operator of the server has to check MODEL_BASE_URL/, false),
     );
   });
 
-  test("reports a failure of its own in the middle", async () => {
+  test("reports its own failure in the middle", async () => {
     const report = half((response) => void response.end(`data: {"error":{"message":"overloaded ${apiKey}"}}\n\n`));
-    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/failure of its own in the middle/));
+    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/reported an error in the middle/));
     expect(told).not.toContain("overloaded");
   });
 
-  test("ends with nothing", async () => {
+  test("ends without a text", async () => {
     await playTrouble(rest, stage, { answer: () => ({ kind: "text", text: " \n" }) }, unavailable(/answer was empty\. Retry the run/));
   });
 
-  test("is cut at its greatest length", async () => {
-    const cut = { code: "step_failed", says: /greatest length .* Ask for less/, retryable: true };
+  test("stops at its greatest length", async () => {
+    const cut = { code: "step_failed", says: /maximum length .* Ask for a shorter text/, retryable: true };
     await playTrouble(rest, stage, { answer: ends("length"), shown }, cut);
   });
 
@@ -214,19 +215,19 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     await playTrouble(rest, stage, { answer: ends("content_filter"), shown }, filtered);
   });
 
-  test("answers the review with anything but a review", async () => {
+  test("answers the review with something other than a review", async () => {
     const trouble = { step: "review", answer: (): ModelAnswer => ({ kind: "text", text: "Looks good to me!" }) } as const;
     await playTrouble(rest, stage, trouble, { code: "step_failed", says: /not the review that was asked for/, retryable: true });
   });
 
-  test("writes more than the file takes", async () => {
+  test("writes more than the file allows", async () => {
     const answer = (): ModelAnswer => ({ kind: "text", text: `${shown}\n${"word ".repeat(maxFileBytes / 4)}`, pieceCharacters: 4000 });
     await playTrouble(rest, stage, { answer }, { code: "content_too_large", says: /article\.file|65536/, retryable: false });
   });
 });
 
 describe.concurrent("[EX3] the budget of the run", () => {
-  test("stops a text that would pass it, and the endpoint is hung up on", async () => {
+  test("stops a text that would exceed it, and the connection to the endpoint is closed", async () => {
     const { said, answer } = endless(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "word ".repeat(20) } }] })}\n\n`, {
       pieceMs: 1,
     });
@@ -234,7 +235,7 @@ describe.concurrent("[EX3] the budget of the run", () => {
     await vi.waitFor(() => expect(said.isOver).toBe(true));
   });
 
-  test("is what the endpoint is told, and what a text cut there has spent", async () => {
+  test("is sent to the endpoint as a limit, and a text cut there has spent it", async () => {
     const answer = (asked: ModelAsked, seen: Promise<void>): ModelAnswer => {
       const { maxTokens = Number.NaN } = asked;
       expect(maxTokens).toBeLessThan(3000);
@@ -243,14 +244,14 @@ describe.concurrent("[EX3] the budget of the run", () => {
     await playTrouble(rest, stage, { answer, budget: { maxTokens: 3000 }, retryBudget: more, shown }, budgetSpent);
   });
 
-  test("bounds the steps together, also where the endpoint counts nothing", async () => {
+  test("limits the steps together, even if the endpoint counts no tokens", async () => {
     const step = "thesis";
     const answer = (): ModelAnswer => ({ kind: "text", text: "word ".repeat(3000), usage: null });
     const { run } = await playTrouble(rest, stage, { step, answer, budget: { maxTokens: 3000 }, retryBudget: more }, budgetSpent);
     expect(run.usage.outputTokens).toBeGreaterThan(2000);
   });
 
-  test("is spent by dollars and by seconds too", async () => {
+  test("also limits dollars and seconds", async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 10, cost: 2 };
     const dollars = { answer: ends("stop", usage), shown, budget: { maxUsd: 1 }, retryBudget: { maxUsd: 10 } };
     const dear = { code: "budget_exhausted", says: /\(maxUsd\)\. Retry the run with a larger budget/, retryable: true };
@@ -260,7 +261,7 @@ describe.concurrent("[EX3] the budget of the run", () => {
   });
 });
 
-describe.concurrent("[EX18] an answer that would fill the memory is hung up on", () => {
+describe.concurrent("[EX18] an answer that would fill the memory is cut off", () => {
   test("a line without an end", async () => {
     const { said, answer } = endless("a".repeat(16 * 1024));
     await playTrouble(rest, stage, { answer }, unavailable(/a line of its answer is longer than 262144 bytes\. Retry the run later/));
@@ -282,19 +283,24 @@ describe.concurrent("[EX18] an answer that would fill the memory is hung up on",
     await vi.waitFor(() => expect(said.isOver).toBe(true));
   });
 
-  test("a text above what a step may make", async () => {
+  test("a text above the limit of a step", async () => {
     const answer = (): ModelAnswer => ({ kind: "text", text: "word ".repeat(maxOutputBytes / 4), pieceCharacters: 4000 });
-    const long = { code: "payload_too_large", says: /longer than the 262144 bytes .*\(run\.stepOutput\)/, retryable: true };
+    const long = { code: "payload_too_large", says: /longer than 262144 bytes.*\(run\.stepOutput\)/, retryable: true };
     await playTrouble(rest, stage, { step: "thesis", answer }, long);
   });
 });
 
-test("[EX17] a model that sends elsewhere is not followed, and the key goes nowhere else", async () => {
+test("[EX17] a redirect by a model is not followed, and the key is sent nowhere else", async () => {
   const elsewhere = await startModelEndpoint();
   try {
     const location = `${elsewhere.baseUrl}/chat/completions`;
     const answer = (): ModelAnswer => ({ kind: "status", status: 307, headers: { location } });
-    const { told, asked } = await playTrouble(rest, stage, { answer }, unavailable(/sends elsewhere \(307\).* MODEL_BASE_URL/, false));
+    const { told, asked } = await playTrouble(
+      rest,
+      stage,
+      { answer },
+      unavailable(/answered with a redirect \(307\).* MODEL_BASE_URL/, false),
+    );
     expect(elsewhere.asked).toEqual([]);
     expect(told).not.toContain(elsewhere.baseUrl);
     expect(asked.every(({ headers }) => headers.authorization === `Bearer ${apiKey}`)).toBe(true);
@@ -303,7 +309,7 @@ test("[EX17] a model that sends elsewhere is not followed, and the key goes nowh
   }
 });
 
-test("[EX16][EX17] an endpoint that is away is said to be, and once it is there a retry ends the run", async () => {
+test("[EX16][EX17] an unreachable endpoint is reported as that, and a retry completes the run later", async () => {
   let away = await startModelEndpoint();
   const ofAway = createStage(away);
   const other = await startServer(settings(away.baseUrl));
@@ -326,7 +332,7 @@ test("[EX16][EX17] an endpoint that is away is said to be, and once it is there 
   }
 });
 
-test("[EX19] control characters and halves of characters become what every reader takes, alike in the text, its commit and at the editors", async () => {
+test("[EX19] NUL and half surrogate pairs become U+FFFD, equally in text, artifact and editors", async () => {
   const title = "Odd words";
   const pieces = [
     "# Odd\n\nA bell \u0007, a smile \ud83d",
@@ -340,7 +346,7 @@ test("[EX19] control characters and halves of characters become what every reade
       response.writeHead(200, stream);
       for (const piece of pieces) {
         say(piece);
-        // Into a flush of its own, where it can.
+        // The pause lets each piece arrive in its own flush where possible.
         await pause(100);
       }
       expect(stepOf(asked)).toBe("draft");

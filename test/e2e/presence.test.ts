@@ -1,11 +1,11 @@
-/** Names of people in presence, through stock editors on the real server; on Redis the editors are on two nodes. */
+/** Display names in presence, through stock editors on the real server; on Redis the editors are on two nodes. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createRest, type Editor, openEditor, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 const password = "correct horse battery";
 let server: RunningServer;
-/** Another node on the same store where the store is Redis; otherwise the one there is. */
+/** Another node on the same store if the store is Redis; otherwise the only node. */
 let other: RunningServer;
 let operator: Rest;
 let articleId: string;
@@ -36,10 +36,10 @@ async function open(rest: Rest): Promise<Editor> {
 }
 
 const elsewhere = (rest: Rest) => createRest(other.url, rest.headers);
-/** What `reader` is shown of `of`. */
+/** State that `reader` shows for the client id of `of`. */
 const shown = (reader: Editor, of: Editor) => reader.provider.awareness.getStates().get(of.document.clientID)?.user;
 
-test("[RT44] people are shown by their display name, everybody else by the username, on every node", async () => {
+test("[RT44] people appear under their display name, or else their username, on every node", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   await expect.poll(() => shown(reader, writer)).toMatchObject({ name: "Ann Lee", username: "ann", kind: "user" });
@@ -49,7 +49,7 @@ test("[RT44] people are shown by their display name, everybody else by the usern
   await expect.poll(() => shown(writer, program)).toMatchObject({ name: "Ann Lee", username: "ann", kind: "key" });
 });
 
-test("[RT45] a client's own fields of user stay beside those that the server sets", async () => {
+test("[RT45] a client's own fields of user are kept next to those that the server sets", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   const own = { role: "editor", avatar: "https://example.com/ann.png", name: "Operator", username: "operator", kind: "agent" };
@@ -59,7 +59,7 @@ test("[RT45] a client's own fields of user stay beside those that the server set
     .toMatchObject({ role: "editor", avatar: "https://example.com/ann.png", name: "Ann Lee", username: "ann", kind: "user" });
 });
 
-test("[RT46] a display name that is changed or cleared is shown at once on open sockets, own fields kept", async () => {
+test("[RT46] a changed or cleared display name appears at once on open sockets, own fields kept", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   writer.provider.awareness.setLocalStateField("user", { role: "editor" });

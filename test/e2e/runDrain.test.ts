@@ -1,11 +1,11 @@
-/** A stop while a run writes: the step that is under way ends first, and the next start goes on after it. */
+/** Tests a stop while a run writes: the current step ends first, and the next start continues after it. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { signIn } from "../support/clients.ts";
 import { startServer } from "../support/server.ts";
 
-it("[RU34] SIGTERM in the middle of a draft: the draft is finished and committed, no step is interrupted, the run goes on after the start", async () => {
+it("[RU34] SIGTERM during a draft: the draft is committed, and the run continues after the restart", async () => {
   const server = await startServer({ LIMITS: "off", LEASE_MS: "1000" });
   try {
     const rest = await signIn(server.url, server.operator);

@@ -1,4 +1,4 @@
-/** A session that refreshes as browsers do: in two tabs at once, over broken connections, on more than one node. */
+/** Tests a session that refreshes as browsers do: in two tabs at once, over broken connections, and on several nodes. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,7 +11,7 @@ interface Tokens {
 }
 
 let server: RunningServer;
-/** Another node on the same store where the store is Redis; otherwise the one there is. */
+/** Another node on the same store if the store is Redis; otherwise the same node. */
 let other: RunningServer;
 let rest: Rest;
 
@@ -32,7 +32,7 @@ const refresh = (refreshToken: string, at = server) =>
 const me = async (accessToken: string, at = server) =>
   (await createRest(at.url).request("GET", "/auth/me", undefined, { authorization: `Bearer ${accessToken}` })).status;
 
-/** Sends the refresh and breaks the connection at the first byte of the answer, unread. */
+/** Sends the refresh and closes the connection at the first byte of the answer, without reading it. */
 async function refreshAndLose(refreshToken: string): Promise<void> {
   const body = JSON.stringify({ grantType: "refresh_token", refreshToken });
   const { hostname, port, host } = new URL(server.url);
@@ -58,7 +58,7 @@ test("[AU35] two tabs that refresh with one token at once, on any node, both sta
   expect((await refresh(answers[1]?.body.refreshToken ?? "", other)).status).toBe(200);
 });
 
-test("[AU35] a client whose answer was lost refreshes again, also when the server was killed meanwhile", async () => {
+test("[AU35] a client whose answer was lost refreshes again, even if the server was killed meanwhile", async () => {
   const { refreshToken } = await signIn();
   await refreshAndLose(refreshToken);
   await server.kill();
@@ -70,7 +70,7 @@ test("[AU35] a client whose answer was lost refreshes again, also when the serve
   expect(await me((await refresh(again.body.refreshToken, other)).body.accessToken)).toBe(200);
 });
 
-test("[AU4] a stolen token that is used after its owner went on ends the session on every node", async () => {
+test("[AU4] a stolen token used after its owner's next refresh ends the session on every node", async () => {
   const { refreshToken: stolen } = await signIn();
   const second = (await refresh(stolen)).body;
   const third = (await refresh(second.refreshToken, other)).body;

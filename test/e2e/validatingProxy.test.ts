@@ -1,4 +1,4 @@
-/** The real server behind Prism: whatever it answers is what the OpenAPI document says. */
+/** Tests the real server behind Prism: every answer matches the OpenAPI document. */
 import { afterEach, expect, test } from "vitest";
 import { tourEverything } from "../support/apiTour.ts";
 import { createDocumentClient, readOperations, startValidatingProxy, type ValidatingProxy } from "../support/prismProxy.ts";
@@ -11,7 +11,7 @@ afterEach(async () => {
   await server?.remove();
 });
 
-test("[API44] a validating proxy finds no answer of any operation that breaks the OpenAPI document", async () => {
+test("[API44] a validating proxy finds no answer of any operation that violates the OpenAPI document", async () => {
   server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
   proxy = await startValidatingProxy(server.url);
   let carried: Readonly<Record<string, string>> = {};

@@ -1,4 +1,7 @@
-/** A workspace's entity tag over HTTP: what fails a conditional change of settings, and what a cached copy may miss. */
+/**
+ * Tests the entity tag of a workspace over HTTP: when a conditional change fails, and when a cached copy is still
+ * valid.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -48,7 +51,7 @@ test("[WS12] a change of settings, name or members fails a later one under the t
   expect(await patch({ tone: "dry" }, await tag())).toBe(200);
 });
 
-test("[WS13] a cached copy of a workspace is refreshed when a counter has moved", async () => {
+test("[WS13] a cached copy of a workspace is refreshed after a counter changed", async () => {
   const { workspaceId, path, tag } = await createWorkspace();
   const cached = { "if-none-match": await tag() };
   expect((await rest.request("GET", path, undefined, cached)).status).toBe(304);

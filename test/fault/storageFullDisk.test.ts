@@ -1,6 +1,6 @@
 /**
- * The embedded store on a disk that fills up. The disk is a small tmpfs, mounted in a namespace of its own
- * so that it goes with the process; that needs `unshare` and the right to mount (root, or user namespaces).
+ * Tests the embedded store on a disk that fills up. The disk is a small tmpfs in a private namespace, which ends with
+ * the process. This needs `unshare` and the right to mount (root, or user namespaces).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import type { Seen } from "./storageFullChild.ts";
 
 const mount = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"';
 
-/** The flags of `unshare` that give a private mount here; throws when none does. */
+/** Returns the flags of `unshare` that give a private mount here. Throws if none does. */
 function findNamespace(directory: string): string {
   const tried: string[] = [];
   for (const flags of ["-m", "-rm"]) {
@@ -51,17 +51,14 @@ describe("the embedded store on a full disk", () => {
   test.each([
     ["a write finds no space", 0],
     ["less than the reserve is free", 256],
-  ])(
-    "[ST19] when %s, writes are refused, reads go on, and writes resume without a restart with nothing acknowledged lost",
-    async (_name, reserveMiB) => {
-      const seen = await run(reserveMiB);
-      expect(seen.lost).toEqual([]);
-      expect(seen.diskErrors).toEqual([]);
-      expect(seen.acknowledgedWhenFull).toBeGreaterThan(100);
-      expect([seen.readsWhenFull, seen.readsAfterRestart]).toEqual([seen.acknowledgedWhenFull, seen.acknowledgedWhenFull]);
-      expect(seen.refusals).toEqual(Array.from({ length: 21 }, () => "StorageFullError"));
-      expect([seen.statusWhenFull, seen.statusAfter]).toEqual(["refused", "ok"]);
-      expect(seen.acknowledged).toBeGreaterThan(seen.acknowledgedWhenFull + 100);
-    },
-  );
+  ])("[ST19] when %s, writes are refused, reads continue, and writes resume with space", async (_name, reserveMiB) => {
+    const seen = await run(reserveMiB);
+    expect(seen.lost).toEqual([]);
+    expect(seen.diskErrors).toEqual([]);
+    expect(seen.acknowledgedWhenFull).toBeGreaterThan(100);
+    expect([seen.readsWhenFull, seen.readsAfterRestart]).toEqual([seen.acknowledgedWhenFull, seen.acknowledgedWhenFull]);
+    expect(seen.refusals).toEqual(Array.from({ length: 21 }, () => "StorageFullError"));
+    expect([seen.statusWhenFull, seen.statusAfter]).toEqual(["refused", "ok"]);
+    expect(seen.acknowledged).toBeGreaterThan(seen.acknowledgedWhenFull + 100);
+  });
 });

@@ -1,4 +1,7 @@
-/** Several nodes on one Redis; Redis that moves: a Cluster whose slots move, and a master that another one follows. */
+/**
+ * Tests several nodes on one Redis, and Redis servers that change: a Cluster whose slots move, and a master that is
+ * replaced.
+ */
 import { describe, expect, test, vi } from "vitest";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { append, batch, bytes, itemType, put } from "../contract/storageTypes.ts";
@@ -19,7 +22,7 @@ describe.each([
   ["one server", () => started(startRedis())],
   ["a Cluster", () => started(startRedisCluster())],
 ] as const)("two nodes on %s", (_name, start) => {
-  test("[ST46] they see each other's commits, claim each row once, share leases, buckets and time, and wake each other", async () => {
+  test("[ST46] nodes see each other's commits, claim each row once, share leases and buckets, and wake", async () => {
     const { address } = await start();
     const [one, two] = await Promise.all([openStore(address), openStore(address)]);
     const tails = async (storage: Storage) => Promise.all([1, 2, 3].map((partition) => storage.log.tail(partition, "l")));
@@ -31,7 +34,7 @@ describe.each([
       [20, 20, 20],
     ]);
 
-    // Generous: each node's estimate is as far off as its last look at the clock of Redis took.
+    // The limit is generous, because each node's error is as large as its last clock read took.
     expect(Math.abs(one.now() - two.now())).toBeLessThan(10_000);
     const dueAtMs = one.now() - 5;
     for (const partition of [1, 2, 3]) {
@@ -46,7 +49,7 @@ describe.each([
     if (lease !== undefined) await one.leases.release(lease);
     expect((await two.leases.acquire(5, "room", "two", 60_000))?.fence).toBeGreaterThan(lease?.fence ?? Number.POSITIVE_INFINITY);
 
-    // A burst of 100, one token a minute: nothing comes back while the test runs.
+    // A burst of 100 and one token a minute: no token comes back during the test.
     const policy = { count: 1, seconds: 60, burst: 100 };
     const takes = await Promise.all(
       Array.from({ length: 160 }, (_, at) => (at % 2 === 0 ? one : two).rates.take([{ bucket: "b", policy }])),
@@ -70,13 +73,13 @@ describe.each([
     const own = new Promise<void>((resolve) => one.bus.subscribe("t", () => resolve()));
     one.bus.publish("t", bytes("b"));
     await own;
-    // Once, at home: its own message does not come back to a node over Redis.
+    // The subscriber of the same node is called once, because its own message does not return over Redis.
     await one.log.tail(1, "l");
     expect(heard).toEqual(["one 98"]);
   });
 });
 
-/** The slot of a partition, and which of the masters holds it. */
+/** Returns the slot of a partition and the index of the master that holds it. */
 async function findSlot({ masters }: RedisClusterProcesses, partition: number): Promise<readonly [slot: string, master: number]> {
   const tag = `{p${String(partition).padStart(2, "0")}}`;
   const slot = Number(await masters[0]?.command("CLUSTER", "KEYSLOT", tag));
@@ -86,7 +89,7 @@ async function findSlot({ masters }: RedisClusterProcesses, partition: number): 
 }
 
 describe("one Redis", () => {
-  test("[ST17] callers of a node who come at once share what it draws, and none is refused what is there", async () => {
+  test("[ST17] concurrent callers of one node share its tokens, and none is refused while some are left", async () => {
     const { address } = await started(startRedis());
     const storage = await openStore(address, { now: () => 1_900_000_000_000 });
     const policy = { count: 10, seconds: 1, burst: 100 };
@@ -98,12 +101,12 @@ describe("one Redis", () => {
     expect((await Promise.all(Array.from({ length: 100 }, () => take("new")))).flat().every(({ allowed }) => allowed)).toBe(true);
   });
 
-  test("[ST21] store time goes on from what was handed out when the clock of Redis has gone back", async () => {
+  test("[ST21] store time continues from its last value when the clock of Redis has gone back", async () => {
     const server = await started(startRedis());
     const first = await openStore(server.address);
     expect(Math.abs(first.now() - Date.now())).toBeLessThan(5000);
     await first.close();
-    // As if the clock had stood an hour later until now.
+    // Simulates a clock that was an hour ahead until now.
     const reachedMs = Date.now() + 3_600_000;
     await server.command("HSET", "svc:{p00}:m", "time", String(reachedMs));
     const [one, two] = [await openStore(server.address), await openStore(server.address)];
@@ -117,7 +120,7 @@ describe("one Redis", () => {
 });
 
 describe("a Cluster", () => {
-  test("[ST41] a master that is killed and comes back has all it acknowledged, and its partitions go on", async () => {
+  test("[ST41] a master that is killed and restarts has every acknowledged write, and serves again", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 20_000 });
     const commit = (partition: number, word: string) => storage.commit(batch(partition, { logs: [append("l", word)] }));
@@ -134,14 +137,14 @@ describe("a Cluster", () => {
       const words = read.gap ? [] : read.entries.map(({ bytes: entry }) => Buffer.from(entry).toString());
       if (result.status === "fulfilled") expect(words).toEqual(["before", "during", "after"]);
       else {
-        // It was under way to the master that died.
+        // The command was in transit to the master that died.
         expect([owners[partition], result.reason]).toEqual([place, expect.any(StorageUnavailableError)]);
         expect(words.filter((word) => word !== "during")).toEqual(["before", "after"]);
       }
     }
   });
 
-  test("[ST49] while slots move between masters commits go on, each once", async () => {
+  test("[ST49] while slots move between masters, commits continue, each applied once", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 10_000 });
     const places = new Map<number, number[]>();
@@ -186,8 +189,8 @@ describe("a Cluster", () => {
   });
 });
 
-describe("a slot on its way", () => {
-  test("[ST49] what is half moved can be read, and written once it has moved", async () => {
+describe("a slot that is moving", () => {
+  test("[ST49] a half-moved slot can be read, and written once it has moved", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 300 });
     const say = (partition: number, word: string) =>
@@ -206,7 +209,7 @@ describe("a slot on its way", () => {
       source.command("MIGRATE", "127.0.0.1", String(target.port), key, "0", "5000");
     const [half] = moves as [(typeof moves)[number]];
 
-    // Nobody can tell keys that have moved from keys that never were.
+    // Keys that have moved cannot be distinguished from keys that never existed.
     await expect(say(2, "early")).rejects.toThrow(StorageUnavailableError);
     expect(await storage.records.get(itemType, "02/early")).toBeUndefined();
     await move(half, "svc:{p01}:r:item");
@@ -225,8 +228,8 @@ describe("a slot on its way", () => {
 });
 
 describe("replicas", () => {
-  test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
-    // A master that is slow for a while is to stay one.
+  test("[ST48] a commit is acknowledged only when REDIS_WAIT_REPLICAS replicas hold it", async () => {
+    // The long timeout keeps a slow master from being replaced.
     const { servers, address } = await started(startRedisSentinel({}, 60_000));
     const storage = await openStore(address, { waitReplicas: 1 });
     expect(await storage.status()).toMatchObject({ durable: true });
@@ -241,7 +244,7 @@ describe("replicas", () => {
     await vi.waitFor(async () => expect((await storage.status()).writes).toBe("refused"), { timeout: 10_000 });
   });
 
-  test("[ST51] what fewer replicas hold is read by nobody, neither by who wrote it nor by another node", async () => {
+  test("[ST51] data that fewer replicas hold is not read, neither by its writer nor by another node", async () => {
     const servers = await startRedisReplicated();
     for (const server of servers) await started(Promise.resolve(server));
     const [{ address }, replica] = servers;
@@ -253,7 +256,7 @@ describe("replicas", () => {
     replica.signal("SIGSTOP");
     const lonely = one.commit(batch(1, { records: [put({ id: "01/lonely" })], logs: [append("l", "lonely")] }));
     await expect(lonely).rejects.toThrow(StorageUnavailableError);
-    // It stands at the master all the same.
+    // The write is still on the master.
     const plain = await openStore(address);
     expect((await read(plain)).tail).toBe(2);
     for (const storage of [one, other]) {
@@ -265,7 +268,7 @@ describe("replicas", () => {
     expect((await one.records.get(itemType, "01/lonely"))?.value).toBeDefined();
   });
 
-  test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
+  test("[ST48] when the master dies, its replica takes over with every acknowledged write", async () => {
     const { servers, address } = await started(startRedisSentinel());
     const storage = await openStore(address, { waitReplicas: 1, patienceMs: 20_000 });
     const acknowledged: string[] = [];
@@ -279,7 +282,7 @@ describe("replicas", () => {
           acknowledged.push(name);
         } catch (reason) {
           if (!(reason instanceof StorageUnavailableError)) throw reason;
-          // The new master has no replica yet, as REDIS_WAIT_REPLICAS would have it.
+          // The new master has no replica yet, but REDIS_WAIT_REPLICAS requires one.
           if (servers[0] !== undefined && acknowledged.length > 200) return;
         }
       }

@@ -1,6 +1,6 @@
 /**
- * The story of the demo under a server that is killed again and again. The story's own checks hold what was seen; here
- * its end is compared with an undisturbed one.
+ * Tests the story of the demo under a server that is killed repeatedly. The story's own checks cover what people see.
+ * This test compares its end with an undisturbed one.
  */
 import { expect, it } from "vitest";
 import { playStory } from "../demo/story.ts";
@@ -8,7 +8,7 @@ import { playKilled, playUndisturbed } from "./killedStory.ts";
 
 const kills = 20;
 
-it(`[OP20] kill -9 at ${kills} random moments of the story: the same end each time, nothing seen is gone, no webhook missing`, async () => {
+it(`[OP20] ${kills} kill -9 during the story: same end, no seen text lost, no webhook missing`, async () => {
   const undisturbed = await playUndisturbed(playStory);
   let done = 0;
   while (done < kills) {

@@ -1,4 +1,7 @@
-/** A real process killed between commit and delivery, again and again: each commit gives its webhook at least once. */
+/**
+ * Tests a real process that is killed repeatedly between commit and delivery: each commit reaches its webhook at least
+ * once.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -19,7 +22,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "webhook-kill-"));
-  // A fifth of the answers is a failure, some never come.
+  // One fifth of the answers are failures, and some requests get no answer.
   receiver = await startReceiver({ answer: (_request, n) => (n % 50 === 0 ? "reset" : { status: n % 5 === 0 ? 500 : 204 }) });
 });
 
@@ -36,7 +39,7 @@ function start(): { process: ChildProcess; lines: AsyncIterable<string> } {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("[WH8] kill -9 between commit and delivery: every event comes at least once, under one id and one body", async () => {
+test("[WH8] after kill -9 between commit and delivery, every event arrives, with one id and body", async () => {
   let secret = "";
   for (let kill = 0; kill < kills; kill += 1) {
     const run = start();
@@ -77,7 +80,7 @@ test("[WH8] kill -9 between commit and delivery: every event comes at least once
   expect(new Set([...bodies.values()].map(([body]) => JSON.parse(body ?? "").id)).size).toBe(count);
 });
 
-test("[WH2] no byte on the disk is a webhook's secret", async () => {
+test("[WH2] the bytes on the disk contain no webhook secret", async () => {
   const files = await readdir(directory, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "latin1")),

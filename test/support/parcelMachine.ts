@@ -1,4 +1,7 @@
-/** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
+/**
+ * A small machine for tests of the runtime: ordered effects, a timer that fires, one that a move cancels, a journal of
+ * facts, and an end.
+ */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
 import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
@@ -131,7 +134,7 @@ export const parcelRecord = defineRecord<ActorRecord<ParcelContext>>({
 
 export const journalOf = (id: string) => `journal/${id}`;
 
-/** What a fact of the machine writes: a line of the actor's journal, such as `noted 3`. */
+/** Writes a fact of the machine: one line of the actor's journal, such as `noted 3`. */
 export function toJournal({ next, params }: ToldFact<ParcelContext>): LogWrite {
   const line = `${(params as { what: string }).what} ${next.context.notes}`;
   return { op: "append", log: journalOf(next.id), entries: [new TextEncoder().encode(line)] };

@@ -11,7 +11,7 @@ import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
 export const collectRowKind = "publicLink.collect";
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 export interface TakeDown {
   /** Returns the changes for the commit that deletes the article. They do not include the article record, which that commit writes. */
@@ -34,7 +34,7 @@ export function createTakeDown({ storage, actors, kind }: TakeDownOptions): Take
       const row = {
         id: `${collectRowKind}/${articleId}`,
         kind: collectRowKind,
-        dueAtMs: storage.now() + day,
+        dueAtMs: storage.now() + dayMs,
         payload: { articleId },
         attempts: 0,
       };
@@ -56,7 +56,7 @@ export function createTakeDown({ storage, actors, kind }: TakeDownOptions): Take
         storage.records.get(publicLinkRecord, articleId),
       ]);
       // An article in the trash may be restored, so check again later. A restored article stays unpublished but keeps its slug.
-      if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + day };
+      if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + dayMs };
       if (article !== undefined || link === undefined) return { kind: "done" };
       const removed = await actors.remove(kind, articleId, link);
       return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };

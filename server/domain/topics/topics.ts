@@ -39,7 +39,7 @@ import { topicKind } from "./topicKind.ts";
 import type { TopicFilter, TopicList } from "./topicList.ts";
 import { toContentTopic, toShortId } from "./topicView.ts";
 
-export type { EnsuredArticle, StageText } from "./topicArticle.ts";
+export type { EnsuredArticle } from "./topicArticle.ts";
 
 /** Reference to a topic by its id or short id. */
 export interface NamedTopic {
@@ -190,7 +190,7 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
           by: principalOf(call).username,
         });
         const isChanged = changed.length + removed.length > 0;
-        const message = isChanged ? "The topic was changed." : "The topic is like that already.";
+        const message = isChanged ? "The topic was changed." : "The topic already has these values.";
         return { parts: isChanged ? [move] : [], value: { message, topicId: topic.value.id } };
       }),
 

@@ -1,4 +1,4 @@
-/** Forgetting timeline events, by age and by number, on a store and a clock of the test's own. */
+/** Tests the removal of old timeline events, by age and by number, on a memory store with a manual clock. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { encodeTimelineEntry, runLog, timelineLog } from "../../domain/runs/engine/timelineEntry.ts";
 import { trimEveryMs, trimKind, trimRow } from "../../domain/runs/engine/timelineRows.ts";
@@ -37,14 +37,14 @@ async function tell(count: number): Promise<void> {
   await storage.commit({ partition, logs: [{ op: "append", log: logs.run, twin: logs.workspace, entries }] });
 }
 
-/** Positions that are kept. */
+/** Returns the positions that are kept. */
 async function kept(log: string): Promise<readonly [first: number, last: number] | "none"> {
   const read = await storage.log.read({ partition, log, after: 0, limit: 1 });
   const first = read.gap ? read.firstKept : read.entries[0]?.position;
   return first === undefined || first > read.tail ? "none" : [first, read.tail];
 }
 
-/** When the worker wants to look again. */
+/** Trims the log and returns the time of the worker's next run. */
 async function trim(log: string): Promise<number> {
   const worker = createTimelineRetention({ storage, limits: { "keep.events": keepMs, "keep.eventsPerLog": keepPerLog } })[trimKind];
   const row = { ...trimRow(log, nowMs), partition, fence: 1, leaseMs: 5000 };
@@ -54,7 +54,7 @@ async function trim(log: string): Promise<number> {
 }
 
 describe("timeline retention", () => {
-  test("[SE8] what is older than keep.events goes, page after page, and the next look is when the oldest that stays is as old", async () => {
+  test("[SE8] events over keep.events are deleted in pages, and the next pass waits for the oldest kept", async () => {
     await tell(600);
     nowMs += 10 * dayMs;
     await tell(3);
@@ -63,13 +63,13 @@ describe("timeline retention", () => {
     nowMs += 20 * dayMs;
     expect(await trim(logs.run)).toBe(10 * dayMs);
     expect(await kept(logs.run)).toEqual([601, 603]);
-    // The other log has its own row, and its own state.
+    // The other log has its own due row and its own state.
     expect(await kept(logs.workspace)).toEqual([1, 603]);
     expect(await trim(logs.workspace)).toBe(trimEveryMs);
     expect(await kept(logs.workspace)).toEqual([601, 603]);
   });
 
-  test("[SE8] a log that is empty by then goes on from its positions", async () => {
+  test("[SE8] a log that becomes empty continues its positions", async () => {
     await tell(5);
     nowMs += keepMs;
     await trim(logs.run);
@@ -80,12 +80,12 @@ describe("timeline retention", () => {
     expect(await kept(logs.run)).toEqual([6, 6]);
   });
 
-  test("[SE25] of more than keep.eventsPerLog the oldest go, however young", async () => {
+  test("[SE25] beyond keep.eventsPerLog the oldest events are deleted, however young", async () => {
     await tell(1000);
     await tell(501);
     await trim(logs.workspace);
     expect(await kept(logs.workspace)).toEqual([302, 1501]);
-    // Nothing more to forget: nothing happens.
+    // There is nothing more to remove.
     await trim(logs.workspace);
     expect(await kept(logs.workspace)).toEqual([302, 1501]);
     await tell(1);
@@ -93,7 +93,7 @@ describe("timeline retention", () => {
     expect(await kept(logs.workspace)).toEqual([303, 1502]);
   });
 
-  test("[SE25] a workspace that was silent for long enough to be empty is looked at as often as any", async () => {
+  test("[SE25] a workspace log that was emptied by a long silence is checked as often as any other", async () => {
     await tell(5);
     nowMs += keepMs;
     expect(await trim(logs.workspace)).toBe(trimEveryMs);

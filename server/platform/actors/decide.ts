@@ -89,7 +89,7 @@ export function toAllowed(kind: AnyActorKind, record: ActorRecord<unknown>, nowM
 
 export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unknown>, type: string, nowMs: number): AppError {
   const { state, allowed } = toAllowed(kind, record, nowMs);
-  const rest = allowed.length === 0 ? "nothing can be asked of it any more" : `allowed now: ${allowed.join(", ")}`;
+  const rest = allowed.length === 0 ? "no event is allowed any more" : `allowed now: ${allowed.join(", ")}`;
   return new AppError("invalid_transition", `${type} is not possible in state ${state}; ${rest}.`, {
     currentState: state,
     allowed: [...allowed],
@@ -170,7 +170,7 @@ function toDecided<Context>(
   };
   const facts = toFacts(kind, next, moved, turn);
   if (moved.removed) {
-    if (previous === null) throw new Error(`${kind.name} ${id} is born into a removed state`);
+    if (previous === null) throw new Error(`${kind.name} ${id} starts in a removed state`);
     const rows = toCancelled(previous.value).filter((write) => write.op === "cancel" && write.id !== by?.id);
     const record: RecordWrite<ActorRecord<Context>> = { op: "delete", type: kind.record, replacing: previous };
     return { next: { ...next, pending: [], timers: {} }, record, facts, due: [...due, ...rows], timerTimesMs: [] };
@@ -201,7 +201,8 @@ function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): reado
   const pending: PendingEffect[] = [];
   for (const { type, params } of moved.actions) {
     if (type === "timer" || type === "drop" || isFact(kind, type)) continue;
-    if (!Object.hasOwn(kind.effects, type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is none of its effects`);
+    if (!Object.hasOwn(kind.effects, type))
+      throw new Error(`the machine of ${kind.name} asks for ${type}, which is not one of its effects`);
     pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
   }
   return pending;

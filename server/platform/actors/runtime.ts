@@ -155,7 +155,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
       const result = await attempt();
       if (result !== undefined) return result;
     }
-    log.error({ what }, "an actor changed under every decision");
+    log.error({ what }, "event given up: the actor changed before every attempt to store it");
     throw new AppError("unavailable", "The resource is changing too often right now; try again.", { retryAfter: 1 });
   }
 
@@ -175,7 +175,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
           const taken = event === undefined ? undefined : decideEvent(kind, previous, event, row, turn());
           const decided = taken ?? decideSettled(kind, previous, row, turn());
           const dropped = event !== undefined && taken === undefined;
-          if (dropped) log.info({ actor: id, row: row.id }, "the result of an effect came when it no longer mattered");
+          if (dropped) log.info({ actor: id, row: row.id }, "effect result ignored: its actor no longer waits for it");
           const options = dropped || result.alongside === undefined ? {} : { alongside: result.alongside };
           return (await persist(kind, previous, decided, options)) === undefined ? undefined : true;
         }),
@@ -192,7 +192,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
         return await settle(kind, row, outcome);
       } catch (err) {
         if (!isPassing(err) || signal.aborted) throw err;
-        log.warn({ err, row: row.id }, "the result of an effect could not be stored yet");
+        log.warn({ err, row: row.id }, "effect result not stored yet");
         await pause(waitMs, signal, after);
       }
     }
@@ -211,7 +211,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
   async function failed(kind: AnyActorKind, row: ClaimedRow, effect: string, err: unknown, signal: AbortSignal): Promise<DueOutcome> {
     const attempt = row.attempts + 1;
     const backoffMs = kind.backoffMs ?? defaultBackoffMs;
-    log.warn({ err, kind: kind.name, row: row.id, attempt }, "an attempt of an effect failed");
+    log.warn({ err, kind: kind.name, row: row.id, attempt }, "effect attempt failed");
     const waitMs = backoffMs[attempt - 1];
     if (waitMs !== undefined) {
       observe?.attempt(kind.name, effect, "failed");
@@ -220,7 +220,10 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     observe?.attempt(kind.name, effect, "exhausted");
     const reason = err instanceof Error ? err.message : String(err);
     if ((await exhaust(kind, row, effect, reason, attempt, signal)) !== undefined) return { kind: "settled" };
-    log.error({ kind: kind.name, row: row.id, attempt }, "an effect is out of attempts and its machine takes no end: it is tried on");
+    log.error(
+      { kind: kind.name, row: row.id, attempt },
+      "effect is out of attempts, but its machine does not accept that end: it is retried",
+    );
     return { kind: "retry", atMs: storage.now() + (backoffMs.at(-1) ?? 60_000) };
   }
 
@@ -250,7 +253,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after = realAf
     if (outcome.kind === "retry") {
       if (signal.aborted) return { kind: "settled" };
       observe?.attempt(kind.name, head.effect, "retry");
-      log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "an effect is tried again later");
+      log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "effect will be retried");
       return { kind: "retry", atMs: outcome.atMs };
     }
     let settled: boolean;

@@ -11,7 +11,7 @@ import { createPublicAddresses } from "./publicAddress.ts";
 import { createCheckPublicUrl } from "./publicUrl.ts";
 
 const maxResponseBytes = 16 * 1024;
-/** A certificate, session tickets and the piece that the kernel hands over at once. */
+/** Allows for a certificate, session tickets, and the data that the kernel delivers at once. */
 const maxReadBytes = maxResponseBytes + 160 * 1024;
 
 let authority: CertificateAuthority;
@@ -60,15 +60,12 @@ async function expectLittleRead(): Promise<void> {
   expect(dialled[0]?.bytesRead).toBeLessThanOrEqual(maxReadBytes);
 }
 
-test.each(Object.entries(endlessAnswers))(
-  "[OB9] of %s no more than the bound is read, and the attempt has failed",
-  async (_what, endless) => {
-    expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
-    await expectLittleRead();
-  },
-);
+test.each(Object.entries(endlessAnswers))("[OB9] of %s no more than the limit is read, and the attempt fails", async (_what, endless) => {
+  expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
+  await expectLittleRead();
+});
 
-test("[OB9] a body beyond the bound is left unread and the status counts", async () => {
+test("[OB9] a body beyond the limit is left unread, and the status counts", async () => {
   const outcome = await call({ start: "HTTP/1.1 201 Made\r\ncontent-length: 99999999999\r\n\r\n", repeated: "body ".repeat(13_000) });
   expect(outcome).toMatchObject({ kind: "answered", status: 201 });
   const bodyBytes = outcome.kind === "answered" ? outcome.body.length : 0;
@@ -77,7 +74,7 @@ test("[OB9] a body beyond the bound is left unread and the status counts", async
   await expectLittleRead();
 });
 
-test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its bound is read", async (_what, endless) => {
+test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its limit is read", async (_what, endless) => {
   const endpoint = await startHostileReceiver(() => endless);
   const maxReceivedBytes = 2 * 1024 * 1024;
   const provider = createProviderFetch({
@@ -101,7 +98,7 @@ test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint 
   }
 });
 
-test("[OB10] each answer of a model's endpoint has a bound of its own", async () => {
+test("[OB10] each answer of a model's endpoint has its own limit", async () => {
   const server = createServer((_request, response) => void response.end("x".repeat(1500)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -117,6 +114,44 @@ test("[OB10] each answer of a model's endpoint has a bound of its own", async ()
   });
   try {
     for (let n = 0; n < 3; n += 1) expect(await (await provider.fetch(baseUrl)).text()).toHaveLength(1500);
+  } finally {
+    await provider.close();
+    server.close();
+  }
+});
+
+test("[OP52] a long line ends a provider's answer wherever it stands in the received bytes", async () => {
+  const long = "y".repeat(101);
+  const good = "x".repeat(100);
+  const answers = new Map<string, readonly string[]>([
+    ["/good", [`${good}\n${good}\n`, `${"x".repeat(60)}`, `${"x".repeat(40)}\n\n${good}`]],
+    ["/first", [`${long}\nx\n`]],
+    ["/middle", [`x\n${long}\nx\n`]],
+    ["/last", [`x\n${long}`]],
+    ["/divided", [`x\n${"y".repeat(60)}`, `${"y".repeat(41)}\nx`]],
+  ]);
+  const server = createServer(async (request, response) => {
+    for (const piece of answers.get(request.url ?? "") ?? []) await new Promise<void>((sent) => response.write(piece, () => sent()));
+    response.end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = createProviderFetch({
+    baseUrl,
+    addresses: createPublicAddresses(["127.0.0.0/8"]),
+    resolve: async () => [],
+    connectMs: 5000,
+    quietMs: 5000,
+    maxBytes: 2000,
+    maxLineBytes: 100,
+    maxReceivedBytes: 4000,
+  });
+  try {
+    for (const [path, pieces] of answers) {
+      const text = provider.fetch(baseUrl + path).then((response) => response.text());
+      if (path === "/good") expect(await text).toBe(pieces.join(""));
+      else await expect(text, path).rejects.toThrow("a line of its answer is longer than 100 bytes");
+    }
   } finally {
     await provider.close();
     server.close();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { createGroupCommit, type Transactions } from "./groupCommit.ts";
 
-/** Transactions that end when the test says so. */
+/** Creates transactions that end when the test decides. */
 function createTransactions() {
   const events: string[] = [];
   const waiting: ((error?: Error) => void)[] = [];
   const transactions: Transactions = {
     dirty: false,
     async run(work) {
-      // LMDB, too, begins the work in a later turn.
+      // LMDB also starts the work in a later turn.
       await new Promise((resolve) => setImmediate(resolve));
       work();
       await new Promise<void>((resolve, reject) => waiting.push((error) => (error === undefined ? resolve() : reject(error))));
@@ -29,7 +29,7 @@ function createTransactions() {
 }
 
 describe("group commit", () => {
-  test("[ST1] what comes while a transaction is on its way shares the next one, in order", async () => {
+  test("[ST1] jobs that arrive during a transaction share the next one, in order", async () => {
     const { transactions, events, underWay } = createTransactions();
     const group = createGroupCommit(transactions);
     const order: number[] = [];
@@ -59,7 +59,7 @@ describe("group commit", () => {
     expect(acknowledged).toBe(true);
   });
 
-  test("[ST1] a job that throws before it wrote fails alone; after it wrote, it ends the transaction for all", async () => {
+  test("[ST1] a job that throws before it wrote fails alone; after that it fails the transaction", async () => {
     const { transactions, events, underWay } = createTransactions();
     const group = createGroupCommit(transactions);
     const clean = group.run(() => {

@@ -111,7 +111,7 @@ export function createStageDecisions({ storage, topics, decisions, starter }: St
   function requireDecidable(topic: Stored<TopicRecord>, stage: DecidedStage, by: string): void {
     if (!hasStage(topic.value, stage)) {
       topics.move(topic, { type: `${stage}.approve`, by });
-      throw new Error(`${topic.value.id} takes an approval of the ${stage} it does not have`);
+      throw new Error(`${topic.value.id} accepts an approval of its ${stage}, but it has no ${stage}`);
     }
     if (mayApprove(topic.value, stage)) return;
     const { revision = 0, approval } = topic.value.context[stage] ?? {};

@@ -106,7 +106,7 @@ export async function requireLiveArticle(storage: Pick<Storage, "records">, arti
   const article = (await storage.records.get(articleRecord, articleId))?.value;
   if (article !== undefined && article.deletedAtMs === undefined) return article;
   const isGone = article === undefined;
-  const detail = `The article that ${who} works on is ${isGone ? "gone for good" : "in the trash. Take it back first"}.`;
+  const detail = `The article that ${who} works on ${isGone ? "was deleted permanently" : "is in the trash. Restore it first"}.`;
   throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: isGone ? [] : ["articles.undelete"] });
 }
 
@@ -132,7 +132,7 @@ export function createRunStarter({ storage, actors, kind, topics, articles, limi
       let articleId = (await findArticle(wish))?.articleId;
 
       if (articleId === undefined && topic !== undefined) {
-        if (!writes) throw refuseTarget("/topicId", `${workflow.id} needs a topic that has an article`);
+        if (!writes) throw refuseTarget("/topicId", `${workflow.id} needs a topic with an article`);
         const made = await articles.prepareArticle({
           workspace: workspace.value,
           title: topic.value.context.fields.title,

@@ -143,7 +143,7 @@ export function createStepEnd({ storage, topics, articles, starter, ids }: StepE
           run: { runId, stepName: step.name, ...present({ file: step.persistToArticle?.file, seoBriefRevision: briefRevision }) },
         });
         if (prepared.kind === "deleted") return { kind: "deleted" };
-        if (prepared.kind === "behind") throw new Error("the step's own text has not reached this node's document");
+        if (prepared.kind === "behind") throw new Error("the text of the step has not reached this node's document");
         if (prepared.kind === "ready") commit = prepared;
         revision = prepared.revision;
       }
