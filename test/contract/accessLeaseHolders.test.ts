@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { streams } from "../../api/contract/streams.ts";
 import { defaultLimits } from "../../api/limits.ts";
-import type { Connection } from "../../realtime/rooms.ts";
+import type { Connection } from "../../realtime/room/rooms.ts";
 import type { Access, Principal } from "../../server/domain/call/call.ts";
 import type { AccessResolver } from "../../server/domain/call/ports.ts";
 import type { AccessFact } from "../../server/domain/identity/access/accessFacts.ts";
@@ -190,7 +190,7 @@ for (const [name, open] of holders) {
     });
   }
 
-  test(`[AU66] a fact that arrives while the access of a ${name} is being checked ends it once it is admitted`, async () => {
+  test(`[AU66] a fact that arrives while a ${name} is being admitted ends it after its admission`, async () => {
     const rig = createRig();
     let proceed = () => {};
     rig.resolveBy(() => new Promise((resolve) => (proceed = () => resolve(found))));

@@ -118,7 +118,7 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
     ]);
   });
 
-  test("[API76] a list keeps its order and its filter from page to page, and a token of another list is refused", async () => {
+  test("[API76] a list keeps its order and filter over its pages, and refuses a token of another list", async () => {
     for (const name of ["Beta", "alpha", "Ask", "Able"]) {
       await create(name);
       await time.advance(1000);
@@ -179,7 +179,7 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
     expect([after.body.name, after.headers.get("etag")]).toEqual(["Plans", '"r9"']);
   });
 
-  test("[API74] a taken name is 409 `name_taken` however many ask for it at once, and is free after a removal", async () => {
+  test("[API74] a taken name is 409 `name_taken`, even for concurrent requests, and free after a removal", async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, (_, at) => create(at % 2 === 0 ? "Notes" : "NOTES")));
     const made = answers.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);

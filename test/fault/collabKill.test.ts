@@ -102,7 +102,7 @@ function sendQuestion({ ws, doc }: WebsocketProvider): void {
   ws?.send(Uint8Array.from([0, 0, ...length, ...vector]));
 }
 
-it(`[RT2] [RT3] ${rounds} times kill -9 under writers: nothing that was confirmed, or that a second client saw, is lost or doubled`, async () => {
+it(`[RT2] [RT3] ${rounds} kill -9 under writers: no confirmed or seen text is lost or doubled`, async () => {
   const { workspaces } = await rest.expect(200, "GET", "/workspaces");
   const { workspaceId } = workspaces[0].workspace ?? workspaces[0];
   const journals = await Promise.all(
