@@ -193,7 +193,7 @@ export type RunEvent =
       readonly budget?: RunBudget | undefined;
       readonly approvalIds: Readonly<Record<string, string>>;
       /** Names of interrupted steps whose text is not reverted, because other authors have continued from it. */
-      readonly letsStand?: readonly string[];
+      readonly keepsTextOf?: readonly string[];
       readonly nowMs: number;
     };
 export const runCommands = ["approval.resolve", "run.cancel", "run.retry"] as const;

@@ -31,7 +31,7 @@ export function toRetried(context: RunContext, event: Retry): Partial<RunContext
     if (approvalId === undefined) throw new Error(`run.retry brings no id for the next approval of ${step.name}`);
     return [toApproval(approvalId, step, event.nowMs)];
   });
-  const left = ({ name }: RunStepContext) => (event.letsStand?.includes(name) === true ? { writers: [], base: undefined } : {});
+  const left = ({ name }: RunStepContext) => (event.keepsTextOf?.includes(name) === true ? { writers: [], base: undefined } : {});
   return {
     at,
     steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left(step) })),

@@ -9,7 +9,6 @@
  */
 import { assign, setup } from "xstate";
 import { fact } from "./effect.ts";
-import { audit, draftGenerated, ofDecision, outlineGenerated, shortlisted } from "./topicAudit.ts";
 import type {
   ActiveTopicStatus,
   AuditFact,
@@ -22,6 +21,7 @@ import type {
   TopicFields,
   TopicInput,
 } from "./topicContext.ts";
+import { audit, draftGenerated, ofDecision, outlineGenerated, shortlisted } from "./topicFacts.ts";
 
 export * from "./topicContext.ts";
 

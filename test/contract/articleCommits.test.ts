@@ -266,10 +266,10 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     const slow = createArticleNode(storage, time, {
       listeners: {
         // Between reading the text and the commit.
-        articleUpdated: async (event) => {
+        articleUpdated: async (unit, event) => {
           late += 1;
           if (late <= 2) await slow.edits.edit(articleId, { mode: "append", content: `late ${late}\n` }, call({ username: "eve" }));
-          return { logs: [{ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] }] };
+          unit.log({ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] });
         },
       },
     });

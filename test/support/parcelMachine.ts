@@ -1,7 +1,7 @@
 /** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
-import type { ActorKind, ActorRecord, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import type { ActorKind, ActorRecord, RecordedFact, RunEffect } from "../../server/platform/actors/port.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { LogWrite } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
@@ -132,7 +132,7 @@ export const parcelRecord = defineRecord<ActorRecord<ParcelContext>>({
 export const journalOf = (id: string) => `journal/${id}`;
 
 /** What a fact of the machine writes: a line of the actor's journal, such as `noted 3`. */
-export function toJournal({ next, params }: ToldFact<ParcelContext>): LogWrite {
+export function toJournal({ next, params }: RecordedFact<ParcelContext>): LogWrite {
   const line = `${(params as { what: string }).what} ${next.context.notes}`;
   return { op: "append", log: journalOf(next.id), entries: [new TextEncoder().encode(line)] };
 }
@@ -149,7 +149,7 @@ export function createParcelKind(
     machineVersion: 1,
     record: parcelRecord,
     effects: { carry },
-    facts: { journal: (fact) => ({ logs: [toJournal(fact)] }) },
+    facts: { journal: (unit, fact) => unit.log(toJournal(fact)) },
     commands: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
     ...options,
   };

@@ -9,7 +9,8 @@ import type { Logger } from "pino";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { CreateWorkspaceWebhookResponse, UpdateWorkspaceWebhookResponse, WorkspaceWebhook } from "../../../api/schema/webhook.ts";
 import { WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
-import type { ActorRuntime, Alongside, DuePump } from "../../platform/actors/port.ts";
+import type { DuePump } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import type { CheckPublicUrl } from "../../platform/outbound/publicUrl.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
@@ -64,7 +65,7 @@ export interface Webhooks {
 
 export interface WebhooksOptions {
   readonly storage: Pick<Storage, "records" | "index" | "now">;
-  readonly actors: Pick<ActorRuntime, "birth" | "move">;
+  readonly actors: Pick<ActorRuntime, "openUnit">;
   readonly endpointKind: EndpointKind;
   readonly pump: Pick<DuePump, "wake">;
   readonly checkUrl: CheckPublicUrl;
@@ -107,14 +108,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     return stored;
   }
 
-  /**
-   * Returns the endpoint change that records whether the webhook was enabled or disabled. It joins the commit of the
-   * webhook.
-   */
-  async function toDecision(webhookId: string, active: boolean): Promise<Alongside> {
-    const endpoint = await storage.records.get(endpointRecord, webhookId);
-    if (endpoint === undefined || (endpoint.value.state === "disabled") === !active) return {};
-    return actors.move(endpointKind, endpoint, { type: active ? "webhook.enabled" : "webhook.disabled" }).batch;
+  /** Records in the endpoint, in the commit of the webhook, whether the webhook was enabled or disabled. */
+  async function changeEndpoint(unit: UnitOfWork, webhookId: string, active: boolean): Promise<void> {
+    const endpoint = await unit.read(endpointKind, webhookId);
+    if (endpoint === undefined || (endpoint.value.state === "disabled") === !active) return;
+    await unit.send(endpointKind, webhookId, { type: active ? "webhook.enabled" : "webhook.disabled" });
   }
 
   return {
@@ -147,10 +145,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
           createdAtMs: call.nowMs,
           updatedAtMs: call.nowMs,
         };
-        const endpoint = actors.birth(endpointKind, webhookId, { webhookId });
-        const put: RecordWrite<WebhookRecord> = { op: "put", type: webhookRecord, value, replacing: null };
+        const unit = actors.openUnit(partition);
+        unit.create(endpointKind, webhookId, { webhookId });
+        unit.record({ op: "put", type: webhookRecord, value, replacing: null });
         const answer: CreateWorkspaceWebhookResponse = { ...toWebhook(value), secret };
-        const result = await call.commit({ partition, records: [put, ...(endpoint.batch.records ?? [])] }, answer);
+        const result = await unit.commit((batch) => call.commit(batch, answer));
         if (result.ok) return answer;
         // A concurrent creation took the same slot. The retry finds another slot or reaches the limit.
         if (result.conflict.kind === "unique") return conflict;
@@ -203,13 +202,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
           return { updated: { webhook: toWebhook(before), revision: replacing.revision }, changed: false };
         }
         const value = { ...after, updatedAtMs: call.nowMs };
-        const decision = after.active === before.active ? {} : await toDecision(webhookId, after.active);
-        const put: RecordWrite<WebhookRecord> = { op: "put", type: webhookRecord, value, replacing };
+        const unit = actors.openUnit(partitionOfId(workspaceId));
+        unit.record({ op: "put", type: webhookRecord, value, replacing });
+        if (after.active !== before.active) await changeEndpoint(unit, webhookId, after.active);
         const answer = { webhook: { ...toWebhook(value), ...shown }, revision: replacing.revision + 1 };
-        const result = await call.commit(
-          { partition: partitionOfId(workspaceId), ...decision, records: [put, ...(decision.records ?? [])] },
-          answer,
-        );
+        const result = await unit.commit((batch) => call.commit(batch, answer));
         return result.ok ? { updated: answer, changed: true } : conflict;
       });
       if (changed) note(call, secret === undefined ? "webhook.updated" : "webhook.rotated", webhookId);

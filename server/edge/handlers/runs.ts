@@ -10,7 +10,7 @@ import type { Page } from "../../domain/call/paging.ts";
 import { recordEtag } from "../../domain/call/precondition.ts";
 import type { ArtifactRecord } from "../../domain/runs/model/records.ts";
 import { toArtifactView } from "../../domain/runs/model/runView.ts";
-import type { FoundRun } from "../../domain/runs/runs.ts";
+import type { FoundRun } from "../../domain/runs/runQueries.ts";
 import type { RunService } from "../../domain/runs/service.ts";
 import { pickMediaType } from "../calls/mediaTypes.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Lane } from "./duePort.ts";
 import { createLanes } from "./lanes.ts";
-import type { Lane } from "./port.ts";
 
 /** Starts work in the given lanes and says how much of it is under way, by the last lane's name. */
 function createYard() {

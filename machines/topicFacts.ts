@@ -1,4 +1,4 @@
-/** TopicAudit defines the actions that record the audit events of a topic. */
+/** TopicFacts defines the actions that record the audit events of a topic. */
 import type { ContentAuditEventType } from "../api/schema/topicAudit.ts";
 import type {
   AuditFact,
