@@ -4,6 +4,7 @@
  *
  * It must not decide whether a retry is allowed: the machine does that (`agentRun.ts`).
  */
+import { toApproval } from "./agentRunChanges.ts";
 import {
   currentApproval,
   currentStep,
@@ -11,7 +12,6 @@ import {
   type RunContext,
   type RunEventOf,
   type RunStepContext,
-  toApproval,
 } from "./agentRunContext.ts";
 
 type Retry = RunEventOf<"run.retry">;

@@ -1,34 +1,46 @@
 /** TopicFacts defines the actions that record the audit events of a topic. */
+import { assertEvent, type ExtractEvent } from "xstate";
 import type { ContentAuditEventType } from "../api/schema/topicAudit.ts";
-import type {
-  AuditFact,
-  ChangesRequested,
-  StageApproved,
-  StageCommitted,
-  StageName,
-  TopicContext,
-  TopicEvent,
-  TopicEventOf,
-} from "./topicContext.ts";
+import type { AuditFact, ChangesRequested, StageApproved, StageCommitted, StageName, TopicContext, TopicEvent } from "./topicContext.ts";
 
 type AuditPart = Omit<AuditFact, "actorId">;
 
-/** Returns an action that records audit events. `make` gets the context at the time the action runs. */
-export function audits<Type extends TopicEvent["type"]>(make: (event: TopicEventOf<Type>, context: TopicContext) => readonly AuditPart[]) {
+interface ActionArgs {
+  readonly context: TopicContext;
+  readonly event: TopicEvent;
+}
+
+function toFact({ context, event }: ActionArgs, part: AuditPart): AuditFact {
+  return { ...part, actorId: "by" in event ? event.by : context.ownerId };
+}
+
+/** Returns an action that records audit events of the topic event `type`. `make` gets the context at the time the action runs. */
+export function audits<Type extends TopicEvent["type"]>(
+  type: Type,
+  make: (event: ExtractEvent<TopicEvent, Type>, context: TopicContext) => readonly AuditPart[],
+) {
   return {
     type: "audit",
-    params: ({ context, event }: { context: TopicContext; event: TopicEvent }): readonly AuditFact[] => {
-      const actorId = "by" in event ? event.by : context.ownerId;
-      return make(event as TopicEventOf<Type>, context).map((part) => ({ ...part, actorId }));
+    params: (args: ActionArgs): readonly AuditFact[] => {
+      const { context, event } = args;
+      assertEvent(event, type);
+      return make(event, context).map((part) => toFact(args, part));
     },
   } as const;
 }
 
+/** Like `audits`, for one audit event of the given type. */
 export function audit<Type extends TopicEvent["type"]>(
   eventType: ContentAuditEventType,
-  make: (event: TopicEventOf<Type>, context: TopicContext) => Omit<AuditPart, "eventType"> = () => ({}),
+  type: Type,
+  make: (event: ExtractEvent<TopicEvent, Type>, context: TopicContext) => Omit<AuditPart, "eventType">,
 ) {
-  return audits<Type>((event, context) => [{ eventType, ...make(event, context) }]);
+  return audits(type, (event, context) => [{ eventType, ...make(event, context) }]);
+}
+
+/** Returns an action that records an audit event without details, for any event of the topic. */
+export function auditPlain(eventType: ContentAuditEventType) {
+  return { type: "audit", params: (args: ActionArgs): readonly AuditFact[] => [toFact(args, { eventType })] } as const;
 }
 
 const ofCommit =
@@ -54,6 +66,6 @@ export const ofDecision = (stage: StageName) => (event: StageApproved & ChangesR
   };
 };
 
-export const shortlisted = audit("topic_shortlisted");
-export const outlineGenerated = audits<"outline.committed">(ofCommit("outline_generated", "outline"));
-export const draftGenerated = audits<"draft.committed">(ofCommit("draft_generated", "draft"));
+export const shortlisted = auditPlain("topic_shortlisted");
+export const outlineGenerated = audits("outline.committed", ofCommit("outline_generated", "outline"));
+export const draftGenerated = audits("draft.committed", ofCommit("draft_generated", "draft"));
