@@ -45,13 +45,13 @@ describe("delivery", () => {
     expect(at(3, 0)).toBeUndefined();
   });
 
-  test("[WH6] a receiver may ask for a longer pause, up to the limit, never for a shorter one", () => {
+  test("[WH6] a receiver may ask for a longer pause, up to the limit, but never for a shorter one", () => {
     const rules = { scheduleMs: [0, 10_000], maxRetryAfterMs: hour };
     const at = (retryAfterMs: number) => (nextAttemptAtMs(rules, 1, { nowMs, jitter: 0, retryAfterMs }) ?? 0) - nowMs;
     expect([at(0), at(5000), at(60_000), at(2 * hour)]).toEqual([10_000, 10_000, 60_000, hour]);
   });
 
-  test("[WH5] it waits between attempts and is dead after the last", () => {
+  test("[WH5] a delivery waits between attempts and is dead after the last one", () => {
     const machine = machineOf([0, 1000, 2000]);
     expect(run(machine)).toMatchObject({ state: "queued", actions: [{ type: "deliver" }] });
     const first = run(machine, failed);
@@ -69,13 +69,13 @@ describe("delivery", () => {
     expect(last.context.nextAttemptAtMs).toBeUndefined();
   });
 
-  test("[WH5] a schedule may put the first attempt off", () => {
+  test("[WH5] a schedule may delay the first attempt", () => {
     const put = run(machineOf([3000, 1000]));
     expect(put).toMatchObject({ state: "waiting", context: { nextAttemptAtMs: nowMs + 3000, attempts: [] } });
     expect(run(machineOf([3000, 1000]), due)).toMatchObject({ state: "sending", actions: [{ type: "deliver" }] });
   });
 
-  test("[WH7] it keeps why it was skipped and what the last exchange was", () => {
+  test("[WH7] a skipped delivery keeps its reason and the last request and answer", () => {
     const exchange = { requestHeaders: { "x-svc-attempt": "1" }, responseHeaders: { "x-a": "1" }, responseBody: "no" };
     const machine = machineOf([0, 1000]);
     expect(run(machine, { ...failed, exchange }, due, skipped)).toMatchObject({

@@ -34,7 +34,7 @@ function factsAfter(policy: AutoDisable, ...events: readonly EndpointEvent[]) {
 }
 
 describe("endpoint", () => {
-  test("[WH9] a failure shows until the next success, and repeats of it cost nothing", () => {
+  test("[WH9] a failure is shown until the next success, and an identical repeat writes nothing", () => {
     expect(factsAfter(never, delivered, delivered)).toEqual({ state: "healthy", context: { webhookId: "whk_1" }, taken: 0 });
     expect(factsAfter(never, failed(500), failed(500, 1000), failed(500, 2000))).toEqual({
       state: "failing",
@@ -49,11 +49,11 @@ describe("endpoint", () => {
     expect(factsAfter(never, failed(500), delivered)).toEqual({ state: "healthy", context: { webhookId: "whk_1" }, taken: 2 });
   });
 
-  test("[WH9] without the operator's policy neither 410 nor a long failure disables", () => {
+  test("[WH9] without the operator's policy, neither a 410 nor a long failure disables the webhook", () => {
     expect(factsAfter(never, failed(410), failed(500, 30 * dayMs)).state).toBe("failing");
   });
 
-  test("[WH9] with the policy 410 disables at once, and five days of failure do", () => {
+  test("[WH9] with the operator's policy, a 410 disables at once and failures do so after five days", () => {
     expect(factsAfter(gone, failed(410))).toMatchObject({ state: "disabled", context: { disabledReason: "gone" } });
     expect(factsAfter(gone, failed(500), failed(410, 1000))).toMatchObject({ state: "disabled", context: { disabledReason: "gone" } });
     expect(factsAfter(long, failed(410)).state).toBe("failing");
@@ -65,7 +65,7 @@ describe("endpoint", () => {
     expect(factsAfter(long, failed(500), delivered, failed(500, 5 * dayMs)).state).toBe("failing");
   });
 
-  test("[WH9] the owner's word disables and enables, and enabling starts anew", () => {
+  test("[WH9] the owner disables and enables the webhook, and enabling clears the failure state", () => {
     expect(factsAfter(never, failed(500), disable)).toMatchObject({ state: "disabled", context: { disabledReason: "patch" } });
     expect(factsAfter(never, disable, failed(500), delivered)).toMatchObject({ state: "disabled", taken: 1 });
     expect(factsAfter(long, failed(500), failed(500, 6 * dayMs), enable)).toEqual({

@@ -37,7 +37,7 @@ describe("defaults", () => {
 });
 
 describe("errors", () => {
-  test("[OP3] every wrong setting is in one list with what was read, what is allowed and how to mend it", () => {
+  test("[OP3] all wrong settings are in one list, each with its value, the allowed values and the remedy", () => {
     const wrong: Record<string, string> = {
       PORT: "80a",
       HOST: "not a host",
@@ -67,7 +67,7 @@ describe("errors", () => {
     expect(text).toContain("SVC_ADMIN_PASSWORD\n    read     nothing, but SVC_ADMIN_USERNAME is set");
   });
 
-  test("[OP3] the example of every error is itself allowed", () => {
+  test("[OP3] the example value in every error message is itself valid", () => {
     const wrong = readConfig(
       Object.fromEntries(
         ["PORT", "HOST", "BASE_URL", "CORS_ORIGINS", "LIMITS", "WEBHOOK_RETRY_SCHEDULE", "LEASE_MS"].map((name) => [name, "?"]),
@@ -90,7 +90,7 @@ describe("errors", () => {
     expect(text).toContain("5 settings are wrong");
   });
 
-  test("[OP3] REDIS_URL chooses Redis, which needs a key of its own for all nodes", () => {
+  test("[OP3] REDIS_URL selects Redis, which requires an explicit key shared by all nodes", () => {
     const key = "ab".repeat(32);
     expect(read({}).redis).toBeUndefined();
     expect(read({ REDIS_URL: "redis+cluster://a:7000,b", SVC_SECRET_KEY: key, REDIS_WAIT_REPLICAS: "1" }).redis).toMatchObject({
@@ -108,7 +108,7 @@ describe("errors", () => {
     expect(problemsOf({ REDIS_WAIT_REPLICAS: "1" })).toContain("REDIS_URL\n    read     nothing, but REDIS_WAIT_REPLICAS is set");
   });
 
-  test("[OP3] a model has an address and a name, its key is optional and never shown", () => {
+  test("[OP3] a model requires an address and a name; its key is optional and never shown", () => {
     const model = { MODEL_BASE_URL: "http://127.0.0.1:11434/v1/", MODEL_NAME: "large-writer" };
     expect(read(model).model).toEqual({ baseUrl: "http://127.0.0.1:11434/v1", name: "large-writer" });
     expect(read({ ...model, MODEL_API_KEY: "k-123" }).model).toMatchObject({ apiKey: "k-123" });
@@ -127,7 +127,7 @@ describe("errors", () => {
     expect(problemsOf({ CHECKPOINT_QUIET_MS: "5000", CHECKPOINT_MAX_MS: "1000" })).toContain("at least CHECKPOINT_QUIET_MS, which is 5000");
   });
 
-  test("unknown SVC_ names are warned of, names of the clients are not", () => {
+  test("[OP3] an unknown SVC_ name causes a warning, except the names that clients use", () => {
     const result = readConfig({ SVC_ADMIN_USER: "x", SVC_API_KEY: "x", SVC_BASE_URL: "x", OTHER: "x" });
     expect(result.warnings).toEqual(["SVC_ADMIN_USER is no setting of this server and was ignored"]);
     expect(result.ok).toBe(true);
@@ -135,7 +135,7 @@ describe("errors", () => {
 });
 
 describe("values", () => {
-  test("[OP35] a base URL is an origin; http only with a private or loopback address", () => {
+  test("[OP35] a base URL is an origin, and http only with a private or loopback address", () => {
     expect(read({ BASE_URL: "https://Write.Example.com/" }).baseUrl).toBe("https://write.example.com");
     expect(read({ BASE_URL: "http://localhost:9000" }).baseUrl).toBe("http://localhost:9000");
     expect(read({ BASE_URL: "http://[::1]:9000" }).baseUrl).toBe("http://[::1]:9000");
@@ -167,7 +167,7 @@ describe("values", () => {
     for (const host of outside) expect(problemsOf({ BASE_URL: `http://${host}` })).toContain("BASE_URL");
   });
 
-  test("[OP35] http beyond this machine is warned of and a deviation; https and loopback are not", () => {
+  test("[OP35] http on a network address is a warning and a deviation; https and loopback are not", () => {
     for (const [environment, deviation] of [
       [{ BASE_URL: "http://192.168.1.5:8787" }, { name: "BASE_URL", value: "http://192.168.1.5:8787" }],
       [{ HOST: "0.0.0.0" }, { name: "HOST", value: "0.0.0.0" }],
@@ -193,7 +193,7 @@ describe("values", () => {
     }
   });
 
-  test("[OP35] a public address to listen on needs a BASE_URL", () => {
+  test("[OP35] a public listening address requires a BASE_URL", () => {
     for (const host of ["8.8.8.8", "192.0.2.2", "240.0.0.1", "2001:db8::1", "::ffff:8.8.8.8"]) {
       expect(problemsOf({ HOST: host })).toContain(`nothing, but HOST is ${host}, which is neither a private nor a loopback address`);
       expect(problemsOf({ BASE_URL: `http://${host.includes(":") ? `[${host}]` : host}:8787` })).toContain("BASE_URL");
@@ -202,21 +202,21 @@ describe("values", () => {
     expect(read({ HOST: "8.8.8.8", BASE_URL: "https://a.example" }).host).toBe("8.8.8.8");
   });
 
-  test("secret keys come as hex or base64, several with commas", () => {
+  test("[OP3] secret keys are hex or base64, several separated by commas", () => {
     const bytes = Buffer.alloc(32, 7);
     const text = [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")].join(", ");
     expect(read({ SVC_SECRET_KEY: text }).secretKeys).toEqual([bytes, bytes, bytes].map((key) => new Uint8Array(key)));
     expect(problemsOf({ SVC_SECRET_KEY: `${bytes.toString("hex")}00` })).toContain("SVC_SECRET_KEY");
   });
 
-  test("a password is taken as it is, spaces included", () => {
+  test("[OP3] a password is used as given, with its spaces", () => {
     expect(read({ SVC_ADMIN_USERNAME: "Admin", SVC_ADMIN_PASSWORD: " ten letters " }).firstAccount).toEqual({
       username: "admin",
       password: " ten letters ",
     });
   });
 
-  test("retry pauses are seconds, webhooks may be disabled by answer or by age", () => {
+  test("[OP3] retry pauses are in seconds, and webhooks can be disabled by answer or by age", () => {
     expect(read({ WEBHOOK_RETRY_SCHEDULE: "0, 0.25 ,3" }).webhookRetryScheduleMs).toEqual([0, 250, 3000]);
     expect(read({ WEBHOOK_AUTO_DISABLE: "410,5d" }).webhookAutoDisable).toEqual({ onGone: true, afterFailingMs: 432_000_000 });
   });
@@ -238,7 +238,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("[OP5] off lifts every rate and count, and no size, lifetime or rule of validity", () => {
+  test("[OP5] LIMITS=off removes every rate and count, but no size, lifetime or validity rule", () => {
     const { limits } = read({ LIMITS: "off" });
     for (const [field, value] of Object.entries(limits)) {
       const before = defaultLimits[field as keyof typeof defaultLimits];
@@ -250,7 +250,7 @@ describe("limits", () => {
     expect(limits["list.limitMax"]).toBe(defaultLimits["list.limitMax"]);
   });
 
-  test("[OP5] an unknown field, a wrong kind or a contradiction stops the start and says so", () => {
+  test("[OP5] an unknown field, a wrong type or a contradiction stops the start with a message", () => {
     expect(problemsOf({ LIMITS: `{"rate.write":"off"}` })).toContain(`"rate.write" is no limit; there are rate.default, rate.writes`);
     expect(problemsOf({ LIMITS: `{"body.json":"off"}` })).toContain("body.json: must be a whole number");
     expect(problemsOf({ LIMITS: `{"rate.auth":5}` })).toContain(`rate.auth: must be "off" or {"count"`);

@@ -21,14 +21,14 @@ const app = (handle: HostApp["handle"]): HostApp => ({ handle, upgrade: () => ({
 describe("before the app is there", () => {
   const door = createReadinessGate(() => "https://a.example");
 
-  test("[OP16] the process says that it lives and that it is not ready", async () => {
+  test("[OP16] before the app is ready, probes report a live process that is not ready", async () => {
     expect(await door.handle(request("/healthz"))).toMatchObject({ status: 200, body: `{"status":"ok"}` });
     const readiness = await door.handle(request("/readyz"));
     expect(readiness.status).toBe(503);
     expect(JSON.parse(String(readiness.body))).toEqual({ status: "not_ready", writes: "refused", deviations: [] });
   });
 
-  test("[OP16] everything else is 503 with Retry-After, as a problem", async () => {
+  test("[OP16] before the app is ready, any other request is a 503 problem with Retry-After", async () => {
     const refused = await door.handle(request("/articles"));
     expect(refused).toMatchObject({
       status: 503,
@@ -45,7 +45,7 @@ describe("before the app is there", () => {
 });
 
 describe("draining", () => {
-  test("[OP16] what is under way ends, its connection closes after it, and only then the drain is over", async () => {
+  test("[OP16] running requests finish, their connections close, and then the drain ends", async () => {
     const door = createReadinessGate(() => "");
     let finish: (answer: HttpReply) => void = () => {};
     door.open(app(() => new Promise((resolve) => (finish = resolve))));
@@ -65,7 +65,7 @@ describe("draining", () => {
     expect(await door.upgrade(request("/collab/x"))).toMatchObject({ refuse: { status: 503 } });
   });
 
-  test("[OP16] a request that fails does not hold up the drain", async () => {
+  test("[OP16] a failing request does not delay the drain", async () => {
     const door = createReadinessGate(() => "");
     door.open(app(() => Promise.reject(new Error("a bug"))));
     const failed = door.handle(request("/x"));

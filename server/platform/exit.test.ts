@@ -12,13 +12,13 @@ test.each<[Error, number]>([
   [new SecretKeyError("the key file is gone"), 78],
   [Object.assign(new Error("permission denied"), { code: "EACCES" }), 78],
   [new Error("something else"), 70],
-])("[OP7] %s ends the process with %i and says why", (reason, code) => {
+])("[OP7] %s ends the process with %i and gives the reason", (reason, code) => {
   const ending = toEnding(reason);
   expect(ending.code).toBe(code);
   expect(ending.message).toContain(reason.message);
 });
 
-test("[OP7] a bug is told with its stack, a situation without", () => {
+test("[OP7] a bug is reported with its stack, and an expected failure without one", () => {
   expect(toEnding(new Error("a bug")).message).toContain("exit.test.ts");
   expect(toEnding(new StorageDamagedError("damaged")).message).toBe("damaged");
   expect(toEnding("thrown text")).toEqual({ code: 70, message: "thrown text" });

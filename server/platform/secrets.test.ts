@@ -15,7 +15,7 @@ describe("derived secrets", () => {
     expect(() => secrets.open("other/whk_1", sealed)).toThrow(SealError);
   });
 
-  it("[AU29] a sealed value that was changed anywhere does not open", () => {
+  it("[AU29] a sealed value with any changed byte does not open", () => {
     const secrets = deriveSecrets([one]);
     const sealed = Buffer.from(secrets.seal("a/b", bytes), "base64url");
     for (let at = 0; at < sealed.length; at += 1) {
@@ -35,7 +35,7 @@ describe("derived secrets", () => {
     expect(Buffer.from(deriveSecrets([two]).open("a/b", rotated.seal("a/b", bytes)))).toEqual(bytes);
   });
 
-  it("[AU29] the same key gives the same secrets, and no two of them are alike", () => {
+  it("[AU29] the same key gives the same secrets, and all of them differ", () => {
     const [first, again] = [deriveSecrets([one]), deriveSecrets([one])];
     expect(again.pageKey).toEqual(first.pageKey);
     expect(again.jwtSeeds).toEqual(first.jwtSeeds);
@@ -44,12 +44,12 @@ describe("derived secrets", () => {
     expect(new Set(all).size).toBe(4);
   });
 
-  it("sealing the same bytes twice gives two values", () => {
+  it("[AU29] sealing the same bytes twice gives two values", () => {
     const secrets = deriveSecrets([one]);
     expect(secrets.seal("a/b", bytes)).not.toBe(secrets.seal("a/b", bytes));
   });
 
-  it("a key of another length is refused, and so is none", () => {
+  it("[AU29] a missing key and a key of another length are refused", () => {
     expect(() => deriveSecrets([])).toThrow(/at least one/);
     expect(() => deriveSecrets([one, randomBytes(16)])).toThrow(/32 bytes/);
   });

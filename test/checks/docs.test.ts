@@ -1,8 +1,11 @@
 /** The documents name files, settings and commands; here they are held to what there is. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { settings } from "../../server/platform/settings/settings.ts";
+import { renderDiagram } from "../support/machineDiagram.ts";
+import { findUnreachablePages, readLinks } from "./docLinks.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -12,17 +15,17 @@ test.each(pages)("[OP19] every file that %s names exists", (page) => {
   const named = [...read(page).matchAll(/`((?:api|machines|realtime|server|test|bench|docs)\/[\w./-]*\w)`/g)].map(
     (match) => match[1] ?? "",
   );
-  const linked = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => join(page, "..", match[1] ?? ""));
+  const linked = readLinks(read(page)).map((target) => join(page, "..", target));
   expect([...named, ...linked].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test.each(pages)("[OP19] every script that %s tells to run is there", (page) => {
+test.each(pages)("[OP19] every script that %s mentions exists", (page) => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
   const told = [...read(page).matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] ?? "");
   expect(told.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test("[OP19] the README tells every setting with its default", () => {
+test("[OP19] the README lists every setting with its default", () => {
   const table = read("README.md").split("<!-- settings -->")[1] ?? "";
   const rows = new Map([...table.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]));
   expect([...rows.keys()].toSorted()).toEqual(Object.keys(settings).toSorted());
@@ -33,7 +36,7 @@ test("[OP19] the README tells every setting with its default", () => {
   }
 });
 
-test("[OP19] the receivers' page tells every field of article.updated", () => {
+test("[OP19] the page for receivers lists every field of article.updated", () => {
   const type = /interface ArticleUpdatedData \{([\s\S]*?)\n\}/.exec(read("server/domain/articles/port.ts"))?.[1] ?? "";
   const fields = [...type.matchAll(/^ {2}readonly (\w+)/gm)].map((match) => match[1]);
   const table = read("docs/webhooks.md").split("## article.updated")[1] ?? "";
@@ -45,18 +48,30 @@ test("[OP19] the receivers' page tells every field of article.updated", () => {
 });
 
 test("[OP44] every page of docs is linked from the README, or from a page that is", () => {
-  const reached = new Set(["README.md"]);
-  for (const page of reached) {
-    for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      const linked = join(page, "..", target);
-      if (linked.endsWith(".md")) reached.add(linked);
-    }
-  }
-  const all = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"));
-  expect(all.map((file) => `docs/${file}`).filter((page) => !reached.has(page))).toEqual([]);
+  expect(findUnreachablePages(root)).toEqual([]);
 });
 
-test("[OP19] the rulebook's index leads to every page of rules", () => {
+test("[OP44] the link check notices a page that is linked only from unreachable pages", () => {
+  const planted = mkdtempSync(join(tmpdir(), "svc-docs-"));
+  try {
+    mkdirSync(join(planted, "docs/more"), { recursive: true });
+    writeFileSync(join(planted, "README.md"), "[one](docs/one.md#part) [elsewhere](https://example.com/docs/three.md)");
+    writeFileSync(join(planted, "docs/one.md"), "[two](more/two.md)");
+    writeFileSync(join(planted, "docs/more/two.md"), "[back](../../README.md)");
+    expect(findUnreachablePages(planted)).toEqual([]);
+    writeFileSync(join(planted, "docs/three.md"), "[four](more/four.md)");
+    writeFileSync(join(planted, "docs/more/four.md"), "[three](../three.md)");
+    expect(findUnreachablePages(planted)).toEqual(["docs/more/four.md", "docs/three.md"]);
+  } finally {
+    rmSync(planted, { recursive: true });
+  }
+});
+
+test("[OP19] the index of the rules links to every page of rules", () => {
   const pagesOfRules = readdirSync(join(root, "docs/rules"));
   expect(pagesOfRules.filter((file) => !read("docs/rules.md").includes(`(rules/${file})`))).toEqual([]);
+});
+
+test("[OP19] docs/architecture.svg agrees with its source; `npm run docs:architecture` redraws it", () => {
+  expect(renderDiagram(read("docs/architecture.mmd"))).toBe(read("docs/architecture.svg"));
 });

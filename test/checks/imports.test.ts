@@ -71,7 +71,7 @@ test("[OP1] the import check catches a planted violation of every rule", async (
   expect(Object.keys(planted).sort()).toEqual(ruleNames.sort());
 });
 
-test("[OP1] the import check catches folders that import each other, by types alone too", () => {
+test("[OP1] the import check catches folders that import each other, even by types alone", () => {
   const { status, output } = checkImports({
     "server/domain/articles/port.ts": `export type { Some } from "../topics/records.ts";\n`,
     "server/domain/topics/records.ts": "export type Some = string;\n",
@@ -82,7 +82,7 @@ test("[OP1] the import check catches folders that import each other, by types al
   expect(output).toContain("folders import each other: server/domain/articles, server/domain/topics");
 });
 
-test("[OP1] the import check fails when it saw hardly any modules", () => {
+test("[OP1] the import check fails when it has read too few modules", () => {
   const { status, output } = checkImports({ "api/limits.ts": something });
   expect(status).toBe(1);
   expect(output).toContain("only 1 modules were read");

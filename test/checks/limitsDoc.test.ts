@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
 import { describedLimits, toLimitsPage } from "../support/limitsDoc.ts";
 
-test("[API45] every limit is described once: what it bounds, its default with its unit, and what happens above it", () => {
+test("[API45] every limit is described once: its meaning, default, unit and what happens above it", () => {
   expect(describedLimits.toSorted()).toEqual(Object.keys(defaultLimits).toSorted());
 });
 
-test("[OP19] docs/limits.md is what api/limits.ts says (run vitest with -u after a change)", async () => {
+test("[OP19] docs/limits.md agrees with api/limits.ts (run vitest with -u after a change)", async () => {
   await expect(toLimitsPage()).toMatchFileSnapshot("../../docs/limits.md");
 });

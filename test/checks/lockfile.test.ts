@@ -19,14 +19,14 @@ function places(path: string, name: string): string[] {
   return [...folders.map((folder) => `${folder}/node_modules/${name}`).reverse(), `node_modules/${name}`];
 }
 
-test("[OP24] the lock file has the native packages of every platform, so that npm ci takes it everywhere", () => {
+test("[OP24] the lock file has the native packages of every platform, so npm ci works on each", () => {
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter((name) => !places(path, name).some((place) => packages[place]?.version !== undefined)),
   );
   expect(missing).toEqual([]);
 });
 
-test("[OP24] the lock file names no registry, and pins what is installed here by its hash", () => {
+test("[OP24] the lock file names no registry, and pins each installed package by its hash", () => {
   expect(text).not.toContain('"resolved"');
   const unpinned = Object.entries(packages).filter(
     ([path, { integrity, optional }]) => path !== "" && integrity === undefined && optional !== true,

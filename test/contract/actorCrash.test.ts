@@ -19,7 +19,7 @@ async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Pr
 }
 
 describe.each(actorStorages)("%s", (_name, open) => {
-  test("[AC1][AC2][AC3] killed before or after any write: effects at least once, results once, the timer once", async () => {
+  test("[AC1][AC2][AC3] a kill at any write: effects run at least once, results and timers count once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);
     const ids = createIds(time);

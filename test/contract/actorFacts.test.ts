@@ -66,7 +66,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
   afterEach(() => close());
 
-  test("[AC18] the facts of a move are in its commit, in order, whichever way its event came", async () => {
+  test("[AC18] the facts of a move are in its commit, in order, whatever the source of the event", async () => {
     const seen = withCommits();
     const told: string[] = [];
     const stood: string[] = [];
@@ -110,7 +110,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(other)).toEqual(["packed 0", "noted 1", "discarded 1"]);
   });
 
-  test("[AC18] a move that is decided again tells its facts anew, as the same ones; a refused move tells none", async () => {
+  test("[AC18] a move that is decided again writes its facts once, and a refused move writes none", async () => {
     const told: string[] = [];
     const kind = createParcelKind(async (effect) => partSent(effect), {
       facts: {
@@ -142,7 +142,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.notes).toBe(11);
   });
 
-  test("[AC18] a fact may write rows and set conditions; a move that breaks one does not happen, and a timer comes again", async () => {
+  test("[AC18] a fact may add rows and conditions; a failed condition stops the move, a timer retries", async () => {
     const journal = (unit: UnitOfWork, { id, params, nowMs }: RecordedFact<ParcelContext>) => {
       if ((params as { what: string }).what !== "rang") return;
       unit.due({ op: "schedule", row: { id: `rang ${id}`, kind: "test", dueAtMs: nowMs + 1e9, payload: null, attempts: 0 } });
@@ -163,7 +163,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await storage.due.stats()).toMatchObject({ rows: 2 });
   });
 
-  test("[AC19] what an effect commits under its guard stands while it holds its row", async () => {
+  test("[AC19] a commit that an effect makes under its guard is kept while the effect holds its row", async () => {
     const gate = createGate();
     const kind = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [kind]);
@@ -188,7 +188,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context).toMatchObject({ notes: 1, results: { a: 1 } });
   });
 
-  test("[AC19] an effect whose row another claimed commits nothing more under its guard, and leaves the row to the other", async () => {
+  test("[AC19] an effect whose row was claimed by another worker can commit nothing under its guard", async () => {
     const seen = withCommits();
     const [first, second] = [createGate(), createGate()];
     const firstKind = createParcelKind(first.run);
@@ -219,7 +219,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", "sent a 0"]);
   });
 
-  test("[AC20] an effect may move its own actor while it runs; its result is then taken all the same", async () => {
+  test("[AC20] an effect may move its own actor while it runs, and its result is still accepted", async () => {
     const kind = createParcelKind(async (effect) => {
       for (let at = 0; at < 3; at += 1)
         await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { gather: (unit) => unit.require(effect.guard) });
@@ -235,7 +235,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0", ...noted(0), "sent a 3", ...noted(3), "sent b 6"]);
   });
 
-  test("[AC20] the result of an effect that the actor takes no more is dropped with its facts, and the next effect runs", async () => {
+  test("[AC20] a result that the actor no longer accepts is dropped with its facts; the next effect runs", async () => {
     const gate = createGate();
     const kind = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [kind]);

@@ -50,7 +50,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
 
   const instant = () => createParcelKind(async ({ params }) => partSent(params));
 
-  test("[AC4] a refused event changes nothing and says the state and what would be allowed", async () => {
+  test("[AC4] a refused event changes nothing and returns the state and the allowed events", async () => {
     const kind = createGate().kind();
     const { actors } = createActorNode(storage, time, [kind]);
     const id = newId();
@@ -72,7 +72,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await refusal(stale))?.code).toBe("precondition_failed");
   });
 
-  test("[AC5] effects of one actor run one at a time and in order; actors run side by side up to the caps", async () => {
+  test("[AC5] effects of one actor run in order, and actors run in parallel up to the limits", async () => {
     const gate = createGate();
     const kind = gate.kind({ maxInFlight: 3, lane: ({ lane }) => (lane === undefined ? undefined : { name: lane, max: 1 }) });
     const { actors } = createActorNode(storage, time, [kind]);
@@ -98,7 +98,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(gate.open).toHaveLength(10);
   });
 
-  test("[AC5] an effect that waits for room stays its node's, however long, and is taken over should that node die", async () => {
+  test("[AC5] an effect that waits for room stays with its node, and moves on only if the node dies", async () => {
     const first = createGate();
     const kind = first.kind({ maxInFlight: 1 });
     let dead = false;
@@ -129,7 +129,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(second.open.map(({ part }) => part).sort()).toEqual(["a", "a", "b"]);
   });
 
-  test("[AC6] a run that lost its lease is told so, and what it brings later is refused", async () => {
+  test("[AC6] an effect that lost its lease is aborted, and its later result is refused", async () => {
     const first = createGate();
     const second = createGate();
     const firstKind = first.kind();
@@ -166,7 +166,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.results).toEqual({ a: 1 });
   });
 
-  test("[AC6] a node that lost a lease and claims the row again waits for the end of its own earlier run", async () => {
+  test("[AC6] a node that claims a row again waits for the end of its own earlier effect", async () => {
     let deaf = true;
     const flaky: Storage = {
       ...storage,
@@ -193,7 +193,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   });
 
   test.each(["commit", "claim"] as const)(
-    "[AC6] a lease that ended before the %s that took it was answered begins nothing",
+    "[AC6] a lease that ended before the %s that took it was answered starts no effect",
     async (late) => {
       const taker = createGate();
       const takerKind = taker.kind();
@@ -249,7 +249,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     },
   );
 
-  test("[AC7] the effects of a node that died are taken over when their lease ends, not before", async () => {
+  test("[AC7] another node takes over the effects of a dead node when their lease ends, not before", async () => {
     const dying = createDyingStorage(storage, 3, "before");
     const dead = createGate();
     const deadKind = dead.kind();
@@ -268,7 +268,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await two.pump.drain(AbortSignal.abort());
   });
 
-  test("[AC8] failed attempts wait as their kind says, and at the end the actor is told", async () => {
+  test("[AC8] failed attempts pause as their kind says, and at the end the actor receives an event", async () => {
     const attempts: number[] = [];
     const kind = createParcelKind(
       async ({ attempt }) => {
@@ -294,7 +294,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await read(id)).toMatchObject({ state: "lost", context: { reason: "the road is closed" } });
   });
 
-  test("[AC8] an effect that asks to be tried again is run at the time it names", async () => {
+  test("[AC8] an effect that asks for a retry runs at the time it names", async () => {
     const attempts: number[] = [];
     const kind = createParcelKind(async ({ attempt, params }) => {
       attempts.push(attempt);
@@ -321,7 +321,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(new Set(revisions).size).toBe(40);
   });
 
-  test("[AC10] a drained node waits for what it runs, then gives the rest back at once and untouched", async () => {
+  test("[AC10] a draining node waits for its running effects, then releases the rest unchanged", async () => {
     const gate = createGate();
     const kind = gate.kind({ maxInFlight: 1 });
     const one = createActorNode(storage, time, [kind]);
@@ -343,7 +343,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(other.open.map(({ part, attempt }) => `${part} ${attempt}`).sort()).toEqual(["a 1", "b 1"]);
   });
 
-  test("[AC10] what does not end before the deadline is called off and taken up by another node at once", async () => {
+  test("[AC10] an effect that passes the drain deadline is aborted, and another node takes it at once", async () => {
     const gate = createGate();
     const kind = gate.kind();
     const one = createActorNode(storage, time, [kind]);
@@ -361,7 +361,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.order).toEqual([]);
   });
 
-  test("[AC3] a timer means nothing once the actor has moved, unless it was armed to be kept", async () => {
+  test("[AC3] a timer has no effect once the actor has moved, unless it was set to stay armed", async () => {
     const kind = instant();
     const { actors } = createActorNode(storage, time, [kind]);
     const [moved, stayed] = [newId(), newId()];
@@ -379,7 +379,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await storage.due.stats()).rows).toBe(0);
   });
 
-  test("[AC11] what goes along with an event is in its commit or nowhere, and is made again when the event is decided again", async () => {
+  test("[AC11] writes that accompany an event are in its commit, and are made again if it is retried", async () => {
     const kind = instant();
     const { actors } = createActorNode(storage, time, [kind]);
     const [id, other] = [newId(), newId()];
@@ -415,7 +415,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.notes).toBe(11);
   });
 
-  test("[AC12] the removal of an actor takes its effects and timers with it", async () => {
+  test("[AC12] removing an actor removes its effects and timers", async () => {
     const gate = createGate();
     const kind = gate.kind();
     const { actors } = createActorNode(storage, time, [kind]);
@@ -438,7 +438,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(gate.open).toHaveLength(2);
   });
 
-  test("[AC13] a record of another machine version is not run on: its record type must upgrade it", async () => {
+  test("[AC13] a record of another machine version runs only if its record type upgrades it", async () => {
     const kind = instant();
     const { actors } = createActorNode(storage, time, [kind]);
     const id = newId();
@@ -450,7 +450,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.notes).toBe(0);
   });
 
-  test("[AC2] while the store refuses writes a finished effect is not run again: its result waits", async () => {
+  test("[AC2] while the store refuses writes, a finished effect waits with its result and never reruns", async () => {
     let refuse = false;
     const full: Storage = {
       ...storage,
@@ -477,7 +477,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect((await read(id))?.context.results).toEqual({ a: 1 });
   });
 
-  test("[AC17] what is known to fall due is run on time, what a node finds at least twice a second, and it says how late", async () => {
+  test("[AC17] known work runs on time, other work is found twice a second, and lateness is reported", async () => {
     const lags: [string, number][] = [];
     const kind = instant();
     const node = createActorNode(storage, time, [kind], { lag: (row, lagMs) => lags.push([row, lagMs]) });
@@ -504,7 +504,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(await storage.due.get(11, "foreign")).toBeUndefined();
   });
 
-  test("[AC17] work that fails is logged and tried again with growing waits, and holds up nothing else", async () => {
+  test("[AC17] failing work is logged and retried with growing pauses, and delays no other work", async () => {
     const node = createActorNode(storage, time, [instant()]);
     const runs: Record<string, number[]> = { bad: [], good: [] };
     node.pump.register("bad", async () => {

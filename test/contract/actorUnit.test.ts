@@ -138,7 +138,7 @@ describe("one commit of several transitions", () => {
   });
 });
 
-test("[AC22] a result that is worked out when it is taken sees the actor as it is, anew after each write that came between", async () => {
+test("[AC22] a result computed when it is accepted uses the newest state of the actor", async () => {
   const seen: number[] = [];
   await setUp(async ({ actorId, params }) => ({
     kind: "decide",

@@ -48,7 +48,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await opened.close();
   });
 
-  test("[CO1] a commit holds texts, authors and counts since the one before, and the article and event say the same", async () => {
+  test("[CO1] a commit has texts, authors and counts since the last one, as in article and event", async () => {
     const first = await node.commits.create(articleId, { message: "Start" }, call());
     expect(first.created).toBe(true);
     expect(toCommit(first.commit)).toEqual({
@@ -108,7 +108,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     });
   });
 
-  test("[API11] the trace context of a commit goes on to its event, that of an edit with a message too", async () => {
+  test("[API11] the trace context of a commit continues in its event, also for an edit with a message", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     await node.commits.create(articleId, {}, call({ traceparent }));
     await node.edits.edit(articleId, { mode: "append", content: "x\n", message: "More" }, call({ traceparent }));
@@ -117,7 +117,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(node.events.map((event) => event.traceparent)).toEqual([traceparent, traceparent, undefined]);
   });
 
-  test("[CO2] nothing changed: the last commit again, and no event; also after edits that cancel out", async () => {
+  test("[CO2] without a change, or after edits that cancel out, the last commit is returned, no event", async () => {
     const { reply } = createCommitHandlers(node).create;
     const first = await node.commits.create(articleId, {}, call());
     expect(reply(first)).toMatchObject({ status: 201, headers: { location: `/articles/${articleId}/commits/${first.commit.commitId}` } });
@@ -128,7 +128,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(await eventsOf(storage, partition)).toHaveLength(1);
   });
 
-  test("[CO2] an empty article can be committed once, and a file that was emptied is told once", async () => {
+  test("[CO2] an empty article can be committed once, and an emptied file is listed once", async () => {
     const { article: empty } = await node.articles.create({ workspaceId, title: "Empty" }, call());
     expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: true, commit: { revision: 0, files: [] } });
     expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: false });
@@ -141,7 +141,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect((await node.commits.create(articleId, {}, call())).commit.files.map(({ file }) => file)).toEqual(["outline.md"]);
   });
 
-  test("[CO3] racing commits and edits form one chain: each commit's parent is the one before", async () => {
+  test("[CO3] concurrent commits and edits form one chain, in which each parent is the previous commit", async () => {
     await Promise.all(
       Array.from({ length: 12 }, async (_, at) => {
         await append(`line ${at}\n`);
@@ -156,7 +156,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(new Set(commits.map((commit) => commit.revision)).size).toBe(commits.length);
   });
 
-  test("[CO7] a repeat of a commit makes it once and says so again", async () => {
+  test("[CO7] a repeated commit is made once and returns the same answer", async () => {
     const attempt = { seed: "commit", nowMs: time.now() };
     const first = await node.commits.create(articleId, {}, call({ attempt }));
     await append("more\n");
@@ -166,7 +166,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(await eventsOf(storage, partition)).toHaveLength(1);
   });
 
-  test("[CO8] commits are listed newest first, filtered by author and kind, and found by their own article only", async () => {
+  test("[CO8] commits are listed newest first, by author and kind, and only under their own article", async () => {
     for (let at = 0; at < 5; at += 1) {
       await append(`${at}\n`, { username: at % 2 === 0 ? "ada" : "bob" });
       await node.commits.create(articleId, { kind: at === 4 ? "checkpoint" : "commit", message: String(at) }, call());
@@ -188,7 +188,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await expect(node.commits.get(articleId, node.ids.next("cmt", 6))).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("[CO10] the diff of an event's diffUrl shows the commit; live is the newest text; what is gone is 410", async () => {
+  test("[CO10] a diffUrl shows its commit, live is the newest text, and a deleted revision is 410", async () => {
     await node.commits.create(articleId, {}, call());
     await append("three\n");
     await append("point\n", {}, "outline.md");
@@ -207,7 +207,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await expect(diff(1, 2)).rejects.toMatchObject({ code: "revision_gone" });
   });
 
-  test("[CO4] a checkpoint comes when typing has paused, once, with everybody who typed", async () => {
+  test("[CO4] a checkpoint is made once when typing has paused, with all authors", async () => {
     node.pump.start();
     const startedAt = time.now();
     for (let at = 0; at < 10; at += 1) {
@@ -232,7 +232,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(await storage.due.get(partition, `checkpoint/${articleId}`)).toBeUndefined();
   });
 
-  test("[CO4] a checkpoint is never later than its limit after the first edit, however long the typing goes on", async () => {
+  test("[CO4] however long the typing continues, a checkpoint is never later than its limit", async () => {
     node.pump.start();
     const startedAt = time.now();
     while (node.events.length < 2) {
@@ -246,7 +246,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect((second?.createdAtMs ?? 0) - (first?.createdAtMs ?? 0)).toBeLessThan(maxMs + 6000);
   });
 
-  test("[CO4] no checkpoint where a commit came first, or where the edits cancelled out", async () => {
+  test("[CO4] no checkpoint is made after a commit, or when the edits cancelled out", async () => {
     node.pump.start();
     await node.commits.create(articleId, {}, call());
     await time.advance(quietMs + 2000);
@@ -261,7 +261,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect((await list())[0]).toMatchObject({ parentRevision: 1, revision: 4, authors: [{ username: "carla", kind: "user" }] });
   });
 
-  test("[CO5] an edit that comes while a checkpoint is being made is in it or in the next one", async () => {
+  test("[CO5] an edit that arrives during a checkpoint is in that checkpoint or in the next one", async () => {
     let late = 0;
     const slow = createArticleNode(storage, time, {
       listeners: {
@@ -296,7 +296,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     await other.pump.drain(AbortSignal.timeout(1000));
   });
 
-  test("[CO9] the texts of a commit are found again at its revision, for ever", async () => {
+  test("[CO9] the texts of a commit can be read at its revision for ever", async () => {
     const texts: string[] = [];
     const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 1 } });
     for (let at = 0; at < 6; at += 1) {
@@ -346,7 +346,7 @@ describe("a checkpoint through a crash", () => {
   }
 
   test.each(["before", "after"] as const)(
-    "[CO5] killed just %s any of its writes, it ends as one checkpoint and one event",
+    "[CO5] killed just %s any of its writes, a checkpoint is still made once, with one event",
     async (when) => {
       let deaths = 0;
       for (let dieAt = 1; ; dieAt += 1) {

@@ -59,7 +59,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     await opened.close();
   });
 
-  test("[AR9] If-Match names the live revision, or nothing is written", async () => {
+  test("[AR9] an If-Match that does not name the live revision writes nothing", async () => {
     await start("one\n");
     const append = (ifMatch: readonly string[], dryRun = false) => edit({ mode: "append", content: "two\n", dryRun }, { ifMatch });
     for (const tags of [['"r0"'], ['"r1-1"'], ['W/"r1"'], ['"r1-1"', '"r2"']]) {
@@ -76,14 +76,14 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await node.content.applyUpdate(articleId, update(), call({ ifMatch: ['"r3"'] }))).toMatchObject({ revision: 3 });
   });
 
-  test("[AR9] of two edits that name the same revision in If-Match one is written", async () => {
+  test("[AR9] of two edits with the same revision in If-Match, one is written", async () => {
     await start("one\n");
     const ends = await Promise.allSettled(["two\n", "zwei\n"].map((content) => edit({ mode: "append", content }, { ifMatch: ['"r1"'] })));
     expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect((await live()).split("\n")).toHaveLength(3);
   });
 
-  test("[AR8] append, prepend and replace write where they say, and the answer tells the new revision and hash", async () => {
+  test("[AR8] append, prepend and replace write in their place and return the new revision and hash", async () => {
     await start("middle\n");
     expect(await edit({ mode: "append", content: "end\n" })).toEqual({
       articleId,
@@ -110,7 +110,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await edit({ mode: "append", content: "" })).toMatchObject({ revision: 1 });
   });
 
-  test("[AR9] replacing a whole file needs the revision it was based on", async () => {
+  test("[AR9] replacing a whole file requires the revision on which it is based", async () => {
     await start("text");
     await expect(edit({ mode: "replace", content: "x" })).rejects.toMatchObject({ code: "precondition_required" });
     await expect(edit({ mode: "replace", content: "x", baseRevision: 7 })).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe("text");
   });
 
-  test("[AR11] a stale write is merged: it never deletes what was typed since", async () => {
+  test("[AR11] a stale write is merged and never deletes newer text", async () => {
     await start("# Title\n\nfirst paragraph\n\nsecond paragraph\n");
     await type(0, "Preface\n\n");
     await type("Preface\n\n# Title\n\nfirst ".length, "long ");
@@ -136,7 +136,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe("one\ntwo\n");
   });
 
-  test("[AR9] onConflict fail writes only where nobody else wrote into that file", async () => {
+  test("[AR9] onConflict fail writes only if nobody else changed that file", async () => {
     await start("text\n");
     await edit({ mode: "append", file: "outline.md", content: "- point\n" });
     expect(await edit({ mode: "append", content: "more\n", baseRevision: 1, onConflict: "fail" })).toMatchObject({
@@ -152,7 +152,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe("text\nmore\n");
   });
 
-  test("[AR9] dryRun answers what would be and changes nothing", async () => {
+  test("[AR9] dryRun returns the outcome and changes nothing", async () => {
     await start("text\n");
     await type(0, "typed ");
     const answer = await edit({ mode: "replace", content: "text!\n", baseRevision: 1, dryRun: true, message: "ignored" });
@@ -169,7 +169,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect((await node.commits.list(articleId, {})).items).toEqual([]);
   });
 
-  test("[AR14] patch: what is found is applied in order, what is not is reported by index, and nothing found is refused", async () => {
+  test("[AR14] found edits of a patch apply in order, others are listed by index, none found is 422", async () => {
     await start("a cat, a dog, a cat\n");
     const answer = await edit({
       mode: "patch",
@@ -197,7 +197,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect((await node.articles.get(articleId)).revision).toBe(2);
   });
 
-  test("[AR14] patch with a base finds its places in that revision, however the live text has moved on", async () => {
+  test("[AR14] a patch with a base finds its places in that revision, whatever the live text is now", async () => {
     await start("alpha beta gamma\n");
     await type(0, "beta ");
     expect(await edit({ mode: "patch", edits: [{ find: "beta", replace: "BETA" }], baseRevision: 1 })).toMatchObject({
@@ -207,7 +207,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe("beta alpha BETA gamma\n");
   });
 
-  test("[AR15] text with NUL or half a surrogate pair, and a file beyond its size, are refused and change nothing", async () => {
+  test("[AR15] text with NUL or half a surrogate pair, and a file over its size, are refused", async () => {
     await start("text");
     const refused: [EditRequest, string][] = [
       [{ mode: "append", content: "a\0" }, "content_not_accepted"],
@@ -229,7 +229,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     /** What is awaited on the way takes a few turns; a text of this length that is worked on elsewhere leaves thousands. */
     const leastTurns = 200;
 
-    test("[AR19] the event loop is free while texts are merged and compared", async () => {
+    test("[AR19] the event loop stays free while texts are merged and compared", async () => {
       await start(long);
       await type(0, "typed\n");
       const request = { mode: "replace", content: unrelated, baseRevision: 1, dryRun: true } as const;
@@ -240,7 +240,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       expect((await countLoopTurns(() => node.content.diff(articleId, difference, call()))).turns).toBeGreaterThan(leastTurns);
     });
 
-    test("[AR20] what is typed while a long edit is worked out stays, and the edit goes around it", async () => {
+    test("[AR20] text typed while a long edit is computed is kept, and the edit is applied around it", async () => {
       await start(long);
       const written = long.replaceAll("text", "story");
       const editing = edit({ mode: "replace", content: written, baseRevision: 1 });
@@ -253,7 +253,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       expect(await live()).toBe(expected);
     });
 
-    test("[AR9] what is typed while a long edit is worked out refuses it where conflicts fail", async () => {
+    test("[AR9] with onConflict fail, text typed while a long edit is computed refuses the edit", async () => {
       await start(long);
       const editing = edit({ mode: "replace", content: unrelated, baseRevision: 1, onConflict: "fail" });
       const refused = expect(editing).rejects.toMatchObject({ code: "revision_conflict", facts: { currentRevision: 2 } });
@@ -263,7 +263,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       expect(await live()).toBe(`first\n${long}`);
     });
 
-    test("[AR12] the same long text sent twice at once, on a stale base, is written once", async () => {
+    test("[AR12] the same long text sent twice at once on a stale base is written once", async () => {
       await start(long);
       await type(0, "first\n");
       const request = { mode: "replace", content: long.replaceAll("text", "text, and more"), baseRevision: 1 } as const;
@@ -285,7 +285,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     });
   });
 
-  test("[AR16] an edit that is repeated with its ids changes nothing again and answers the same", async () => {
+  test("[AR16] an edit repeated with its ids changes nothing and returns the same answer", async () => {
     await start("one two two three\n");
     const requests: EditRequest[] = [
       { mode: "append", content: "four\n" },
@@ -310,7 +310,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect((await node.commits.list(articleId, {})).items).toHaveLength(1);
   });
 
-  test("[AR16] a repeat is recognised though the log was trimmed a few batches before it", async () => {
+  test("[AR16] a repeat is recognised even if the log was trimmed a few batches before it", async () => {
     await start("old\n");
     await time.advance(quietMs + maxMs);
     await node.commits.create(articleId, {}, call());
@@ -342,7 +342,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe(before);
   });
 
-  test("[AR16] an id that the document knows from somebody else is not taken for a repeat", async () => {
+  test("[AR16] a client id that another author used in the document does not count as a repeat", async () => {
     await start("text\n");
     await time.advance(1000);
     const attempt = { seed: "chance", nowMs: time.now() };
@@ -356,7 +356,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(await live()).toBe("bob text\nmine\n");
   });
 
-  test("[AR8] message commits the edit, and the call's answer is kept with the commit", async () => {
+  test("[AR8] message commits the edit, and the answer is stored with the commit", async () => {
     await start("text\n");
     const asked = call({ viaKey: true });
     const answer = await node.edits.edit(articleId, { mode: "append", content: "more\n", message: "Add more" }, asked);
@@ -374,7 +374,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect(asked.values).toEqual([answer]);
   });
 
-  test("[AR7] content is read as JSON, Markdown, syntax tree or Yjs update, live or at a kept revision", async () => {
+  test("[AR7] content is JSON, Markdown, syntax tree or Yjs update, live or at a kept revision", async () => {
     await start("# Hi *you*\n");
     await edit({ mode: "append", content: "more\n" });
     const { get } = createContentHandlers(node);
@@ -414,7 +414,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     await expect(read({ revision: 3 })).rejects.toMatchObject({ code: "revision_gone" });
   });
 
-  test("[AR18] a revision that is neither kept nor committed is gone; a committed one stays", async () => {
+  test("[AR18] a revision that is neither kept nor committed is gone, and a committed one stays", async () => {
     await start("0", { limits: { "document.keptBatches": 3 } });
     await node.commits.create(articleId, {}, call());
     for (let at = 1; at <= 6; at += 1) await edit({ mode: "append", content: String(at) });
@@ -444,7 +444,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     expect((await node.content.readText(articleId, "content.md", 2)).text).toBe("old new");
   });
 
-  test("[AR8] a Yjs update is applied like a frame of the socket; anything else is refused", async () => {
+  test("[AR8] a Yjs update is applied like a frame of the socket, and any other body is refused", async () => {
     await start("text");
     const document = new Y.Doc();
     Y.applyUpdate(document, (await node.content.readState(articleId, "content.md", undefined)).state);

@@ -17,7 +17,7 @@ const partition = 5;
 const ada = { username: "ada", kind: "user" } as const;
 const bob = { username: "bob", kind: "key" } as const;
 
-test("[AR17] an entry of the log gives back its time, writer, authors and updates", () => {
+test("[AR17] an entry of the log returns its time, node, authors and updates", () => {
   const author = fc.record({ username: fc.string({ minLength: 1, maxLength: 38 }), kind: fc.constantFrom("user", "agent", "key") });
   const updates = fc.array(fc.record({ author, update: fc.uint8Array({ maxLength: 300 }) }), { minLength: 1, maxLength: 20 });
   fc.assert(
@@ -80,7 +80,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
   });
   afterEach(() => opened.close());
 
-  test("[AR17] an append is durable with its checkpoint armed once, and a published article's rows with it", async () => {
+  test("[AR17] an append is durable with one armed checkpoint and, if published, the rows of the page", async () => {
     const { updateLog } = store();
     expect(await typeOne(updateLog)).toEqual({ kind: "appended", revision: 1 });
     const armedAt = time.now();
@@ -104,7 +104,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     });
   });
 
-  test("[AR17] many appends at once, with the article changing meanwhile, all stand, each with a revision of its own", async () => {
+  test("[AR17] many concurrent appends are all stored, each with its own revision", async () => {
     const { updateLog } = store();
     const renames = (async () => {
       for (let at = 0; at < 5; at += 1) await check(0);
@@ -119,7 +119,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     expect(revisions).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
   });
 
-  test("[AR18] however often states are saved, a load gives the whole text and every kept revision can be rebuilt", async () => {
+  test("[AR18] however often states are saved, every load and every kept revision is complete", async () => {
     const { updateLog, history } = store(10);
     for (let at = 1; at <= 60; at += 1) {
       await typeOne(updateLog);
@@ -138,7 +138,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     expect((await storage.records.get(documentRecord, articleId))?.value.states.length).toBeLessThanOrEqual(4);
   });
 
-  test("[AR18] the log is trimmed behind what is kept, never into it, and a reader from before is told of the gap", async () => {
+  test("[AR18] the log is trimmed only behind kept revisions, and an earlier reader receives the gap", async () => {
     const { updateLog } = store(10);
     for (let at = 1; at <= 60; at += 1) {
       await typeOne(updateLog);
@@ -154,7 +154,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     expect(await updateLog.readAfter(articleId, trimmedTo)).toMatchObject({ gap: false });
   });
 
-  test("[AR18] nothing is trimmed that a coming commit needs for its authors, nor what is young", async () => {
+  test("[AR18] trimming keeps what a later commit needs for its authors, and everything recent", async () => {
     const { updateLog } = store(2, 60_000);
     for (let at = 1; at <= 10; at += 1) {
       await typeOne(updateLog);
@@ -173,7 +173,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     expect(textOf(await byAge.load(articleId))).toBe(source.getText("content.md").toString());
   });
 
-  test("[AR18] a load while states are saved and the log is trimmed is never torn", async () => {
+  test("[AR18] a load during saving and trimming is never incomplete", async () => {
     const { updateLog } = store(1);
     let writing = true;
     const loads = (async () => {

@@ -30,7 +30,7 @@ describe.each(actorStorages)("names of commits on %s", (_name, open) => {
     await opened.close();
   });
 
-  test("[CO11] a name for unchanged text goes to the last checkpoint, and no event is sent for it", async () => {
+  test("[CO11] a name for unchanged text is given to the last checkpoint, without an event", async () => {
     node.pump.start();
     await time.until(async () => (await list()).length === 1, { stepMs: 1000, withinMs: quietMs * 3 });
     const [checkpoint] = await list();
@@ -43,7 +43,7 @@ describe.each(actorStorages)("names of commits on %s", (_name, open) => {
     expect(await eventsOf(opened.storage, partition)).toEqual(events);
   });
 
-  test("[CO12] a name for unchanged text replaces the name of the last commit; the same one or none changes nothing", async () => {
+  test("[CO12] a name for unchanged text replaces the last commit's name; none or the same keeps it", async () => {
     const first = await create({ name: "Draft" });
     const revisionOf = async () => (await node.commits.get(articleId, first.commit.commitId)).recordRevision;
     expect(await revisionOf()).toBe(1);
@@ -53,14 +53,14 @@ describe.each(actorStorages)("names of commits on %s", (_name, open) => {
     expect(await revisionOf()).toBe(2);
   });
 
-  test("[CO12] a name for changed text goes to the new commit and leaves the one before as it was", async () => {
+  test("[CO12] a name for changed text belongs to the new commit and leaves the previous one unchanged", async () => {
     await create({ name: "First" });
     await append("two\n");
     await create({ name: "Second" });
     expect((await list()).map(({ name }) => name)).toEqual(["Second", "First"]);
   });
 
-  test("[CO11] of many names given at once one stays, and every answer shows the name that it asked for", async () => {
+  test("[CO11] of many concurrent names one remains, and every answer shows the name it asked for", async () => {
     await create({});
     const names = ["A", "B", "C", "D", "E", "F"];
     const answers = await Promise.all(names.map((name) => create({ name })));
@@ -68,7 +68,7 @@ describe.each(actorStorages)("names of commits on %s", (_name, open) => {
     expect(names).toContain((await list())[0]?.name);
   });
 
-  test("[CO13] a name for an article that is deleted meanwhile is refused", async () => {
+  test("[CO13] naming a commit is refused if the article is deleted at the same time", async () => {
     await create({});
     const slow = call();
     let deleted = false;

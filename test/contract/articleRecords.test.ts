@@ -47,7 +47,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await opened.close();
   });
 
-  test("[AR1] an article is born with its text and the workspace's next number, whatever else is created at once", async () => {
+  test("[AR1] a new article has its text and the workspace's next number, under concurrent creations", async () => {
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, at) => create(`Draft ${at}`, at === 0 ? "# Hi\n\nSome words here.\n" : undefined)),
     );
@@ -60,7 +60,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await node.content.readText(id, "content.md", undefined)).toMatchObject({ text: "# Hi\n\nSome words here.\n", revision: 1 });
   });
 
-  test("[AR1] a repeat of a creation makes the same article once", async () => {
+  test("[AR1] a repeated creation makes the article once", async () => {
     const attempt = { seed: "create", nowMs: time.now() };
     const first = await node.articles.create({ workspaceId, title: "One", content: "x" }, call({ attempt }));
     const again = await node.articles.create({ workspaceId, title: "One", content: "x" }, call({ attempt }));
@@ -69,13 +69,13 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.article).toBe(1);
   });
 
-  test("[AR1] the slug comes from the title, or from the number where the title has no letter of the alphabet", async () => {
+  test("[AR1] the slug comes from the title, or from the number without an ASCII letter or digit", async () => {
     expect((await create("  Über Café: 10 Dinge — heute! ")).article.slug).toBe("uber-cafe-10-dinge-heute");
     expect((await create("新しい記事")).article.slug).toBe("article-2");
     expect((await create("x".repeat(300))).article.slug).toBe("x".repeat(120));
   });
 
-  test("[AR15] a text that could not stand in a document makes no article", async () => {
+  test("[AR15] a text that a document cannot hold creates no article", async () => {
     await expect(create("Bad", "a\0b")).rejects.toMatchObject({ code: "content_not_accepted" });
     await expect(create("Bad", "\ud800")).rejects.toMatchObject({ code: "content_not_accepted" });
     await expect(create("Bad", "é".repeat(1024 * 1024 + 1))).rejects.toMatchObject({ code: "content_too_large" });
@@ -83,7 +83,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await storage.records.get(workspaceCountersRecord, workspaceId)).toBeUndefined();
   });
 
-  test("[AR2] a list is newest first, pages without gap or repeat, and shows only its own workspace and the living", async () => {
+  test("[AR2] a list shows its own articles newest first, no trash, with no gap or repeat over pages", async () => {
     const titles = Array.from({ length: 7 }, (_, at) => `Article ${at}`);
     for (const title of titles) {
       await create(title);
@@ -106,7 +106,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await expect(node.articles.list({ workspaceId, deleted: true, nextToken: "x" })).rejects.toMatchObject({ code: "invalid_next_token" });
   });
 
-  test("[AR2] q finds articles whose titles have words that start with each of its words, in the order of the list", async () => {
+  test("[AR2] q finds titles in which each of its words starts a word, in the order of the list", async () => {
     for (const title of ["Realtime editing", "Reality of Éditions", "On the edge", "Editorial, really: a guide", "漢字の本"]) {
       await create(title);
       await time.advance(1000);
@@ -124,7 +124,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await titles("ren")).toEqual(["Renamed"]);
   });
 
-  test("[AR2] updatedSince keeps what was committed at that time or later", async () => {
+  test("[AR2] updatedSince lists articles that were committed at that time or later", async () => {
     const { article } = await create("Old", "text");
     await time.advance(10_000);
     await create("New");
@@ -136,7 +136,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await titles()).toEqual(["New", "Old"]);
   });
 
-  test("[AR3] If-Match compares the article's own changes: typing and commits never fail a rename, another rename does", async () => {
+  test("[AR3] typing and commits never fail a rename under If-Match, but another rename does", async () => {
     const { article, revision } = await create("Title", "text");
     const { articleId } = article;
     const handlers = createArticleHandlers(node.articles);
@@ -153,7 +153,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await node.articles.get(articleId)).toMatchObject({ article: { title: "Other" } });
   });
 
-  test("[AR3] concurrent renames and commits all stand", async () => {
+  test("[AR3] concurrent renames and commits are all stored", async () => {
     const { article } = await create("Title", "text");
     const { articleId } = article;
     await Promise.all([
@@ -169,7 +169,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     });
   });
 
-  test("[AR4] the trash takes an article out of sight and closes its sockets in one commit; undelete brings back its text", async () => {
+  test("[AR4] the trash unlists an article and closes its sockets in one commit; undelete restores it", async () => {
     const { article } = await create("Gone", "text");
     const { articleId } = article;
     const partition = partitionOfId(articleId);
@@ -207,7 +207,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await node.articles.get(articleId)).toMatchObject({ article: { title: "Gone" } });
   });
 
-  test("[AR4] what was typed before the trash is committed after the article is taken back", async () => {
+  test("[AR4] text typed before the move to the trash is committed after the restore", async () => {
     const { article } = await create("Gone", "text");
     node.pump.start();
     await node.articles.delete(article.articleId, false, call());
@@ -218,7 +218,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(node.events[0]?.data).toMatchObject({ kind: "checkpoint", revision: 1 });
   });
 
-  test("[AR5] deleted for good, nothing is left: neither log nor states nor commits nor texts", async () => {
+  test("[AR5] after the final deletion no log, state, commit or text remains", async () => {
     const { article } = await create("Gone", "text 0");
     const { articleId } = article;
     const partition = partitionOfId(articleId);
@@ -248,7 +248,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     expect(await storage.records.get(documentRecord, articleId)).toBeUndefined();
   });
 
-  test("[AR6] the trash is emptied after keep.trash, and not while an article is taken back", async () => {
+  test("[AR6] the trash is emptied after keep.trash, but not while an article is being restored", async () => {
     const kept = await create("Kept");
     const gone = await create("Gone");
     for (const { article } of [kept, gone]) await node.articles.delete(article.articleId, false, call());

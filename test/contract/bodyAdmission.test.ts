@@ -65,7 +65,7 @@ for (const [name, startHost] of hosts) {
       ["tRPC lines", "POST /trpc/articles.create,content.edit?batch=1", { "trpc-accept": "application/jsonl" }],
     ] as const;
 
-    it("[API30] a request without a credential is answered 401 while most of its body is missing", async () => {
+    it("[API30] a request without a credential is answered 401 before most of its body arrived", async () => {
       for (const [what, line, headers] of unauthenticated.slice(0, 5)) {
         const client = await begin(line, 900 * KiB, headers, 700 * KiB);
         expect({ what, ...(await problemOf(client)) }).toMatchObject({ what, status: 401 });
@@ -73,21 +73,21 @@ for (const [name, startHost] of hosts) {
       }
     });
 
-    it("[API30] the lines of a tRPC batch without a credential come while its body is missing", async () => {
+    it("[API30] a tRPC batch without a credential is answered before its body arrived", async () => {
       const [, line, headers] = unauthenticated[5];
       const client = await begin(line, 900 * KiB, headers, 700 * KiB);
       const { body } = await client.response();
       expect(body.toString().match(/"code":"unauthenticated"/g)).toHaveLength(2);
     });
 
-    it("[API30] a body declared too large is 413 before the credential is looked at", async () => {
+    it("[API30] a body declared too large is 413 before the credential is checked", async () => {
       expect(await problemOf(await begin(article, limits["body.text"] + 1, {}, 0))).toMatchObject({ code: "payload_too_large" });
       expect(await problemOf(await begin("POST /trpc/content.edit", limits["body.text"] + 1, {}, 0))).toMatchObject({
         code: "payload_too_large",
       });
     });
 
-    it("[API30] what scope, visibility and role refuse is refused while the body is missing", async () => {
+    it("[API30] a refusal for scope, visibility or role is sent before the body arrived", async () => {
       const foreign = "PATCH /articles/art_01KAHX00000V0123456789ABCD/content";
       expect(await problemOf(await begin(foreign, 900 * KiB, credentials.session, 10))).toMatchObject({ code: "not_found" });
       expect(await problemOf(await begin(article, 900 * KiB, credentials.key("articles:read"), 10))).toMatchObject({
@@ -98,7 +98,7 @@ for (const [name, startHost] of hosts) {
       });
     });
 
-    it("[API31] one account and one process hold a bounded number of body bytes; beyond it is 503 with Retry-After", async () => {
+    it("[API31] account and process have a limit of body bytes, and beyond it is 503 with Retry-After", async () => {
       const [second, third] = credentials.otherAccounts;
       const waiting = [await begin(article, 1000 * KiB, credentials.session, 900 * KiB)];
       await expect.poll(() => surface.app.bodyBytesInFlight()).toBe(900 * KiB);
@@ -124,7 +124,7 @@ for (const [name, startHost] of hosts) {
       expect(surface.app.bodyBytesInFlight()).toBe(0);
     });
 
-    it("[API31] a chunked body counts as it comes, and a client that leaves gives its bytes back", async () => {
+    it("[API31] a chunked body counts as it arrives, and a client that leaves frees its bytes", async () => {
       const client = await begin("GET /", 0, {}, 0);
       await client.response();
       const piece = Buffer.alloc(100 * KiB, " ");
@@ -141,7 +141,7 @@ for (const [name, startHost] of hosts) {
       expect(surface.logged.filter((line) => line.includes("bug"))).toEqual([]);
     });
 
-    it("[API32] bodies that need no credential are small, and one address holds few of them at once", async () => {
+    it("[API32] bodies without a credential are small, and one address may have only a few at once", async () => {
       for (const line of [
         "POST /auth/token",
         "POST /auth/setup",
@@ -155,7 +155,7 @@ for (const [name, startHost] of hosts) {
       expect(await problemOf(await begin("POST /auth/setup", 16 * KiB, {}, 15 * KiB))).toMatchObject({ code: "unavailable" });
     });
 
-    it("[API33] a fault of the request head is a problem that names the header, and nothing runs", async () => {
+    it("[API33] a fault in the request head is a problem that names the header, and no handler runs", async () => {
       const body = { workspaceId, title: "T" };
       const text = JSON.stringify(body);
       for (const [header, value] of [

@@ -22,7 +22,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       return allowance;
     }
 
-    it("[HO34] a body that is not read yet stops its connection, and arrives whole once it is read", async () => {
+    it("[HO34] an unread body pauses its connection, and arrives whole once it is read", async () => {
       let read: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
         read = resolve;
@@ -53,7 +53,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect((await client.response()).body.toString()).toBe(String(sentBytes));
     });
 
-    it("[HO35] an answer without reading discards the body, and the connection goes on", async () => {
+    it("[HO35] an answer without reading discards the body, and the connection stays open", async () => {
       const allowance = counting();
       on.handle = async (request) => {
         request.body(allowance);
@@ -70,7 +70,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect(allowance.taken).toBe(0);
     });
 
-    it("[HO35] an answer that comes while the connection is stopped discards the rest of the body", async () => {
+    it("[HO35] an answer during a paused body discards the rest of the body", async () => {
       let answerNow: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
         answerNow = resolve;
@@ -91,7 +91,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       expect((await client.response()).body.toString()).toBe("next");
     });
 
-    it("[HO36] a body ends as soon as its allowance is used up, and the refusal reaches the client", async () => {
+    it("[HO36] a body ends when its allowance is used up, and the refusal reaches the client", async () => {
       const allowance = counting(100 * KiB);
       on.handle = async (request) => {
         const outcome = await request.body(allowance).read(sentBytes);

@@ -91,13 +91,13 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       expect(isHandled).toBe(false);
     });
 
-    it("[HO31] names, addresses and ports are good hosts", async () => {
+    it("[HO31] names, addresses and ports are valid hosts", async () => {
       for (const host of ["example.com", "a_b", "127.0.0.1:8787", "[::1]", "[fd00::1]:443", "localhost:1"]) {
         expect({ host, ...(await ask(`GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`)) }).toMatchObject({ host, status: 200 });
       }
     });
 
-    it("[HO37] what follows a malformed chunked body on its connection is never served as a request", async () => {
+    it("[HO37] bytes after a malformed chunked body are never served as a request", async () => {
       const next = "GET /smuggled HTTP/1.1\r\nhost: t\r\n\r\n";
       const head = "POST / HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n";
       for (const body of [`3\r\nabc\r\n0\r\nab`, "3\nabc\n0\n\n", "3\r\nabcXX0\r\n\r\n", "3 \r\nabc\r\n0\r\n\r\n"]) {
@@ -115,7 +115,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       }
     });
 
-    it("[HO37] what follows a refused request is never served, in the same segment or later", async () => {
+    it("[HO37] bytes after a refused request are never served, in the same segment or later", async () => {
       const paths: string[] = [];
       on.handle = ({ path, fault }) => {
         if (fault !== undefined) return { status: 400, headers: {}, body: fault, close: true };
@@ -142,12 +142,12 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       }
     });
 
-    it("[HO32] chunked is read whatever its case", async () => {
+    it("[HO32] chunked is recognised in upper and lower case", async () => {
       const head = "POST / HTTP/1.1\r\nhost: t\r\ntransfer-encoding: Chunked\r\n\r\n";
       expect(await ask(`${head}3\r\nabc\r\n0\r\n\r\n`)).toMatchObject({ status: 200, body: "abc" });
     });
 
-    it("[HO30] a header with a byte that is not ASCII is refused by its name, whichever header it is", async () => {
+    it("[HO30] any header with a byte that is not ASCII is refused by its name", async () => {
       for (const header of readHeaders.filter((read) => !framingHeaders.includes(read))) {
         for (const value of ["k\xc3\xa9y", "k\xe9y", "k\x7fy"]) {
           const answer = await ask(`GET / HTTP/1.1\r\nhost: t\r\n${header}: ${value}\r\n\r\n`);
@@ -158,7 +158,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       }
     });
 
-    it("[HO30] two keys that differ in their last letter are never read as one, unless the library hides it", async () => {
+    it("[HO30] two keys that differ in their last letter stay different, unless the library hides it", async () => {
       const keys = ["key-\xc3\xa9", "key-\xc3\xa8", "\xe9-key"];
       for (const key of keys) {
         const { status, seen } = await ask(`POST / HTTP/1.1\r\nhost: t\r\nidempotency-key: ${key}\r\ncontent-length: 0\r\n\r\n`);
@@ -170,7 +170,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       }
     });
 
-    it("[HO30] a header that the server does not read may hold any text", async () => {
+    it("[HO30] a header that the server does not read may contain any text", async () => {
       expect(await ask("GET / HTTP/1.1\r\nhost: t\r\nx-person: J\xfcrgen M\r\n\r\n")).toMatchObject({ status: 200 });
     });
   });

@@ -9,7 +9,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
     const on = hostFixture(start);
 
     describe("requests", () => {
-      it("[HO4] gives method, raw path and raw query as they came", async () => {
+      it("[HO4] method, raw path and raw query arrive unchanged", async () => {
         on.handle = ({ method, path, query }) => ok(JSON.stringify([method, path, query]));
         const seen = async (target: string) => JSON.parse((await on.request(`PATCH ${target} HTTP/1.1`)).body.toString());
         expect(await seen("/a%2Fb/%zz/%C3%A9?x=%ff&y=&&x=1?2")).toEqual(["PATCH", "/a%2Fb/%zz/%C3%A9", "x=%ff&y=&&x=1?2"]);
@@ -17,7 +17,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect(await seen("/?")).toEqual(["PATCH", "/", ""]);
       });
 
-      it("[HO4] bytes that are no ASCII in path or query do not end the process", async () => {
+      it("[HO4] bytes that are not ASCII in path or query do not end the process", async () => {
         on.handle = () => ok("still here");
         const client = await on.connection();
         client.write(Buffer.from("GET /\xff\xfe?\xe9 HTTP/1.1\r\nhost: test\r\nx-bytes: \xff\r\n\r\n", "latin1"));
@@ -26,7 +26,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect(on.errors).toEqual([]);
       });
 
-      it("[HO5] headers are found in lower case whatever was sent, and a doubled one is joined", async () => {
+      it("[HO5] header names are in lower case, and a repeated header is joined", async () => {
         on.handle = (request) =>
           ok(JSON.stringify((["x-api-key", "if-match", "authorization"] as const).map((name) => request.header(name) ?? null)));
         const response = await on.request("GET / HTTP/1.1\r\nX-ApI-KeY: One\r\nAUTHORIZATION: Bearer a\r\nauthorization: Bearer b");
@@ -42,18 +42,18 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await on.request("POST /late?q=1 HTTP/1.1\r\nif-match: yes", "text")).body.toString()).toBe("yes /late q=1 text");
       });
 
-      it("[HO5] a long URL and a long header are taken", async () => {
+      it("[HO5] a long URL and a long header are accepted", async () => {
         on.handle = (request) => ok(`${request.query.length} ${request.header("if-match")?.length}`);
         const response = await on.request(`GET /?${"q".repeat(20_000)} HTTP/1.1\r\nif-match: ${"h".repeat(10_000)}`);
         expect(response.body.toString()).toBe("20000 10000");
       });
 
-      it("[HO4] names the peer's address as text", async () => {
+      it("[HO4] the peer's address is available as text", async () => {
         on.handle = async (request) => ok(request.remoteAddress);
         expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("127.0.0.1");
       });
 
-      it("[HO6] a connection serves one request after the other", async () => {
+      it("[HO6] a connection answers one request after the other", async () => {
         on.handle = async ({ path }) => ok(path);
         const client = await on.connection();
         for (const path of ["/1", "/2", "/3"]) {
@@ -69,7 +69,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         for (const path of ["/1", "/2", "/3"]) expect((await client.response()).body.toString()).toBe(path);
       });
 
-      it("[HO6] behind an answer that is still awaited, pipelined requests never overtake it", async () => {
+      it("[HO6] pipelined requests never overtake an answer that is still pending", async () => {
         let release: () => void = () => undefined;
         const first = new Promise<void>((resolve) => {
           release = resolve;
@@ -113,7 +113,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("<>");
       });
 
-      it("[HO7] a client that expects 100-continue is told to go on", async () => {
+      it("[HO7] a client that expects 100-continue receives it", async () => {
         on.handle = async (request) => ok(Buffer.from((await request.body(roomy).read(100)) as Uint8Array).toString());
         const client = await on.connection();
         client.write("POST / HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
@@ -143,7 +143,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await client.response()).status).toBe(413);
       });
 
-      it("[HO8] the refusal reaches a client that sends everything first, and the connection goes on", async () => {
+      it("[HO8] the refusal reaches a client that sends everything first, and the connection stays open", async () => {
         on.handle = limited;
         const client = await on.connection();
         client.write("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 20000000\r\n\r\n");
@@ -171,7 +171,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
     });
 
     describe("answers", () => {
-      it("[HO10] HEAD answers with the headers of GET alone", async () => {
+      it("[HO10] HEAD returns the headers of GET and no body", async () => {
         on.handle = () => ok("twelve bytes");
         const client = await on.connection();
         client.write("HEAD / HTTP/1.1\r\nhost: test\r\n\r\n");
@@ -199,7 +199,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect(new Uint8Array((await on.request("GET / HTTP/1.1")).body)).toEqual(sent);
       });
 
-      it("[HO10] a reply that asks for it closes the connection", async () => {
+      it("[HO10] a reply may close its connection", async () => {
         on.handle = () => ({ ...ok("bye"), close: true });
         const client = await on.connection();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
@@ -207,7 +207,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await client.ended()).length).toBe(0);
       });
 
-      it("[HO11] what a handler throws is a 500 and never ends the process", async () => {
+      it("[HO11] an error thrown by a handler is a 500 and never ends the process", async () => {
         for (const broken of [
           () => {
             throw new Error("in turn");
@@ -228,7 +228,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
       });
 
-      it("[HO12] the signal aborts when the client goes away, and the late answer does no harm", async () => {
+      it("[HO12] the signal aborts when the client leaves, and the late answer is ignored", async () => {
         const aborted = new Promise<void>((resolve) => {
           on.handle = async ({ signal }) => {
             await new Promise((seen) => signal.addEventListener("abort", seen));
@@ -248,7 +248,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
     });
 
     describe("streams", () => {
-      it("[HO13] pieces are flushed as they come", async () => {
+      it("[HO13] pieces are flushed as they are made", async () => {
         let go: () => void = () => undefined;
         const gate = new Promise<void>((resolve) => {
           go = resolve;
@@ -271,7 +271,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await client.response()).body.toString()).toBe("first second");
       });
 
-      it("[HO13] a slow reader slows the producer, and gets everything in order", async () => {
+      it("[HO13] a slow reader slows the producer and receives everything in order", async () => {
         const piece = 64 * 1024;
         const total = 1000;
         let produced = 0;
@@ -300,7 +300,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         for (let at = 0; at < total; at += 1) expect(body[at * piece + (at % piece)]).toBe(at % 251);
       });
 
-      it("[HO14] the iterator is told when the client leaves", async () => {
+      it("[HO14] the iterator is notified when the client leaves", async () => {
         const returned = new Promise<void>((resolve) => {
           on.handle = () => ({
             status: 200,
@@ -335,7 +335,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect(on.errors).toEqual([]);
       });
 
-      it("[HO14] a stream that fails is cut, so that it cannot be taken for whole", async () => {
+      it("[HO14] a stream that fails is cut, so that it does not look complete", async () => {
         async function* pieces() {
           yield "part";
           await Promise.resolve();

@@ -23,7 +23,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(opened).toEqual([`GET /collab/art_1 ticket=t 127.0.0.1:${on.host.port} 127.0.0.1`]);
       });
 
-      it("[HO15] a refused upgrade gets an ordinary answer", async () => {
+      it("[HO15] a refused upgrade receives an ordinary answer", async () => {
         on.upgrade = async () => ({ refuse: { status: 401, headers: { "x-why": "no credential" }, body: "refused" } });
         const client = new WebSocket(`ws://127.0.0.1:${on.host.port}/`);
         const [, response] = await once(client, "unexpected-response");
@@ -32,7 +32,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect([response.statusCode, response.headers["x-why"], body]).toEqual([401, "no credential", "refused"]);
       });
 
-      it("[HO15] what an upgrade throws is a 500", async () => {
+      it("[HO15] an error thrown by an upgrade is a 500", async () => {
         on.upgrade = async () => {
           throw new Error("upgrade bug");
         };
@@ -43,7 +43,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(on.errors).toHaveLength(1);
       });
 
-      it("[HO16] messages arrive whole and in order; their bytes are the receiver's to keep", async () => {
+      it("[HO16] messages arrive whole and in order, and their bytes belong to the receiver", async () => {
         const messages: Uint8Array[] = [];
         on.acceptAll({ message: (bytes) => messages.push(bytes) });
         const client = await on.socket();
@@ -71,7 +71,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         for (const [at, data] of received.entries()) expect(data.every((byte) => byte === at)).toBe(true);
       });
 
-      it("[HO17] a message that is too large closes with 1009, whole or in fragments", async () => {
+      it("[HO17] a message that is too large closes the socket with 1009, whole or in fragments", async () => {
         for (const fragments of [1, 2]) {
           const message = vi.fn();
           const closed = new Promise<number>((resolve) => on.acceptAll({ message, close: resolve }));
@@ -85,7 +85,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         }
       });
 
-      it("[HO18] above the buffer limit a send is dropped and says so; drain tells when there is room", async () => {
+      it("[HO18] a send above the buffer limit is dropped and reported, and drain signals new room", async () => {
         const drained = vi.fn();
         const { made } = on.acceptAll({ drain: drained });
         const client = await on.socket();
@@ -108,7 +108,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(server.send(bytes)).not.toBe("dropped");
       });
 
-      it("[HO19] the server's close code and reason reach the client; close is told once, from outside", async () => {
+      it("[HO19] the server's close code and reason reach the client, and each close is reported once", async () => {
         let inside = false;
         const closes: [number, boolean][] = [];
         const { made } = on.acceptAll({ close: (code) => closes.push([code, inside]) });
@@ -126,14 +126,14 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(closes).toHaveLength(1);
       });
 
-      it("[HO19] a client that vanishes is told as closed", async () => {
+      it("[HO19] a client that vanishes is reported as closed", async () => {
         const closed = new Promise<number>((resolve) => on.acceptAll({ close: resolve }));
         const client = await on.socket();
         client.terminate();
         expect(await closed).toBe(1006);
       });
 
-      it("[HO11] what a socket's handler throws closes that socket with 1011 only", async () => {
+      it("[HO11] an error thrown by a socket's handler closes only that socket, with 1011", async () => {
         on.acceptAll({
           message: () => {
             throw new Error("message bug");
@@ -151,7 +151,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
     describe("clients that do not end", () => {
       const upgradeRequest = `GET /socket HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
 
-      it("[HO22] a client that goes on sending after the server's close is cut off", { timeout: 2 * socketLingerMs }, async () => {
+      it("[HO22] a client that keeps sending after the server's close is disconnected", { timeout: 2 * socketLingerMs }, async () => {
         const message = vi.fn();
         const { made } = on.acceptAll({ message });
         const client = connect({ port: on.host.port, host: "127.0.0.1", allowHalfOpen: true });
@@ -170,7 +170,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(message).not.toHaveBeenCalled();
       });
 
-      it("[HO23] a client that leaves while its upgrade waits aborts the signal, and its socket never opens", async () => {
+      it("[HO23] a client that leaves during its upgrade aborts the signal, and its socket never opens", async () => {
         const open = vi.fn();
         const close = vi.fn();
         let answer: () => void = () => undefined;
@@ -202,7 +202,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         await expect(start(app, options)).rejects.toThrow(`cannot listen on 127.0.0.1:${on.host.port}`);
       });
 
-      it("[HO21] after stopListening nobody new comes in, what is open goes on, and close ends it", async () => {
+      it("[HO21] after stopListening no client connects, open connections continue, and close ends them", async () => {
         on.handle = async ({ path }) => ok(path);
         on.acceptAll();
         const client = await on.connection();

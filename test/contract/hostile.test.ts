@@ -73,7 +73,7 @@ describe("hostile input on every operation", () => {
     return problem;
   }
 
-  it("[API7] a good request is taken, so that what follows is refused for its fault alone", async () => {
+  it("[API7] a valid request is accepted, so the following ones are refused only for their fault", async () => {
     for (const { key, spec, target } of operations) {
       const hasBody = withBody.some((other) => other.key === key);
       const response = await surface.fetch(spec.method, target, {
@@ -94,7 +94,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API7] a path or query name put in the body is told where it belongs", async () => {
+  it("[API7] a path or query name in the body is reported with its right place", async () => {
     for (const operation of withBody) {
       for (const [part, schema] of [
         ["path", operation.spec.params],
@@ -132,14 +132,14 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API7] a body that is no object is 422", async () => {
+  it("[API7] a body that is not an object is 422", async () => {
     for (const operation of withBody) {
       for (const body of ["null", "[]", '"text"', "1", "true", "[{}]"]) await expectProblem(operation, body, ["validation_failed"]);
     }
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API8] what is no JSON is 400 malformed_json with its position", async () => {
+  it("[API8] invalid JSON is 400 malformed_json with its position", async () => {
     const broken = ["{", '{"a":', '{"a":1,}', "{'a':1}", "nul", '{"a":1}}', "[1,2", '{"a":"\u0001"}', "\ufeff{}", "NaN", "{,}"];
     for (const operation of withBody) {
       for (const body of broken) {
@@ -157,14 +157,14 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API8] a missing body is 400 where one is needed", async () => {
+  it("[API8] a missing required body is 400", async () => {
     for (const operation of withBody.filter(({ spec }) => spec.bodies !== undefined && spec.bodyOptional !== true)) {
       await expectProblem(operation, undefined, ["malformed_json"]);
     }
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API8] a missing or wrong content-type is 415 and names the right ones", async () => {
+  it("[API8] a missing or wrong content-type is 415 and names the allowed ones", async () => {
     for (const operation of withBody) {
       for (const type of [
         "text/plain",
@@ -182,7 +182,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API8] a compressed body is 415, whatever it holds", async () => {
+  it("[API8] a compressed body is 415, whatever it contains", async () => {
     for (const operation of withBody) {
       const body = gzipSync(JSON.stringify(goodBody(operation.spec)));
       const problem = await expectProblem(operation, body, ["unsupported_media_type"], {
@@ -200,7 +200,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API9] deep, wide, long and dangerous JSON is refused before any schema sees it", async () => {
+  it("[API9] deep, wide, long and dangerous JSON is refused before any schema reads it", async () => {
     const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
     const bodies = [
       `{"zz":${deep("[", "]", 100_000)}}`,
@@ -223,7 +223,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API9] names of the prototype and doubled names do no harm", async () => {
+  it("[API9] prototype names and repeated names have no effect", async () => {
     for (const operation of withBody) {
       await expectProblem(operation, '{"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":1}', [
         "unknown_field",
@@ -235,7 +235,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API10] an unknown query parameter is 422, a doubled or ill-typed one too, broken encoding 400", async () => {
+  it("[API10] an unknown, repeated or wrongly typed query parameter is 422, and bad encoding 400", async () => {
     for (const operation of operations) {
       const target = (more: string) => ({
         ...operation,
@@ -258,7 +258,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API8] a body that is cut off reaches no handler and harms nobody else", async () => {
+  it("[API8] a truncated body reaches no handler and affects no other request", async () => {
     for (const { spec, target } of withBody) {
       const client = await rawConnection(surface.host.port);
       const headers = Object.entries({ host: "test", ...credentialOf(spec), ...json, "content-length": "1000" });
@@ -271,7 +271,7 @@ describe("hostile input on every operation", () => {
     expect(surface.logged).toEqual([]);
   });
 
-  it("[API5] an id of nobody, of somebody else or of another kind is 404 before body and query are looked at", async () => {
+  it("[API5] a missing id, a foreign id and an id of another kind are 404 before body and query", async () => {
     const foreign: Record<string, readonly string[]> = {
       workspace: [foreignWorkspaceId, articleId, runId, "ws_", "x".repeat(200), "%00", "..%2f..", "T-1"],
       article: ["art_01KAHX00000V0123456789ABCD", workspaceId, topicId, "art_", "%F0%9F%98%80"],
@@ -298,7 +298,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API5] what cannot be a topic's id or short id, an approval's id or an artifact's key is 404", async () => {
+  it("[API5] malformed topic ids, short ids, approval ids and artifact keys are 404", async () => {
     const impossible: Record<string, readonly string[]> = {
       topicId: ["top_", "t-1", "T-0", "T-01", "T-1e3", "T--1", "T-9999999999999999", articleId, runId, "%00", "T-1%20"],
       approvalId: ["apr_", runId, "%00"],
@@ -320,7 +320,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API3] without a credential every operation that needs one is 401, whatever else is wrong", async () => {
+  it("[API3] without a credential, every operation that needs one is 401, whatever else is wrong", async () => {
     for (const { key, spec, target } of operations.filter((operation) => operation.spec.credential !== "none")) {
       const response = await surface.fetch(spec.method, `${target}?zz=%ff`, spec.method === "GET" ? {} : { body: "{" });
       expect(response.status, key).toBe(401);
@@ -328,7 +328,7 @@ describe("hostile input on every operation", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API4] a key with every scope but the needed ones is refused, on every operation", async () => {
+  it("[API4] a key with every scope except the required ones is refused, on every operation", async () => {
     for (const { key, spec, target } of operations.filter((operation) => operation.spec.scopes !== undefined)) {
       const response = await surface.fetch(spec.method, target, {
         headers: { ...credentials.key("conversions:execute"), ...json },

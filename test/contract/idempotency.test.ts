@@ -71,7 +71,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(surface.serve).toHaveBeenCalledTimes(1);
   });
 
-  it("[API14] tRPC and REST share the key of one operation, however the same request is written", async () => {
+  it("[API14] tRPC and REST share the key of an operation, however the request is written", async () => {
     const key = newKey();
     const first = await post("/articles", key, { workspaceId, title: "One" });
     const second = await surface.fetch("POST", "/trpc/articles.create", {
@@ -83,7 +83,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(surface.serve).toHaveBeenCalledTimes(1);
   });
 
-  it("[API14] a request of bytes is told apart by its bytes", async () => {
+  it("[API14] a request body of raw bytes is compared by its bytes", async () => {
     const key = newKey();
     const patch = (bytes: number[]) =>
       surface.fetch("PATCH", "/articles/art_01KAHX0000050123456789ABCD/content", {
@@ -103,7 +103,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(surface.serve).toHaveBeenCalledTimes(1);
   });
 
-  it("[API14] keys belong to a principal and an operation: a session, a key and another route do not meet", async () => {
+  it("[API14] a key is separate for each session, API key and operation", async () => {
     const key = newKey();
     await create(key);
     await create(key, "One", credentials.fullKey);
@@ -113,13 +113,13 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await create(key, "One", credentials.role("owner"))).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  it("[API14] a repeat is refused like any request when the credential may not do it any more", async () => {
+  it("[API14] a repeat is refused if the credential has lost its rights since", async () => {
     const key = newKey();
     await create(key);
     expect((await create(key, "One", credentials.role("read"))).status).toBe(403);
   });
 
-  it("[API14] while the first still runs a repeat is 409 with Retry-After, and has the answer afterwards", async () => {
+  it("[API14] during the first request a repeat is 409 with Retry-After, and later gets its answer", async () => {
     const key = newKey();
     let finish: () => void = () => undefined;
     const running = new Promise<void>((started) => {
@@ -141,7 +141,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await create(key)).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  it("[API14] of many at once exactly one runs, and all get its answer in the end", async () => {
+  it("[API14] of many concurrent requests exactly one runs, and all get its answer in the end", async () => {
     const before = (await rows(made)).length;
     const key = newKey();
     surface.on("articles.create", (_, call) => makeOnce(call));
@@ -152,7 +152,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await rows(made)).length - before).toBe(1);
   });
 
-  it("[API14] after a crash behind the commit the repeat gets the answer that the commit kept", async () => {
+  it("[API14] after a crash behind the commit, the repeat gets the stored answer", async () => {
     const key = newKey();
     let done: unknown;
     surface.on("articles.create", async (_, call) => {
@@ -165,7 +165,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(surface.serve).toHaveBeenCalledTimes(1);
   });
 
-  it("[API14] after a crash before the commit the work runs again, with the same ids and the same time", async () => {
+  it("[API14] after a crash before the commit, the work runs again with the same ids and time", async () => {
     const key = newKey();
     const seen: unknown[] = [];
     surface.on("articles.create", async (_, call) => {
@@ -179,7 +179,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(seen[1]).toEqual(seen[0]);
   });
 
-  it("[API14] work under a key is told that it may be a repeat, other work that it is not", async () => {
+  it("[API14] work under a key is marked as repeatable, and other work is not", async () => {
     const told: boolean[] = [];
     surface.on("articles.create", async (_, call) => {
       told.push(call.isRepeatable);
@@ -191,7 +191,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(told).toEqual([true, false]);
   });
 
-  it("[API14] a refusal is not kept: the repeat is decided anew", async () => {
+  it("[API14] a refusal is not stored, and the repeat is decided again", async () => {
     const key = newKey();
     surface.on("articles.create", () => {
       throw new AppError("limit_reached", "Too many.");
@@ -202,7 +202,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect([repeat.status, repeat.headers.get("idempotency-replayed")]).toEqual([201, null]);
   });
 
-  it("[API14] an attempt whose lease ran out gets the answer of the one that overtook it", async () => {
+  it("[API14] an attempt whose lease ended gets the answer of the attempt that overtook it", async () => {
     const before = (await rows(made)).length;
     const key = newKey();
     let go: () => void = () => undefined;
@@ -230,7 +230,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await rows(made)).length - before).toBe(1);
   });
 
-  it("[API14] work done in another partition than expected is found again", async () => {
+  it("[API14] work that was stored in another partition than expected is found again", async () => {
     const key = newKey();
     let runs = 0;
     const workspace = sampleReply(contract.workspaces.create).body as Record<string, unknown>;
@@ -247,7 +247,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(partitionOfId((await repeat.json()).workspaceId)).toBe(33);
   });
 
-  it("[API14] after keep.idempotency the key is free: the request runs anew and makes other ids", async () => {
+  it("[API14] after keep.idempotency the key is free, and the request runs again with other ids", async () => {
     const key = newKey();
     surface.on("articles.create", (_, call) => makeOnce(call));
     const first = await (await create(key)).json();
@@ -257,7 +257,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await later.json()).articleId).not.toBe(first.articleId);
   });
 
-  it("[API14] GET, PUT, DELETE and operations without a credential take no key", async () => {
+  it("[API14] GET, PUT, DELETE and operations without a credential accept no key", async () => {
     const key = newKey();
     for (let at = 0; at < 2; at += 1) {
       await surface.fetch("GET", "/auth/me", { headers: { ...credentials.session, "idempotency-key": key } });
@@ -266,7 +266,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect(surface.serve).toHaveBeenCalledTimes(4);
   });
 
-  it("[API14] a key that is empty, too long or no printable text is 400", async () => {
+  it("[API14] a key that is empty, too long or not printable is 400", async () => {
     for (const key of ["k".repeat(256), "tab\tinside", ""]) {
       const response = await create(key);
       expect([response.status, (await response.json()).code]).toEqual([400, "bad_request"]);
@@ -274,7 +274,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     expect((await create("k".repeat(255))).status).toBe(201);
   });
 
-  it("[API15] the rows hold neither the key, the request nor a secret that was answered, and yet replay it", async () => {
+  it("[API15] the rows contain neither key, request nor secret of the answer, and can still replay it", async () => {
     const secret = "whsec_c2VjcmV0IG9mIHRoZSBob29r";
     const key = "an-unguessable-key-0123456789";
     const hook = { ...(sampleReply(contract.webhooks.create).body as object), secret };

@@ -41,7 +41,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     return prepared.url;
   };
 
-  it("[AU23] the settings make the first account, an operator, once", async () => {
+  it("[AU23] the settings create the first account, an operator, once", async () => {
     expect(await identity.installation.prepare({ username: "root", password })).toEqual({ kind: "made", username: "root" });
     expect(await identity.installation.prepare({ username: "other", password })).toEqual({
       kind: "ignored",
@@ -56,7 +56,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     ]);
   });
 
-  it("[AU23] two nodes that start at once make one account", async () => {
+  it("[AU23] two nodes that start at once create one account", async () => {
     const nodes = [await createIdentity(store), await createIdentity(store), await createIdentity(store)];
     const prepared = await Promise.all(nodes.map((node) => node.installation.prepare({ username: "root", password })));
     expect(prepared.map(({ kind }) => kind).sort()).toEqual(["ignored", "ignored", "made"]);
@@ -64,7 +64,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     await signedIn(identity, "root");
   });
 
-  it("[AU23] a first start that dies at any write is made good by the next", async () => {
+  it("[AU23] a first start that was killed at any write is completed by the next start", async () => {
     for (let dieAt = 1; dieAt <= 3; dieAt += 1) {
       for (const when of ["before", "after"] as const) {
         const fresh = await open();
@@ -84,7 +84,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     }
   });
 
-  it("[AU24] without settings a start gives a link whose token stays behind the #, and it makes the first account", async () => {
+  it("[AU24] without settings, a start gives a link that keeps its token behind # and makes an account", async () => {
     const url = await firstLink();
     expect(url.startsWith(`${baseUrl}/setup#token=first.`)).toBe(true);
     const account = await complete({ token: tokenOf(url), username: "ann", displayName: "Ann" });
@@ -93,7 +93,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     expect((await signedIn(identity, "ann")).principal).toMatchObject({ operator: true });
   });
 
-  it("[AU24] a link dies at its first use, and with it every other; later starts give none", async () => {
+  it("[AU24] a link ends at the first use of any link, and later starts print none", async () => {
     const links = [await firstLink(), await firstLink()].map(tokenOf);
     expect(links[0]).not.toBe(links[1]);
     await complete({ token: links[0], username: "ann" });
@@ -101,14 +101,14 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     expect(await identity.installation.prepare()).toEqual({ kind: "exists" });
   });
 
-  it("[AU24] a link dies when its time is over; another start gives a new one", async () => {
+  it("[AU24] a link ends after its time, and another start gives a new one", async () => {
     const token = tokenOf(await firstLink());
     store.clock.nowMs += 3_600_000;
     expect(await codeOf(complete({ token, username: "ann" }))).toBe("link_expired");
     await complete({ token: tokenOf(await firstLink()), username: "ann" });
   });
 
-  it("[AU24] two uses of one link at once make one account", async () => {
+  it("[AU24] two concurrent uses of one link create one account", async () => {
     const token = tokenOf(await firstLink());
     const codes = await Promise.all([
       codeOf(complete({ token, username: "ann" })),
@@ -119,7 +119,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
     expect((await identity.accounts.list({})).accounts).toHaveLength(1);
   });
 
-  it("[AU24] an invented token, and one without a username for the first account, make nothing", async () => {
+  it("[AU24] an invented token, or a missing username for the first account, creates nothing", async () => {
     const token = tokenOf(await firstLink());
     for (const other of ["", "first.", "first", `${token}x`, token.slice(0, -1), "usr_01HZZZZZZZ00ZZZZZZZZZZZZZZ.x", "usr_x.y"]) {
       expect([other, await codeOf(complete({ token: other, username: "ann" }))]).toEqual([other, "link_expired"]);
@@ -135,7 +135,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       root = await firstOperator(identity);
     });
 
-    it("[AU25] an account without a password comes with a link that sets it, once", async () => {
+    it("[AU25] an account without a password comes with a link that sets it once", async () => {
       const { setupUrl, ...account } = await identity.accounts.create(root.call(), { username: "ann", email: "Ann@Example.org" });
       expect(account).toEqual({
         username: "ann",
@@ -153,7 +153,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       await signedIn(identity, "ann");
     });
 
-    it("[AU25] that link dies when its time is over, and two uses at once set one password", async () => {
+    it("[AU25] the link of a new account expires, and two concurrent uses of it set one password", async () => {
       const ann = tokenOf((await identity.accounts.create(root.call(), { username: "ann" })).setupUrl ?? "");
       const codes = await Promise.all([codeOf(complete({ token: ann })), codeOf(complete({ token: ann, password: "another password" }))]);
       expect(codes.sort()).toEqual(["done", "link_expired"]);
@@ -162,7 +162,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(complete({ token: bob }))).toBe("link_expired");
     });
 
-    it("[AU34] a new link for an account that has a password replaces it and ends its sessions, once it is used", async () => {
+    it("[AU34] a reset link replaces the password and ends the sessions when it is used", async () => {
       const ann = await newPerson(identity, root, "ann");
       const link = await identity.passwordReset.createLink("ANN");
       expect(link).toMatchObject({ username: "ann", disabled: false });
@@ -174,7 +174,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(signedIn(identity, "ann"))).toBe("unauthenticated");
     });
 
-    it("[AU34] a newer link ends an older one, a link ends with its time, and an account that is not there has none", async () => {
+    it("[AU34] a newer link invalidates an older one, a link expires, and no account means no link", async () => {
       await newPerson(identity, root, "ann");
       const [older, newer] = [await identity.passwordReset.createLink("ann"), await identity.passwordReset.createLink("ann")];
       expect(await codeOf(complete({ token: tokenOf(older?.url ?? "") }))).toBe("link_expired");
@@ -186,11 +186,11 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await identity.passwordReset.createLink("ann")).toMatchObject({ disabled: true });
     });
 
-    it("[AU25] an account with a password comes without a link", async () => {
+    it("[AU25] an account created with a password comes without a link", async () => {
       expect(await identity.accounts.create(root.call(), { username: "ann", password })).not.toHaveProperty("setupUrl");
     });
 
-    it("[AU20] of many that make the same username at once one wins, in whatever partition", async () => {
+    it("[AU20] of concurrent creations of the same username in any partition, one succeeds", async () => {
       const codes = await Promise.all(
         Array.from({ length: 12 }, (_, at) => codeOf(identity.accounts.create(root.call(), { username: "ann", displayName: `Ann ${at}` }))),
       );
@@ -199,14 +199,14 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(identity.accounts.create(root.call(), { username: "root" }))).toBe("already_exists");
     });
 
-    it("[AU20] a username stays taken for ever, also when its account is disabled", async () => {
+    it("[AU20] a username stays taken for ever, even if its account is disabled", async () => {
       await newPerson(identity, root, "ann");
       await identity.accounts.update(root.call(), "ann", { disabled: true });
       store.clock.nowMs += 365 * 86_400_000;
       expect(await codeOf(identity.accounts.create(root.call(), { username: "ann" }))).toBe("already_exists");
     });
 
-    it("[AU20] an e-mail address belongs to one account, in any case, and is free again when it is given up", async () => {
+    it("[AU20] an e-mail address belongs to one account, in any case, and is free after it is cleared", async () => {
       await identity.accounts.create(root.call(), { username: "ann", email: "A@example.org", password });
       const refused = identity.accounts.create(root.call(), { username: "bob", email: "a@EXAMPLE.org" });
       await expect(refused).rejects.toMatchObject({ code: "already_exists", facts: { errors: [{ pointer: "/email" }] } });
@@ -218,14 +218,14 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(identity.ownAccount.update(ann.call(), { email: "A@example.org" }))).toBe("already_exists");
     });
 
-    it("[AU20] a claim whose account never came is free after a minute", async () => {
+    it("[AU20] a claim whose account was never created is free after a minute", async () => {
       await identity.directory.claim("username", "ann", "usr_01HZZZZZZZ00ZZZZZZZZZZZZZZ", async () => false);
       expect(await codeOf(identity.accounts.create(root.call(), { username: "ann" }))).toBe("already_exists");
       store.clock.nowMs += 60_000;
       expect(await codeOf(identity.accounts.create(root.call(), { username: "ann" }))).toBe("done");
     });
 
-    it("[AU21] every account has its own workspace of type user from its first moment", async () => {
+    it("[AU21] every account has its own workspace of type user from its creation", async () => {
       const ann = await newPerson(identity, root, "ann");
       await identity.accounts.create(root.call(), { username: "bob", displayName: "Bob B.", password });
       const bob = await signedIn(identity, "bob");
@@ -242,7 +242,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       }
     });
 
-    it("[AU21] a creation that dies at any write leaves no account without its workspace", async () => {
+    it("[AU21] a creation killed at any write leaves no account without its workspace", async () => {
       for (let dieAt = 1; dieAt <= 2; dieAt += 1) {
         for (const when of ["before", "after"] as const) {
           const username = `ann${dieAt}${when}`;
@@ -260,7 +260,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       }
     });
 
-    it("[AU22] disabling an account stops its sessions at once; enabling it does not bring them back", async () => {
+    it("[AU22] disabling an account ends its sessions at once, and enabling does not restore them", async () => {
       identity.access.start();
       await identity.access.ready();
       const ann = await newPerson(identity, root, "ann");
@@ -283,7 +283,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       identity.access.stop();
     });
 
-    it("[AU22] an operator who is demoted is none on the next request", async () => {
+    it("[AU22] a demoted operator has no operator rights on the next request", async () => {
       await identity.accounts.create(root.call(), { username: "ann", password, operator: true });
       const ann = await signedIn(identity, "ann");
       expect(ann.principal).toMatchObject({ operator: true });
@@ -303,7 +303,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await codeOf(identity.accounts.update(root.call(), "nobody", { disabled: true }))).toBe("not_found");
     });
 
-    it("[AU27] operators who take each other down at once leave one", async () => {
+    it("[AU27] of operators that demote each other at once, one remains", async () => {
       for (const change of [{ disabled: true }, { operator: false }]) {
         const username = "disabled" in change ? "ann" : "bob";
         await identity.accounts.create(root.call(), { username, password, operator: true });
@@ -321,7 +321,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       }
     });
 
-    it("[AU27] accounts are listed newest first over all partitions, by words and by state, page by page", async () => {
+    it("[AU27] accounts are listed newest first over all partitions, by words and state, page by page", async () => {
       for (let at = 0; at < 9; at += 1) {
         store.clock.nowMs += 10;
         await identity.accounts.create(root.call(), { username: `person-${at}`, displayName: at % 2 === 0 ? "Even Person" : "Odd Person" });
@@ -342,7 +342,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await found({ q: "even", disabled: false })).toHaveLength(4);
     });
 
-    it("[AU30] what a credential is: a session or a key, and how many workspaces it sees", async () => {
+    it("[AU30] /auth/me shows whether the credential is a session or a key, and counts its workspaces", async () => {
       const team = await identity.workspaces.create(root.call(), { name: "Team", type: "team" });
       expect(await identity.ownAccount.get(root.call())).toEqual({
         username: "root",
@@ -368,7 +368,7 @@ describe.each(stores)("accounts on the %s store", (_name, open) => {
       expect(await identity.ownAccount.get(root.call())).toMatchObject({ displayName: "The Root" });
     });
 
-    it("[AU31] what happens to accounts is in the audit stream", async () => {
+    it("[AU31] changes of accounts are in the audit stream", async () => {
       await identity.accounts.create(root.call(), { username: "ann" });
       await identity.accounts.update(root.call(), "ann", { disabled: true });
       const events = auditOf(identity).filter((line) => line.username === "ann");

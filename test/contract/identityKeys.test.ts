@@ -41,7 +41,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
   const use = (key: string) => codeOf(identity.authenticator.authenticate({ apiKey: key }));
   const workspaceOf = async (person: Person) => (await identity.workspaces.list(person.call(), {})).workspaces[0]?.workspaceId as never;
 
-  it("[AU11] the text of a key is in the answer that makes it and nowhere after", async () => {
+  it("[AU11] the text of a key is in the answer that makes it and nowhere else", async () => {
     const created = await identity.createKey(root.call(), { name: "Build", description: "for the pipeline", scopes: ["articles:read"] });
     const { key, ...rest } = created;
     expect(key).toMatch(/^svc_/);
@@ -65,7 +65,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(JSON.stringify(shown)).not.toContain(key.slice(13));
   });
 
-  it("[AU11] a key acts for the account that made it, with its limits and never as operator", async () => {
+  it("[AU11] a key acts for its account, within its limits and never as operator", async () => {
     const workspaceId = await workspaceOf(root);
     const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
     const { principal, keyId } = await newKey(identity, root, { scopes: ["articles:read"], workspaceIds: [workspaceId], expiresAt });
@@ -83,7 +83,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(full.principal).not.toHaveProperty("scopes");
   });
 
-  it("[AU10] what is not a key of this store is refused", async () => {
+  it("[AU10] a text that is not a key of this store is refused", async () => {
     const text = createApiKeyText();
     for (const key of [text, `${text.slice(0, -1)}x`, "", "svc_", "x".repeat(10_000), root.accessToken])
       expect(await use(key)).toBe("unauthenticated");
@@ -91,14 +91,14 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await codeOf(identity.authenticator.authenticate({}))).toBe("unauthenticated");
   });
 
-  it("[AU10] a hash that leads to a key which does not have it proves nothing", async () => {
+  it("[AU10] a directory entry that leads to a key with another hash authenticates nobody", async () => {
     const { keyId } = await newKey(identity, root);
     const text = createApiKeyText();
     await identity.directory.claim(keyHashSpace, hashSecretText(text), keyId, async () => true);
     expect(await use(text)).toBe("unauthenticated");
   });
 
-  it("[AU12] a revoked key is refused on the very next request, and on other nodes as well", async () => {
+  it("[AU12] a revoked key is refused on the next request, at other nodes too", async () => {
     const otherNode = await createIdentity(store);
     const { key, keyId } = await newKey(identity, root);
     expect(await codeOf(otherNode.authenticator.authenticate({ apiKey: key }))).toBe("done");
@@ -110,7 +110,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     await otherNode.keyUse.settled();
   });
 
-  it("[AU12] revoking again answers the same, and two at once both answer", async () => {
+  it("[AU12] revoking again gives the same answer, and two concurrent revocations both succeed", async () => {
     const { keyId } = await newKey(identity, root);
     await identity.keyUse.settled();
     const both = await Promise.all([identity.keys.revoke(root.call(), keyId), identity.keys.revoke(root.call(), keyId)]);
@@ -138,7 +138,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(auditOf(identity).filter((line) => line.event === "key.revoked")).toHaveLength(1);
   });
 
-  it("[AU12] a key may revoke itself; another one only with keys:manage", async () => {
+  it("[AU12] a key may revoke itself, and another key only with keys:manage", async () => {
     const plain = await newKey(identity, root, { scopes: ["articles:read"] });
     const other = await newKey(identity, root, { scopes: ["articles:read"] });
     const manager = await newKey(identity, root, { scopes: manage });
@@ -151,7 +151,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await use(other.key)).toBe("key_revoked");
   });
 
-  it("[AU13] a key ends at its expiry by store time, whether or not anybody noted it", async () => {
+  it("[AU13] a key ends at its expiry by store time, whether or not the expiry is recorded", async () => {
     const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
     const { key, keyId } = await newKey(identity, root, { expiresAt });
     store.clock.nowMs += 999;
@@ -165,7 +165,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await listed("active")).toEqual([]);
   });
 
-  it("[AU13] the due row of the expiry records it", async () => {
+  it("[AU13] a due row records the expiry of a key", async () => {
     const { keyId } = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
     store.clock.nowMs += 1000;
     identity.pump.start();
@@ -175,7 +175,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await codeOf(identity.keys.revoke(root.call(), keyId))).toBe("invalid_transition");
   });
 
-  it("[AU13] an expiry must lie in the future", async () => {
+  it("[AU13] an expiry must be in the future", async () => {
     for (const nowMs of [store.clock.nowMs, store.clock.nowMs - 1]) {
       const refused = identity.createKey(root.call(), { name: "late", expiresAt: new Date(nowMs).toISOString() });
       await expect(refused).rejects.toMatchObject({ code: "validation_failed", facts: { errors: [{ pointer: "/expiresAt" }] } });
@@ -183,7 +183,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
   });
 
-  it("[AU14] over all scopes no key makes another that can do more than itself", async () => {
+  it("[AU14] over all scopes, no key makes another with more rights than its own", async () => {
     const identityWithRoom = await createIdentity(store, { limits: { "keys.active": 1000 } });
     const create = (call: ReturnType<Person["call"]>, scopes?: Scope[]) =>
       codeOf(identityWithRoom.createKey({ ...call, limits: identityWithRoom.limits }, { name: "made", scopes }));
@@ -209,7 +209,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     await identityWithRoom.keyUse.settled();
   });
 
-  it("[AU14] a key limited in workspaces and time hands on no more", async () => {
+  it("[AU14] a key limited in workspaces and time makes only keys with the same limits", async () => {
     const ann = await newPerson(identity, root, "ann");
     const mine = await workspaceOf(root);
     const foreign = await workspaceOf(ann);
@@ -228,7 +228,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(made).toMatchObject({ createdBy: "root", workspaceIds: [mine], expiresAt });
   });
 
-  it("[AU14] a workspace that the caller cannot see cannot be named, and looks like one that is missing", async () => {
+  it("[AU14] a workspace that the caller cannot see is refused as if it were missing", async () => {
     const ann = await newPerson(identity, root, "ann");
     const foreign: string = await workspaceOf(ann);
     const refusals = await Promise.all(
@@ -245,7 +245,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(refusals[1]).toEqual(refusals[0]);
   });
 
-  it("[AU15] scopes are a list of at least one name; absent means full access; duplicates are folded", async () => {
+  it("[AU15] scopes have at least one name, duplicates are removed, and absent means full access", async () => {
     for (const scopes of [[], null, "articles:read", ["articles:delete"], [["articles:read"]], { 0: "articles:read", length: 1 }, [null]]) {
       expect([scopes, CreateApiKeyRequest.safeParse({ name: "x", scopes }).success]).toEqual([scopes, false]);
     }
@@ -258,7 +258,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await identity.createKey(root.call(), { name: "x" })).not.toHaveProperty("scopes");
   });
 
-  it("[AU16] an account never has more active keys than its limit, however many are made at once", async () => {
+  it("[AU16] an account never has more active keys than its limit, under concurrent requests", async () => {
     const limits = { ...identity.limits, "keys.active": 3 };
     const create = () => codeOf(identity.createKey(root.call({ limits }), { name: "x" }));
     const codes = await Promise.all(Array.from({ length: 8 }, create));
@@ -270,7 +270,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await create()).toBe("limit_reached");
   });
 
-  it("[AU16] a key whose time is over makes room before anybody noted its end", async () => {
+  it("[AU16] an expired key makes room even before its expiry is recorded", async () => {
     const limits = { ...identity.limits, "keys.active": 1 };
     await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
     expect(await codeOf(identity.createKey(root.call({ limits }), { name: "x" }))).toBe("limit_reached");
@@ -278,7 +278,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await codeOf(identity.createKey(root.call({ limits }), { name: "x" }))).toBe("done");
   });
 
-  it("[AU16] a key that was refused leaves nothing behind", async () => {
+  it("[AU16] a refused key leaves nothing behind", async () => {
     const limits = { ...identity.limits, "keys.active": 0 };
     const before = await store.contents();
     expect(await codeOf(identity.createKey(root.call({ limits }), { name: "refused key" }))).toBe("limit_reached");
@@ -290,7 +290,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(after).not.toContain("refused key");
   });
 
-  it("[AU17] a key is visible to its account alone, on every operation", async () => {
+  it("[AU17] a key is visible only to its own account, on every operation", async () => {
     const ann = await newPerson(identity, root, "ann");
     const { keyId } = await newKey(identity, root);
     const annsKey = await newKey(identity, ann, { scopes: manage });
@@ -306,7 +306,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect((await identity.keys.get(root.call(), keyId)).apiKey.state).toBe("active");
   });
 
-  it("[AU17] a key without keys:manage still sees itself; a session has no key", async () => {
+  it("[AU17] a key without keys:manage still sees itself, and a session has no key", async () => {
     const key = await newKey(identity, root, { scopes: ["articles:read"] });
     expect((await identity.keys.self(key.call())).apiKey.keyId).toBe(key.keyId);
     expect(await codeOf(identity.keys.self(root.call()))).toBe("not_found");
@@ -328,13 +328,13 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await codeOf(identity.keys.list(root.call(), { state: "active", nextToken: first.nextToken }))).toBe("invalid_next_token");
   });
 
-  it("[AU18] an active key is not deleted", async () => {
+  it("[AU18] an active key cannot be deleted", async () => {
     const { key, keyId } = await newKey(identity, root);
     expect(await codeOf(identity.keys.delete(root.call(), keyId))).toBe("key_active");
     expect(await use(key)).toBe("done");
   });
 
-  it("[AU18] a revoked key, and an expired one, is deleted with its hash and its last use", async () => {
+  it("[AU18] a revoked or expired key is deleted with its hash and its last use", async () => {
     const revoked = await newKey(identity, root, { scopes: ["articles:read"] });
     const expired = await newKey(identity, root, { expiresAt: new Date(store.clock.nowMs + 1000).toISOString() });
     await identity.keyUse.settled();
@@ -351,7 +351,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
   });
 
-  it("[AU18] name and description change under If-Match, and leave the key as it is otherwise", async () => {
+  it("[AU18] name and description change under If-Match and leave the rest of the key unchanged", async () => {
     const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
     const { key, keyId } = await newKey(identity, root, { expiresAt });
     const { revision } = await identity.keys.get(root.call(), keyId);
@@ -366,7 +366,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await use(key)).toBe("key_expired");
   });
 
-  it("[AU19] the last use is noted, at most once a minute, without changing the key", async () => {
+  it("[AU19] the last use is recorded at most once a minute, without changing the entity tag", async () => {
     const { key, keyId } = await newKey(identity, root);
     await identity.keyUse.settled();
     const { apiKey, revision } = await identity.keys.get(root.call(), keyId);
@@ -404,7 +404,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(reads).toBe(1);
   });
 
-  it("[AU19] a request is not held up by a store that takes no writes", async () => {
+  it("[AU19] a store that refuses writes does not delay a request", async () => {
     const { key } = await newKey(identity, root);
     await identity.keyUse.settled();
     const full = await createIdentity(store, {
@@ -415,7 +415,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     await full.keyUse.settled();
   });
 
-  it("[AU22] a disabled account's keys are refused at once, and work again when it is enabled", async () => {
+  it("[AU22] a disabled account's keys are refused at once and work again when it is enabled", async () => {
     const ann = await newPerson(identity, root, "ann");
     const { key } = await newKey(identity, ann);
     await identity.accounts.update(root.call(), "ann", { disabled: true });
@@ -424,7 +424,7 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect(await use(key)).toBe("done");
   });
 
-  it("[AU31] what happens to keys is in the audit stream, without their text", async () => {
+  it("[AU31] changes of keys are in the audit stream, without the text of the key", async () => {
     const { key, keyId } = await newKey(identity, root);
     await identity.keys.update(root.call(), keyId, { name: "Other" });
     await identity.keys.revoke(root.call(), keyId);

@@ -26,7 +26,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
   const bearer = (token: string, by = identity) => codeOf(by.authenticator.authenticate({ bearer: token }));
   const refresh = (refreshToken: string, by = identity) => by.sessions.token(by.callOf(), { grantType: "refresh_token", refreshToken });
 
-  it("[AU4] a refresh token is replaced at every use, and the session goes on", async () => {
+  it("[AU4] a refresh token is replaced at every use, and the session continues", async () => {
     const root = await firstOperator(identity);
     const second = await refresh(root.refreshToken);
     const third = await refresh(second.refreshToken);
@@ -47,7 +47,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await bearer(root.accessToken)).toBe("done");
   });
 
-  it("[AU35] a client that lost the answer asks again and gets it, also after a restart", async () => {
+  it("[AU35] a client that lost the answer asks again and gets it, even after a restart", async () => {
     const root = await firstOperator(identity);
     const lost = await refresh(root.refreshToken);
     store.clock.nowMs += graceMs - 1;
@@ -58,7 +58,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await bearer((await refresh(refreshToken, again)).accessToken, again)).toBe("done");
   });
 
-  it("[AU35] a refresh that the store wrote without answering is finished by asking again", async () => {
+  it("[AU35] a refresh that was stored without an answer is completed by asking again", async () => {
     const root = await firstOperator(identity);
     const cutOff = await createIdentity(store, {
       around: (storage) => ({
@@ -73,7 +73,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await bearer((await refresh(root.refreshToken)).accessToken)).toBe("done");
   });
 
-  it("[AU35] the same successor is answered after the secret key was changed, while the old one is listed", async () => {
+  it("[AU35] the same successor is returned after a change of the secret key, while the old is listed", async () => {
     const root = await firstOperator(identity);
     const lost = await refresh(root.refreshToken);
     const rekeyed = await createIdentity(store, { keys: [newKey, oldKey] });
@@ -82,7 +82,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(createSignedText(deriveSecrets([newKey]).ticketKeys, "refresh").open(next.refreshToken)).toBeDefined();
   });
 
-  it("[AU4] a stolen token that is used after its grace ends the session for both and closes its sockets", async () => {
+  it("[AU4] a stolen token used after its grace ends the session for both and closes its sockets", async () => {
     identity.access.start();
     await identity.access.ready();
     const root = await firstOperator(identity);
@@ -100,7 +100,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     identity.access.stop();
   });
 
-  it("[AU4] a thief who copied the successor within the grace loses the session as soon as both have used it", async () => {
+  it("[AU4] a successor copied within the grace ends the session as soon as both have used it", async () => {
     const root = await firstOperator(identity);
     const owner = await refresh(root.refreshToken);
     const thief = await refresh(root.refreshToken);
@@ -110,7 +110,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await bearer(owner.accessToken)).toBe("unauthenticated");
   });
 
-  it("[AU4] a token older than the one before the current ends the session at once, even within the grace", async () => {
+  it("[AU4] a token older than the predecessor ends the session at once, even within the grace", async () => {
     const root = await firstOperator(identity);
     const second = await refresh(root.refreshToken);
     await refresh(second.refreshToken);
@@ -118,7 +118,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await bearer(second.accessToken)).toBe("unauthenticated");
   });
 
-  it("[AU35] the grace counts from the first use and is not prolonged by the ones within it", async () => {
+  it("[AU35] the grace counts from the first use, and later uses do not prolong it", async () => {
     const root = await firstOperator(identity);
     await refresh(root.refreshToken);
     store.clock.nowMs += graceMs - 1;
@@ -127,7 +127,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await codeOf(refresh(root.refreshToken))).toBe("unauthenticated");
   });
 
-  it("[AU35] within the grace a session that has ended, or whose account is disabled, stays shut", async () => {
+  it("[AU35] within the grace, an ended session or a disabled account stays closed", async () => {
     const root = await firstOperator(identity);
     const ann = await newPerson(identity, root, "ann");
     await refresh(ann.refreshToken);
@@ -138,7 +138,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     expect(await codeOf(refresh(root.refreshToken))).toBe("unauthenticated");
   });
 
-  it("[AU4] an invented token ends nobody's session", async () => {
+  it("[AU4] an invented token ends no session", async () => {
     const root = await firstOperator(identity);
     const sessionId = root.principal.kind === "session" ? root.principal.sessionId : "";
     const payload = Buffer.from(JSON.stringify([sessionId, 1, "x"])).toString("base64url");
@@ -149,7 +149,7 @@ describe.each(stores)("refresh tokens on the %s store", (_name, open) => {
     await refresh(root.refreshToken);
   });
 
-  it("[AU4] a refresh token ends by store time, and its session with it", async () => {
+  it("[AU4] a refresh token expires by store time, and its session with it", async () => {
     const root = await firstOperator(identity);
     store.clock.nowMs += 29 * 86_400_000;
     const later = await refresh(root.refreshToken);

@@ -116,7 +116,7 @@ describe("identity over REST", () => {
     await identity.keyUse.settled();
   });
 
-  it("[AU24] a used link answers 410, and the page that takes links is there", async () => {
+  it("[AU24] a used link answers 410, and the setup page exists", async () => {
     const again = await call("POST", "/auth/setup", { body: { token: "first.x", username: "eve", password } });
     expect([again.status, again.body.code]).toEqual([410, "link_expired"]);
     const page = await call("GET", "/setup");
@@ -152,7 +152,7 @@ describe("identity over REST", () => {
     });
   });
 
-  it("[AU12] the life of a key: made, used, revoked, refused on the next request, deleted", async () => {
+  it("[AU12] a key is made, used, revoked, refused on the next request, and deleted", async () => {
     const created = await call("POST", "/api-keys", { body: { name: "Build", scopes: ["keys:manage"] }, headers: bearer(rootToken) });
     const { keyId, key } = created.body;
     expect([created.status, created.headers.get("location")]).toEqual([201, `/api-keys/${keyId}`]);
@@ -170,7 +170,7 @@ describe("identity over REST", () => {
     expect((await call("GET", `/api-keys/${keyId}`, { headers: bearer(rootToken) })).status).toBe(404);
   });
 
-  it("[AU15] the scopes of a request are held to their form on the wire", async () => {
+  it("[AU15] the scopes of a request must have the documented form", async () => {
     for (const scopes of [[], null, "articles:read", { 0: "articles:read", length: 1 }, ["articles:delete"], ["articles:read", null]]) {
       const { status } = await call("POST", "/api-keys", { body: { name: "x", scopes }, headers: bearer(rootToken) });
       expect([scopes, status]).toEqual([scopes, 422]);
@@ -179,7 +179,7 @@ describe("identity over REST", () => {
     expect([unknown.status, unknown.body.code]).toEqual([422, "unknown_field"]);
   });
 
-  it("[AU14] a key that tries to make more than itself is refused on the wire, and nothing is made", async () => {
+  it("[AU14] a key cannot make a key with more rights over REST, and nothing is made", async () => {
     const headers = apiKey(
       (await call("POST", "/api-keys", { body: { name: "m", scopes: ["keys:manage", "articles:read"] }, headers: bearer(rootToken) })).body
         .key,
@@ -199,7 +199,7 @@ describe("identity over REST", () => {
     expect([lacking.status, lacking.body.code, lacking.body.missingScopes]).toEqual([403, "insufficient_scope", ["keys:manage"]]);
   });
 
-  it("[AU11] an idempotent repeat gives the same secret again, and the store alone does not hold it", async () => {
+  it("[AU11] an idempotent repeat returns the same secret, which the store alone does not contain", async () => {
     const headers = { ...bearer(rootToken), "idempotency-key": "once and only once" };
     const twice = async (path: string, body: object) =>
       [await call("POST", path, { body, headers }), await call("POST", path, { body, headers })] as const;
@@ -230,7 +230,7 @@ describe("identity over REST", () => {
     }
   });
 
-  it("[AU25] an operator makes accounts; their link sets a password once; others may not", async () => {
+  it("[AU25] operators make accounts, their link sets a password once, and others may not", async () => {
     const created = await call("POST", "/accounts", { body: { username: "Linked", displayName: "L" }, headers: bearer(rootToken) });
     expect([created.status, created.body.username]).toEqual([201, "linked"]);
     const token = new URLSearchParams(new URL(created.body.setupUrl).hash.slice(1)).get("token");
@@ -250,13 +250,13 @@ describe("identity over REST", () => {
     expect([twice.status, twice.body.code]).toEqual([409, "already_exists"]);
   });
 
-  it("[AU6] logout answers 204 and the session is over", async () => {
+  it("[AU6] logout answers 204 and ends the session", async () => {
     const headers = await person("leaving");
     expect((await call("POST", "/auth/logout", { headers })).status).toBe(204);
     expect((await call("GET", "/auth/me", { headers })).status).toBe(401);
   });
 
-  it("[AU9] a ticket is made for what the caller can see", async () => {
+  it("[AU9] a ticket is issued only for a resource that the caller can see", async () => {
     const headers = await person("viewer");
     const { workspaceId } = (await call("GET", "/workspaces", { headers })).body.workspaces[0];
     const made = await call("POST", "/auth/stream-ticket", { body: { resource: `workspace:${workspaceId}` }, headers });
@@ -268,7 +268,7 @@ describe("identity over REST", () => {
     expect(foreign.status).toBe(404);
   });
 
-  it("[WS5] members over the wire: added, changed, refused, removed", async () => {
+  it("[WS5] members are added, changed, refused and removed over REST", async () => {
     const [owner, other] = [await person("owner"), await person("other")];
     const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
     const path = `/workspaces/${workspaceId}/members`;
@@ -295,7 +295,7 @@ describe("identity over REST", () => {
     expect((await call("GET", `/workspaces/${workspaceId}`, { headers: other })).status).toBe(404);
   });
 
-  it("[WS2] a foreign workspace and a missing one give answers that differ in nothing but the request", async () => {
+  it("[WS2] answers for a foreign and a missing workspace differ only in the request", async () => {
     const [owner, stranger] = [await person("keeper"), await person("stranger")];
     const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
     const missing = `${workspaceId.slice(0, -1)}${workspaceId.endsWith("0") ? "1" : "0"}`;
@@ -316,7 +316,7 @@ describe("identity over REST", () => {
     }
   });
 
-  it("[AU33] hostile input on every route is refused as the caller's fault, and changes nothing", async () => {
+  it("[AU33] hostile input on every route is refused with a 4xx status and changes nothing", async () => {
     const headers = await person("victim");
     const { workspaceId } = (await call("GET", "/workspaces", { headers })).body.workspaces[0];
     const { keyId } = (await call("POST", "/api-keys", { body: { name: "k" }, headers })).body;

@@ -37,7 +37,7 @@ describe.each(stores)("secrets on the %s store", (_name, open) => {
     await store.close();
   });
 
-  it("[AU11] keys, tokens, tickets, links and passwords leave no trace in the store and in the log", async () => {
+  it("[AU11] keys, tokens, tickets, links and passwords leave no trace in the store and the log", async () => {
     const secrets: string[] = [password, "another password"];
     const prepared = await identity.installation.prepare();
     if (prepared.kind === "link") secrets.push(prepared.url.split("first.")[1] ?? "");

@@ -34,7 +34,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
   const signIn = (username: string, given = password) =>
     identity.sessions.token(identity.callOf(), { grantType: "password", username, password: given });
 
-  it("[AU1] a password opens a session: an access token that works and a refresh token", async () => {
+  it("[AU1] a password opens a session with a working access token and a refresh token", async () => {
     await firstOperator(identity, "root");
     const answer = await signIn("ROOT");
     expect(answer).toMatchObject({ tokenType: "Bearer", expiresIn: 900 });
@@ -48,7 +48,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     });
   });
 
-  it("[AU1] an unknown username, a wrong password, a disabled account and one without a password are refused alike", async () => {
+  it("[AU1] unknown username, wrong password, disabled and passwordless account are refused alike", async () => {
     const root = await firstOperator(identity);
     await newPerson(identity, root, "off");
     await identity.accounts.update(root.call(), "off", { disabled: true });
@@ -69,7 +69,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(messages.size).toBe(1);
   });
 
-  it("[AU3] an access token ends by store time", async () => {
+  it("[AU3] an access token expires by store time", async () => {
     const root = await firstOperator(identity);
     store.clock.nowMs += 15 * 60_000;
     expect(await bearer(root.accessToken)).toBe("done");
@@ -77,7 +77,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await bearer(root.accessToken)).toBe("token_expired");
   });
 
-  it("[AU5] sessions, refresh tokens and tickets outlive a restart of the server", async () => {
+  it("[AU5] sessions, refresh tokens and tickets remain valid after a restart", async () => {
     const root = await firstOperator(identity);
     const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
     const { ticket } = await identity.tickets.issue(root.call(), `workspace:${workspaceId}`);
@@ -88,7 +88,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await bearer((await refresh(root.refreshToken, again)).accessToken, again)).toBe("done");
   });
 
-  it("[AU6] logout ends the session at once: access token, refresh token and tickets", async () => {
+  it("[AU6] logout ends the session at once, with access token, refresh token and tickets", async () => {
     const root = await firstOperator(identity);
     const other = await signedIn(identity, "root");
     const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
@@ -100,7 +100,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await bearer(other.accessToken)).toBe("done");
   });
 
-  it("[AU26] a new password needs the current one, ends every other session and keeps the one that asks", async () => {
+  it("[AU26] a new password requires the current one and ends every other session", async () => {
     const root = await firstOperator(identity);
     const others = [await signedIn(identity, "root"), await signedIn(identity, "root")];
     const change = (currentPassword: string) => identity.ownAccount.update(root.call(), { password: "a new password", currentPassword });
@@ -117,7 +117,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     await signIn("root", "a new password");
   });
 
-  it("[AU26] a session that begins with the old password while it is changed does not outlive the change", async () => {
+  it("[AU26] a session opened with the old password during its change does not survive the change", async () => {
     const root = await firstOperator(identity);
     // The other node has checked the old password and is about to write its session when the change comes.
     const late = await createIdentity(store, {
@@ -136,7 +136,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await bearer(root.accessToken)).toBe("done");
   });
 
-  it("[AU26] of two who change the password at once with the same current one, one does", async () => {
+  it("[AU26] of two concurrent changes with the same current password, one succeeds", async () => {
     const sessions = [await firstOperator(identity), await signedIn(identity, "root")];
     const codes = await Promise.all(
       sessions.map((session, at) =>
@@ -146,7 +146,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(codes.sort()).toEqual(["done", "unauthenticated"]);
   });
 
-  it("[AU8] a ticket opens its one resource, as often as wanted, until it expires", async () => {
+  it("[AU8] a ticket opens its one resource, any number of times, until it expires", async () => {
     const root = await firstOperator(identity);
     const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
     const resource = `workspace:${workspaceId}`;
@@ -161,7 +161,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await codeOf(identity.tickets.verify(ticket, resource))).toBe("token_expired");
   });
 
-  it("[AU8] keys, tokens and invented texts are no tickets", async () => {
+  it("[AU8] keys, tokens and invented texts are not tickets", async () => {
     const root = await firstOperator(identity);
     const key = await newKey(identity, root);
     for (const text of ["", "tkt_", "tkt_a.b", root.accessToken, key.key, root.refreshToken, `tkt_${root.refreshToken}`]) {
@@ -169,7 +169,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     }
   });
 
-  it("[AU8] a ticket dies with the key behind it, and never outlives it", async () => {
+  it("[AU8] a ticket ends with the key behind it and never later", async () => {
     const root = await firstOperator(identity);
     const workspaceId = (await identity.workspaces.list(root.call(), {})).workspaces[0]?.workspaceId ?? "";
     const resource = `workspace:${workspaceId}`;
@@ -182,7 +182,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await codeOf(identity.tickets.verify(ticket.ticket, resource))).toBe("key_revoked");
   });
 
-  it("[AU9] a ticket needs the scope of its resource, and a resource that the caller can see", async () => {
+  it("[AU9] a ticket requires the scope of its resource, and a resource that the caller can see", async () => {
     const root = await firstOperator(identity);
     const ann = await newPerson(identity, root, "ann");
     const annsId = (await identity.workspaces.list(ann.call(), {})).workspaces[0]?.workspaceId ?? "";
@@ -196,7 +196,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await issue(ann.call(), `workspace:${annsId}`)).toBe("done");
   });
 
-  it("[AU9] a ticket for an article is given to who can see its workspace", async () => {
+  it("[AU9] a ticket for an article is issued to callers that can see its workspace", async () => {
     const articleId = "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
     let workspaceId = "";
     const withArticle = await createIdentity(store, {
@@ -211,7 +211,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     await withArticle.keyUse.settled();
   });
 
-  it("[AU31] sign-in, its refusal and its end are in the audit stream", async () => {
+  it("[AU31] sign-ins, refused sign-ins and sign-outs are in the audit stream", async () => {
     const root = await firstOperator(identity);
     await codeOf(signIn("root", "wrong password"));
     await identity.sessions.logout(root.call());

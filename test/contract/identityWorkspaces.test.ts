@@ -49,7 +49,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
   const roleOf = async (person: { principal: Person["principal"] }, workspaceId = team) =>
     (await identity.resolver.resolve(person.principal, "workspace", workspaceId, { deleted: false }))?.role;
 
-  it("[WS1] a workspace belongs to who made it, and is listed at once", async () => {
+  it("[WS1] a workspace belongs to its creator and is listed at once", async () => {
     store.clock.nowMs += 1;
     const created = await identity.workspaces.create(ann.call(), { name: "News", type: "team", settings: { tone: "dry" } });
     expect(created).toEqual({
@@ -94,7 +94,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(identity.workspaces.list(bob.call(), { nextToken: first.nextToken }))).toBe("invalid_next_token");
   });
 
-  it("[WS2] a workspace of others and one that is missing look alike, to an operator too", async () => {
+  it("[WS2] a foreign and a missing workspace get the same answer, even for an operator", async () => {
     for (const person of [root, bob]) {
       for (const id of [team, missingId]) {
         expect(await roleOf(person, id)).toBeUndefined();
@@ -109,13 +109,13 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     for (const id of ["", "x", "ws_x", `${team}x`, "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ"]) expect(await roleOf(ann, id)).toBeUndefined();
   });
 
-  it("[WS2] the role in the workspace decides: owner, admin, member", async () => {
+  it("[WS2] the role in the workspace decides what is allowed: owner, admin, member", async () => {
     await add(ann, "bob");
     await add(ann, "root", "admin");
     expect([await roleOf(ann), await roleOf(root), await roleOf(bob)]).toEqual(["owner", "admin", "write"]);
   });
 
-  it("[WS2] an article is seen by who sees its workspace", async () => {
+  it("[WS2] an article is visible to everyone who can see its workspace", async () => {
     const articleId = "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
     const withArticle = await createIdentity(store, {
       locateArticle: async (id, { deleted }) => (id === articleId && deleted ? { workspaceId: team } : undefined),
@@ -128,7 +128,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await resolve(ann, "art_ZZ", true)).toBeUndefined();
   });
 
-  it("[WS3] settings are merged, name and settings change under If-Match, and nothing changes for nothing", async () => {
+  it("[WS3] settings are merged under If-Match, and an empty change keeps the entity tag", async () => {
     const { revision } = await identity.workspaces.get(ann.call(), team);
     const update = (request: object, ifMatch?: number) =>
       identity.workspaces.update(ann.call(ifMatch === undefined ? {} : { ifMatch: [`"r${ifMatch}"`] }), team, request);
@@ -146,7 +146,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect((await identity.workspaces.get(ann.call(), team)).revision).toBe(revision + 2);
   });
 
-  it("[WS3] settings stay within the limits, however they are pieced together", async () => {
+  it("[WS3] settings stay within their limits, in whatever pieces they are sent", async () => {
     const half = "x".repeat(40 * 1024);
     await identity.workspaces.update(ann.call(), team, { settings: { a: half } });
     const refused = identity.workspaces.update(ann.call(), team, { settings: { b: half } });
@@ -160,7 +160,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect((await identity.workspaces.get(ann.call(), team)).workspace.settings).toEqual({ a: half });
   });
 
-  it("[WS3] many changes at once are all made", async () => {
+  it("[WS3] of many concurrent changes none is lost", async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => identity.workspaces.update(ann.call(), team, { settings: { [`key${at}`]: at } })),
     );
@@ -168,7 +168,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(Object.keys(settings)).toHaveLength(20);
   });
 
-  it("[WS4] a member is added by name, sees the workspace at once, and is added once", async () => {
+  it("[WS4] a member is added by username, once, and sees the workspace at once", async () => {
     expect(await add(ann, "bob")).toEqual({ workspaceId: team, member: { username: "bob", role: "member", type: "direct" } });
     expect((await listed(bob))[0]).toBe(team);
     expect(await codeOf(add(ann, "bob", "admin"))).toBe("already_exists");
@@ -198,14 +198,14 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(list({ limit: 101 }))).toBe("validation_failed");
   });
 
-  it("[WS4] many members added at once are all there", async () => {
+  it("[WS4] members added at the same time are all stored", async () => {
     const names = ["c1", "c2", "c3", "c4", "c5", "c6"];
     for (const name of names) await newPerson(identity, root, name);
     await Promise.all(names.map((name) => add(ann, name)));
     expect((await identity.members.list(ann.call(), team, {})).collaborators.map((member) => member.username)).toEqual(["ann", ...names]);
   });
 
-  it("[WS5] the owner is neither changed nor removed: there is always one", async () => {
+  it("[WS5] the owner cannot be changed or removed, so there is always one", async () => {
     await add(ann, "bob", "admin");
     for (const caller of [ann, bob]) {
       expect(await codeOf(identity.members.update(caller.call(), team, "ann", "member"))).toBe("last_owner");
@@ -215,7 +215,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await roleOf(ann)).toBe("owner");
   });
 
-  it("[WS5] an administrator changes roles; the same role again changes nothing", async () => {
+  it("[WS5] an administrator changes roles, and setting the same role changes nothing", async () => {
     await add(ann, "bob");
     const { revision } = await identity.workspaces.get(ann.call(), team);
     expect(await identity.members.update(ann.call(), team, "bob", "member")).toEqual({ username: "bob", role: "member", type: "direct" });
@@ -225,7 +225,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(identity.members.update(ann.call(), team, "nobody", "admin"))).toBe("not_found");
   });
 
-  it("[WS6] a member may leave, and may do nothing to others", async () => {
+  it("[WS6] a member may leave and may change nothing for others", async () => {
     await add(ann, "bob");
     await add(ann, "root");
     expect(await codeOf(add(bob, "root"))).toBe("insufficient_role");
@@ -240,7 +240,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(identity.members.remove(ann.call(), team, "root"))).toBe("not_found");
   });
 
-  it("[WS7] every change of a member states its fact in its own commit, and the fact reaches who listens", async () => {
+  it("[WS7] every member change has its access fact in its commit, and subscribers receive it", async () => {
     identity.access.start();
     await identity.access.ready();
     const batches: number[] = [];
@@ -264,7 +264,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     ]);
   });
 
-  it("[WS7] the list follows the members though the node dies after the commit", async () => {
+  it("[WS7] the list of workspaces follows the members even if the node dies after the commit", async () => {
     // Write 1 is the commit of the change itself; what comes after brings the list in line.
     for (const dieAt of [1, 2, 3]) {
       const change = (await roleOf(bob)) === undefined ? "add" : "remove";
@@ -287,7 +287,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     }
   });
 
-  it("[WS7] a change that is done leaves no row behind", async () => {
+  it("[WS7] a completed change leaves no row behind", async () => {
     const before = (await identity.storage.due.stats()).rows;
     await add(ann, "bob");
     await identity.members.remove(ann.call(), team, "bob");
@@ -295,7 +295,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect((await identity.storage.due.stats()).rows).toBe(before);
   });
 
-  it("[WS7] added and removed at once, the list ends as the members are", async () => {
+  it("[WS7] after a concurrent add and remove, the list agrees with the members", async () => {
     for (let round = 0; round < 10; round += 1) {
       await codeOf(add(ann, "bob"));
       const other = await createIdentity(store);
@@ -310,7 +310,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     }
   });
 
-  it("[WS8] a key limited to workspaces reaches and lists those and no other", async () => {
+  it("[WS8] a key limited to workspaces reaches and lists only those", async () => {
     const own = (await listed(ann)).at(-1) ?? "";
     const key = await newKey(identity, ann, { workspaceIds: [team as never] });
     expect(await roleOf(key, team)).toBe("owner");
@@ -322,7 +322,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(add(key, "bob"))).toBe("done");
   });
 
-  it("[WS8] a key limited to workspaces makes no other one, which would lie beyond its limit", async () => {
+  it("[WS8] a key limited to workspaces cannot create another workspace", async () => {
     const before = await listed(ann);
     const key = await newKey(identity, ann, { workspaceIds: [team as never] });
     expect(await codeOf(identity.workspaces.create(key.call(), { name: "Beyond", type: "team" }))).toBe("insufficient_permission");
@@ -331,7 +331,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await codeOf(identity.workspaces.create(wide.call(), { name: "Within", type: "team" }))).toBe("done");
   });
 
-  it("[WS8] a key loses a workspace with its account's membership", async () => {
+  it("[WS8] a key loses a workspace when its account loses the membership", async () => {
     await add(ann, "bob");
     const key = await newKey(identity, bob, { workspaceIds: [team as never] });
     expect(await roleOf(key)).toBe("write");
@@ -340,7 +340,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await listed(key)).toEqual([]);
   });
 
-  it("[WS9] the workspace's record decides: a way that is left over shows nothing", async () => {
+  it("[WS9] the workspace's record decides, and a leftover row elsewhere shows nothing", async () => {
     const value = { accountId: bob.principal.accountId, workspaceId: team, workspaceCreatedAt: store.clock.nowMs / 1000 };
     const partition = membershipRecord.partitionOf(membershipRecord.keyOf(value));
     await identity.storage.commit({ partition, records: [{ op: "put", type: membershipRecord, value, replacing: null }] });
@@ -348,7 +348,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect(await roleOf(bob)).toBeUndefined();
   });
 
-  it("[WS10] a counter gives each number once, in the commit that uses it", async () => {
+  it("[WS10] a counter issues each number once, in the commit that uses it", async () => {
     const next = async (): Promise<number> => {
       const stored = await identity.storage.records.get(workspaceRecord, team);
       if (stored === undefined) throw new Error("gone");
@@ -361,7 +361,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect((await identity.workspaces.get(ann.call(), team)).workspace).toMatchObject({ svcArticleCounter: 15, svcBriefCounter: 0 });
   });
 
-  it("[WS14] numbers continue where an older store left them, with the counters still in the workspace record", async () => {
+  it("[WS14] numbers continue from an older store that kept the counters in the workspace record", async () => {
     const stored = await identity.storage.records.get(workspaceRecord, team);
     if (stored === undefined) throw new Error("gone");
     const partition = workspaceRecord.partitionOf(team);

@@ -88,7 +88,7 @@ function eventsIn({ round, approvals }: Pick<RunContext, "round" | "approvals">,
 }
 
 describe("a run", () => {
-  test("[RU1] moves from queued to its end as stated and no other way, on every path and from every stored state", () => {
+  test("[RU1] a run moves from queued to its end only as declared, on every path and from every state", () => {
     const walk = walkMachine<RunContext, RunEvent>({
       kind,
       inputs: [{ ...input }],
@@ -151,7 +151,7 @@ describe("a run", () => {
   const started = find("run.started");
   const paused = [started, begin, complete] as const;
 
-  test("[RU2] what it tells has the shapes of the timeline, in the order in which it happens", () => {
+  test("[RU2] a run's events have the documented shapes, in the order in which they happened", () => {
     const { record, events } = take(
       ...paused,
       decide("apr_1", "approve"),
@@ -181,7 +181,7 @@ describe("a run", () => {
     expect(events[11]).toMatchObject({ data: { articleId: "art_1", chainedRunId: "run_2" } });
   });
 
-  test("[RU3] a decision that was taken early holds when the run comes to the wait, and is taken once", () => {
+  test("[RU3] an early decision takes effect once, when the run reaches that approval", () => {
     const early = take(started, begin, decide("apr_1", "approve"), complete);
     expect(early.record).toMatchObject({ state: "running", context: { at: 1 } });
     expect(() => take(started, decide("apr_1", "approve"), decide("apr_1", "reject"))).toThrow("refused");
@@ -191,7 +191,7 @@ describe("a run", () => {
     });
   });
 
-  test("[RU4] asked for changes the step runs again with the note, towards a decision of its own", () => {
+  test("[RU4] after a request for changes, the step runs again with the note and asks again", () => {
     const { record } = take(...paused, decide("apr_1", "request_changes"));
     expect(record).toMatchObject({ state: "running", context: { at: 0 } });
     expect(record.context.steps[0]).toMatchObject({ status: "pending", feedback: ["request_changes"] });
@@ -203,7 +203,7 @@ describe("a run", () => {
     expect(take(...paused, decide("apr_1", "request_changes"), begin, complete, decide("apr_3", "approve")).record.context.at).toBe(1);
   });
 
-  test("[RU5] a retry goes on where the run failed, and finished steps keep what they made", () => {
+  test("[RU5] a retry continues at the failed step, and finished steps keep their results", () => {
     const failed = [...paused, decide("apr_1", "approve"), begin, find("step.failed")] as const;
     const { record } = take(...failed);
     expect(record).toMatchObject({
@@ -217,13 +217,13 @@ describe("a run", () => {
     expect(() => take(...failed, find("run.retry", { fromStep: "nothing" }))).toThrow("refused");
   });
 
-  test("[RU6] a run that was cancelled while it waited waits again after a retry, and its finished step is not run again", () => {
+  test("[RU6] a run cancelled while waiting waits again after a retry, and reruns no finished step", () => {
     const { record } = take(...paused, find("run.cancel"), find("run.retry", { fromStep: undefined }));
     expect(record).toMatchObject({ state: "paused_for_approval", context: { at: 0 } });
     expect(record.context.steps[0]).toMatchObject({ status: "paused", attempt: 1 });
   });
 
-  test("[API53] a run that was cancelled with its approval left pending waits for that approval again after a retry", () => {
+  test("[API53] a cancelled run whose approval was left pending waits for it again after a retry", () => {
     const { record } = take(...paused, find("run.cancel"));
     // Cancelled runs were stored like this before open approvals expired with their run.
     const approvals = record.context.approvals.map(({ resolvedAtMs: _, ...approval }) => ({ ...approval, state: "pending" as const }));
@@ -238,7 +238,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("[RU7] an interrupted attempt is remembered by what it wrote under, a finished one is not", () => {
+  test("[RU7] an interrupted attempt stays recorded by its client id, and a finished one does not", () => {
     const twice = take(started, begin, begin).record;
     expect(twice.context.steps[0]).toMatchObject({ attempt: 2, writers: [7, 7] });
     expect(take(started, begin, begin, complete).record.context.steps[0]?.writers).toEqual([]);

@@ -15,7 +15,7 @@ const kind: ActorKind<ApiKeyTimes, ApiKeyEvent> = {
   commands: apiKeyCommands,
 };
 
-test("[AC14] every path of an API key: revoked or expired from active, removed from those two, nothing else", () => {
+test("[AC14] on every path, an API key is revoked or expired before it can be removed", () => {
   const moves = new Set<string>();
   const walk = walkMachine<ApiKeyTimes, ApiKeyEvent>({
     kind,
@@ -49,7 +49,7 @@ test("[AC14] every path of an API key: revoked or expired from active, removed f
   ]);
 });
 
-test("[AC14] a key with an end has one timer for it, which revoking cancels and nothing else does", () => {
+test("[AC14] a key with an expiry has one timer for it, which only revoking cancels", () => {
   const turn = { nowMs: startMs, leaseMs: 5000 };
   const born = decideBirth<ApiKeyTimes>(kind, "k", { expiresAtMs: startMs + 1000, name: "robot" }, turn);
   expect(born.next).toMatchObject({

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { machineDocsFolder, toMachineDocs } from "../support/machineDocs.ts";
 
-test("[AC16] the diagrams are those of the machines; `npm run docs:machines` writes them anew", () => {
+test("[AC16] the diagrams agree with the machines; `npm run docs:machines` redraws them", () => {
   const made = toMachineDocs();
   expect(readdirSync(machineDocsFolder).sort()).toEqual([...made.keys()].sort());
   for (const [file, content] of made) expect(readFileSync(join(machineDocsFolder, file), "utf8"), file).toBe(content);
 });
 
-test("[AC16] a diagram shows every state of its machine and fetches nothing", () => {
+test("[AC16] a diagram shows every state of its machine and loads nothing", () => {
   for (const [file, content] of toMachineDocs()) {
     if (file === "publicLink.svg")
       for (const state of ["synced", "pending", "syncing", "retrying", "failed", "snapshot", "unpublished"])

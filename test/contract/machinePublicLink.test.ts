@@ -63,13 +63,13 @@ describe("all paths", () => {
     check: ({ before, event, after }) => moves.add(`${name(before.state)} ${event.type} ${name(after.state)}`),
   });
 
-  test("[AC15] reach every state and take every declared transition", () => {
+  test("[AC15] the paths reach every state and take every declared transition", () => {
     expect(walk.unreachedStates).toEqual(["publishing"]);
     expect(walk.untakenTransitions).toEqual([]);
     expect(walk.paths).toBeGreaterThan(30);
   });
 
-  test("[AC15] the modes move as stated and no other way", () => {
+  test("[AC15] the mode of a public link moves only as declared", () => {
     const modes = [...moves]
       .map((move) => move.split(" ").map((word) => word.replace(/^live\..*/, "live")))
       .filter(([from, , to]) => from !== to);
@@ -83,7 +83,7 @@ describe("all paths", () => {
     ]);
   });
 
-  test("[AC15] the synchronization moves as stated and no other way", () => {
+  test("[AC15] the synchronization of a Live link moves only as declared", () => {
     const within = [...moves].filter((move) => /^live\.\w+ \S+ live\./.test(move) && !move.includes("link.change"));
     expect(within.map((move) => move.replaceAll("live.", "")).sort()).toEqual([
       "failed article.edited pending",
@@ -129,7 +129,7 @@ function createLink() {
   };
 }
 
-test("[AC15] failures are retried after 5 s, 30 s, 2 m, 10 m and 30 m with jitter only added, then given up", () => {
+test("[AC15] failures are retried after 5 s, 30 s, 2, 10 and 30 min plus jitter, then given up", () => {
   const link = createLink();
   let nowMs = startMs + 10_000;
   link.send({ type: "article.edited", revision: 2, nowMs });
@@ -179,7 +179,7 @@ test("[PL19] an edit after the last failed attempt begins a new series of attemp
   expect([link.state, link.sync.attempts, link.sync.nextRetryAtMs]).toEqual(["retrying", 1, failedAtMs + 10_001]);
 });
 
-test("[PL19] an edit that comes while the last attempt runs is followed although that attempt fails", () => {
+test("[PL19] an edit during the last attempt is followed even if that attempt fails", () => {
   const link = createLink();
   link.send({ type: "article.edited", revision: 2, nowMs: startMs + 10_000 });
   const failedAtMs = failSeries(link, startMs + 10_000, { revision: 3 });
@@ -190,7 +190,7 @@ test("[PL19] an edit that comes while the last attempt runs is followed although
   expect(link.sync).not.toHaveProperty("lastError");
 });
 
-test("[AC15] the first edit is followed at once, further ones at most once a second, and none is forgotten", () => {
+test("[AC15] the first edit syncs at once, later edits at most once a second, and none is lost", () => {
   const link = createLink();
   const firstMs = startMs + 5000;
   link.send({ type: "article.edited", revision: 2, nowMs: firstMs });
@@ -208,7 +208,7 @@ test("[AC15] the first edit is followed at once, further ones at most once a sec
   expect([link.state, link.sync.sourceRevision]).toEqual(["pending", 4]);
 });
 
-test("[AC15] the result of a synchronization that was overtaken by a switch of modes changes nothing", () => {
+test("[AC15] a synchronization result that was overtaken by a change of mode changes nothing", () => {
   const link = createLink();
   const nowMs = startMs + 5000;
   link.send({ type: "article.edited", revision: 2, nowMs });

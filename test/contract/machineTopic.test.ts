@@ -62,7 +62,7 @@ function toFacts({ archive, outline, draft, articleId, runs, editedBy, fields }:
   return [archive?.fromStatus, stage(outline), stage(draft), articleId, Object.keys(runs).length, editedBy, fields.thesis];
 }
 
-test("[TO1] a topic moves as the specification states and no other way, on every path and from every stored state", () => {
+test("[TO1] a topic moves only as the specification states, on every path and from every state", () => {
   const statusOf = ({ state }: ActorRecord<TopicContext>) => state as string;
   const moves = new Set<string>();
   const walk = walkMachine<TopicContext, TopicEvent>({
@@ -113,7 +113,7 @@ function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicCont
 const outlined: TopicEvent = { type: "outline.committed", advances: true, step: { runId: "run_1", stepName: "outline" }, ...commit };
 const drafted: TopicEvent = { type: "draft.committed", advances: true, ...commit };
 
-test("[TO2] every move leaves its audit event, also those passed through, with who, what and which revision", () => {
+test("[TO2] every move, also one passed through, leaves an audit event with actor, data, revision", () => {
   const { audit } = take(outlined, { type: "outline.approve", note: "good", ...by }, drafted, {
     type: "draft.requestChanges",
     feedback: "shorter",
@@ -143,7 +143,7 @@ test("[TO2] every move leaves its audit event, also those passed through, with w
   expect(archived.record.context.archive).toBeUndefined();
 });
 
-test("[TO3] an approval belongs to one revision: it is given once, and a later commit or a wish for changes clears it", () => {
+test("[TO3] an approval is given once to one revision, and a later commit or change request clears it", () => {
   const approved = take(outlined, { type: "outline.approve", ...by });
   expect(approved.record.context.outline?.approval).toEqual({ approvedBy: "ada", approvedAtMs: by.nowMs });
   expect(() => take(outlined, { type: "outline.approve", ...by }, { type: "outline.approve", ...by })).toThrow("refused");
@@ -158,7 +158,7 @@ test("[TO3] an approval belongs to one revision: it is given once, and a later c
   }
 });
 
-test("[TO4] text that a checkpoint picked up moves no status", () => {
+test("[TO4] text that only a checkpoint committed changes no status", () => {
   const { record } = take({ ...outlined, advances: false } as TopicEvent, { ...drafted, advances: false } as TopicEvent);
   expect(record.state).toBe("idea");
 });

@@ -33,12 +33,12 @@ const paths = document.paths as Record<string, Record<string, Operation>>;
 const lintMs = 180_000;
 
 describe("OpenAPI", () => {
-  it("[API22] docs/openapi.json is what the contract says (run vitest with -u after a change)", async () => {
+  it("[API22] docs/openapi.json agrees with the contract (run vitest with -u after a change)", async () => {
     await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/openapi.json");
   });
 
   it(
-    "[API43] Redocly finds nothing in the document, not even a warning",
+    "[API43] Redocly reports no error and no warning",
     async () => {
       const { totals, problems } = await lint<Redocly>(["@redocly/cli/bin/cli.js", "lint", "docs/openapi.json", "--format=json"]);
       expect([problems, totals]).toEqual([[], { errors: 0, warnings: 0, ignored: 0 }]);
@@ -47,7 +47,7 @@ describe("OpenAPI", () => {
   );
 
   it(
-    "[API43] Spectral finds nothing in the document, not even a hint",
+    "[API43] Spectral reports no error, no warning and no hint",
     async () => {
       const args = [
         "@stoplight/spectral-cli/dist/index.js",
@@ -61,7 +61,7 @@ describe("OpenAPI", () => {
     lintMs,
   );
 
-  it("[API22] every operation is in it, under its key, with all its answers", () => {
+  it("[API22] the document has every operation under its key, with all its answers", () => {
     for (const [resource, group] of Object.entries(contract)) {
       for (const [name, spec] of Object.entries(group as Record<string, OperationSpec>)) {
         const operation = paths[spec.path]?.[spec.method.toLowerCase()];
@@ -73,7 +73,7 @@ describe("OpenAPI", () => {
     }
   });
 
-  it("[API22] every example is a body that its operation takes", () => {
+  it("[API22] every example is a body that its operation accepts", () => {
     const given = Object.entries(contract).flatMap(([resource, group]) =>
       Object.entries(group as Record<string, OperationSpec>).flatMap(([name, spec]) =>
         spec.example === undefined ? [] : [{ key: `${resource}.${name}`, spec, example: spec.example }],
@@ -88,7 +88,7 @@ describe("OpenAPI", () => {
     }
   });
 
-  it("[API22] what comes in headers is told where it comes", () => {
+  it("[API22] headers of requests and answers are documented where they occur", () => {
     const headersOf = (path: string, method: string, status: number) => {
       const response = paths[path]?.[method]?.responses[status] as { headers?: object; $ref?: string };
       const named =
@@ -103,7 +103,7 @@ describe("OpenAPI", () => {
     expect(headersOf("/articles", "post", 422)).not.toContain("idempotency-replayed");
   });
 
-  it("[API28] every GET that answers an ETag is documented with 304, its headers and no body; no other operation is", async () => {
+  it("[API28] exactly the GETs that answer an ETag document 304, with its headers and no body", async () => {
     const documented = Object.values(paths).flatMap((path) => Object.values(path).filter(({ responses }) => "304" in responses));
     const tagged = Object.entries(contract).flatMap(([resource, group]) =>
       Object.entries(group as Record<string, OperationSpec>)
@@ -119,7 +119,7 @@ describe("OpenAPI", () => {
     }
   });
 
-  it("[API22] closed objects are closed, names are components, and nothing points nowhere", () => {
+  it("[API22] closed objects are closed, names are components, and every reference resolves", () => {
     const { schemas } = document.components as { schemas: Record<string, { type?: string; additionalProperties?: unknown }> };
     for (const name of ["Article", "Workspace", "CreateWorkspaceRequest", "ApiKey", "Problem"])
       expect(schemas[name]?.additionalProperties, name).toBe(false);
@@ -133,7 +133,7 @@ describe("OpenAPI", () => {
 
 describe("the served document", () => {
   const surface = useSurface();
-  it("[API22] /openapi.json is served with the server's own address", async () => {
+  it("[API22] /openapi.json names the server's own address", async () => {
     const response = await surface.fetch("GET", "/openapi.json");
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(await response.json()).toEqual(toOpenApi(contract, streams, { baseUrl, resourceDescriptions }));

@@ -107,14 +107,14 @@ describe("the OpenAPI document, for its readers", () => {
     expect([...bare, ...shared.filter(([, one]) => !one.description).map(([name]) => name)]).toEqual([]);
   });
 
-  it("[API40] every schema and every property has a description, texts and numbers an example", () => {
+  it("[API40] every schema and property has a description, and texts and numbers an example", () => {
     const named = Object.entries(components.schemas);
     expect(named.length).toBeGreaterThan(100);
     const bare = named.filter(([, schema]) => !isDescribed(schema)).map(([name]) => `${name}: no description`);
     expect([...bare, ...named.flatMap(([name, schema]) => faultsOf(schema, name))]).toEqual([]);
   });
 
-  it("[API40] every time says whether it is Unix seconds or ISO 8601 text", () => {
+  it("[API40] every time is described as Unix seconds or as ISO 8601 text", () => {
     const times: string[] = [];
     const walk = (node: SchemaNode, place: string) => {
       for (const [name, property] of Object.entries(node.properties ?? {})) {
@@ -131,7 +131,7 @@ describe("the OpenAPI document, for its readers", () => {
     expect(times.filter((time) => !time.endsWith(" true"))).toEqual([]);
   });
 
-  it("[API41] every request body has an example that its operation takes", () => {
+  it("[API41] every request body has an example that its operation accepts", () => {
     for (const [resource, group] of Object.entries(contract)) {
       for (const [name, spec] of Object.entries(group as Record<string, OperationSpec>)) {
         for (const [mediaType, schema] of Object.entries(spec.bodies ?? {})) {
@@ -146,7 +146,7 @@ describe("the OpenAPI document, for its readers", () => {
     }
   });
 
-  it("[API41] every successful answer has an example that keeps its schema", () => {
+  it("[API41] every successful answer has an example that matches its schema", () => {
     for (const [resource, group] of Object.entries(contract)) {
       for (const [name, spec] of Object.entries(group as Record<string, OperationSpec>)) {
         for (const [status, reply] of Object.entries(spec.replies)) {
@@ -165,7 +165,7 @@ describe("the OpenAPI document, for its readers", () => {
     }
   });
 
-  it("[API41] every stream shows an event as it travels", () => {
+  it("[API41] every stream has an example event in its wire format", () => {
     for (const [resource, group] of Object.entries(streams)) {
       for (const [name, spec] of Object.entries(group)) {
         const [shown] = examplesOf(document.paths[spec.path]?.get?.responses[200]?.content?.["text/event-stream"] ?? {});
@@ -176,7 +176,7 @@ describe("the OpenAPI document, for its readers", () => {
     }
   });
 
-  it("[API42] an edit has a text or replacements, as its mode says, and the document says so", () => {
+  it("[API42] an edit has a text or replacements, as its mode says, and the document states it", () => {
     const { oneOf = [] } = components.schemas.EditRequest ?? {};
     const shapes = oneOf.map((shape) => ({
       modes: shape.properties?.mode?.enum,

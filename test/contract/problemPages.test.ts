@@ -41,7 +41,7 @@ describe("problem pages", () => {
     expect(named.filter((operation) => !exists.has(operation))).toEqual([]);
   });
 
-  it("[API34] each code has a page with its status, what happened and what to do", async () => {
+  it("[API34] each code has a page with its status, the cause and the remedy", async () => {
     for (const code of codes) {
       const { status, text, find } = await open(`/problems/${code}`);
       expect(status, code).toBe(200);
@@ -55,14 +55,14 @@ describe("problem pages", () => {
     }
   });
 
-  it("[API34] the list shows every code once, under its status, with what happened", async () => {
+  it("[API34] the list shows every code once, under its status, with the cause", async () => {
     const { main, text } = await open("/problems");
     const hrefs = hrefsIn(main).filter((href) => href.startsWith("problems/"));
     expect(hrefs).toEqual(codes.map((code) => `problems/${code}`));
     for (const code of codes) expect(text).toContain(errorTexts[code].happened.replaceAll("`", ""));
   });
 
-  it("[API34] a code that does not exist is a page that leads to the list", async () => {
+  it("[API34] an unknown code is a page that links to the list", async () => {
     for (const path of ["/problems/nothing", "/problems/__proto__", "/problems/constructor", "/problems/%3Cscript%3E"]) {
       const { status, main, find } = await open(path);
       expect(status, path).toBe(404);
@@ -71,7 +71,7 @@ describe("problem pages", () => {
     }
   });
 
-  it("[API35] pages have a policy that allows their own style file only, in both colour schemes, on narrow screens", async () => {
+  it("[API35] problem pages allow only their own style file and fit both colour schemes and 390 px", async () => {
     const styles = new Set<string>();
     for (const path of ["/problems", "/problems/not_found", "/problems/nothing"]) {
       const { headers, html, find } = await open(path);

@@ -153,7 +153,7 @@ function toFrame(tree: Node): unknown {
 const before = 'Harmless **bold** [link](https://ok.example/) `code` <kbd title="key">K</kbd>\n\n- [x] done\n\n';
 
 describe("hostile documents", () => {
-  test(`[PL8] ${hostileDocuments.length} documents that try to run, load, frame, submit or restyle change nothing but their own text`, async () => {
+  test(`[PL8] ${hostileDocuments.length} hostile documents run, load, frame, submit and restyle nothing`, async () => {
     expect(hostileDocuments.length).toBeGreaterThanOrEqual(150);
     const benign = await show(before);
     const frame = toFrame(benign.tree);
@@ -175,14 +175,14 @@ describe("hostile documents", () => {
     }
   });
 
-  test("[PL8] a document that begins with its attempt is no better off", async () => {
+  test("[PL8] hostile text at the very beginning of a document has no effect either", async () => {
     for (const document of hostileDocuments) {
       const [main] = find((await show(`${document}\n\nafter`)).tree, "main");
       expect(main === undefined ? ["no main"] : findHarm(main), document).toEqual([]);
     }
   });
 
-  test("[PL8] titles are text, wherever they stand", async () => {
+  test("[PL8] titles are shown as text in every place", async () => {
     for (const title of hostileTexts) {
       const { tree, html } = await show("text", title);
       expect(textOf(find(tree, "title")[0] ?? { type: "none" })).toBe(title);
@@ -194,7 +194,7 @@ describe("hostile documents", () => {
     }
   });
 
-  test("[PL8] what Markdown and plain HTML are for comes through", async () => {
+  test("[PL8] ordinary Markdown and harmless HTML are kept", async () => {
     const { tree } = await show(
       [
         "# Heading",
@@ -251,7 +251,7 @@ describe("hostile documents", () => {
 });
 
 describe("tangled documents", () => {
-  test("[PL14] a text that would take for ever is shown as it is, and other pages are served meanwhile", async () => {
+  test("[PL14] a text that takes too long is shown as plain text, and other pages are served meanwhile", async () => {
     const nested = show("<b>".repeat(20_000));
     const quotes = show(">".repeat(36_000));
     const other = await show("Nothing special.");
@@ -307,7 +307,7 @@ describe("tangled documents", () => {
     await Promise.all(hostile);
   });
 
-  test("[PL16] a page whose turn does not come is shown plain this once, and no cache keeps it", async () => {
+  test("[PL16] a page whose turn does not come is plain for that request, and no cache keeps it", async () => {
     await startThreads();
     const waiting = Array.from({ length: 30 }, (_, at) => show(`${at} **bold** ${"[a](".repeat(1000)}`, "Many", "busy"));
     const pages = await Promise.all(waiting);

@@ -58,7 +58,7 @@ describe("direction", () => {
     for (const node of walkHtml(main)) if (node.value !== undefined && /\p{L}/u.test(node.value)) expect(isInAuto).toContain(node);
   });
 
-  test("[PL20] a list item, quote or table is laid out in the direction of the text it begins with", async () => {
+  test("[PL20] a list item, quote or table has the direction of its first text", async () => {
     const main = await show("> اقتباس\n>\n> quote", "- مرن\n\n- loose\n\n  مزيد", "| | الاسم |\n|---|---|\n| 1 | قيمة |");
     expect(dirsOf(main, "blockquote")).toEqual(["auto"]);
     expect(dirsOf(findHtml(main, "blockquote")[0] as HtmlNode, "p")).toEqual([undefined, "auto"]);
@@ -71,7 +71,7 @@ describe("direction", () => {
     expect(dirsOf(main, "td")).toEqual([undefined, "auto"]);
   });
 
-  test("[PL20] code is left to right in every text, and does not decide the direction of its paragraph", async () => {
+  test("[PL20] code is left to right in every text and does not decide its paragraph's direction", async () => {
     const main = await show("`npm ci` تثبيت", "```js\nconst שם = 1;\n```", '<p dir="rtl">given</p>', '<code dir="rtl">x</code>');
     expect(new Set(dirsOf(main, "code"))).toEqual(new Set(["ltr"]));
     expect(dirsOf(main, "pre")).toEqual(["ltr"]);
@@ -91,7 +91,7 @@ describe("direction", () => {
 });
 
 describe("headings", () => {
-  test("[PL21] each heading has a stable, unique id and a link to itself that has a name", async () => {
+  test("[PL21] each heading has a stable, unique id and a named link to itself", async () => {
     const main = await show(
       "# One Two",
       "## Same",
@@ -125,7 +125,7 @@ describe("headings", () => {
     }
   });
 
-  test("[PL21] links of the text to its own headings and notes arrive", async () => {
+  test("[PL21] links from the text to its own headings and notes work", async () => {
     const main = await show(
       "[a](#one-two) [b](#عنوان) [c](#user-content-one-two) [d](#nowhere) x[^fn-1]",
       "# One two",
@@ -142,7 +142,7 @@ describe("headings", () => {
     expect(findHtml(main, "h2").map((heading) => findHtml(heading, "a").length)).toEqual([0]);
   });
 
-  test("[PL21] ids that an author writes give way, so that no id stands twice and none is free", async () => {
+  test("[PL21] ids in the author's markup are replaced, so that every id is unique and prefixed", async () => {
     const main = await show(
       '<h2 id="location">Location</h2><h2 id="footnote-label">x</h2><h2 id="footnote-label">y</h2><a class="anchor" href="#x">z</a>',
       '<li id="user-content.fn-1">fake</li>',
@@ -159,7 +159,7 @@ describe("headings", () => {
 });
 
 describe("wide and long", () => {
-  test("[PL22] a table scrolls in a box of its own that the keyboard reaches, and its prose columns keep a width", async () => {
+  test("[PL22] a table scrolls in a box that the keyboard reaches, and its text columns keep a width", async () => {
     const main = await show(
       "| # | 中文 |\n|---|---|\n| 1 | 這是一段沒有空格的長文字需要換行 |",
       "<table><caption>C</caption><tr><td>x</td></tr></table>",
@@ -179,7 +179,7 @@ describe("wide and long", () => {
     expect(publicPageStyle).not.toContain("overflow-wrap: anywhere");
   });
 
-  test("[PL23] long words are hyphenated in the language that the front matter names, and code never is", async () => {
+  test("[PL23] long words are hyphenated in the language of the front matter, and code never is", async () => {
     for (const [frontMatter, lang] of [
       ["---\nlang: de\n---", "de"],
       ["---\ntitle: x\nlang: pt-BR\n---", "pt-BR"],

@@ -46,7 +46,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await close();
   });
 
-  test("[PL1] an article is made public Live unless Snapshot is asked for, under an address from its title", async () => {
+  test("[PL1] an article is published Live unless Snapshot is requested, at an address from its title", async () => {
     expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");
     const { link, created } = await node.links.put(call(), articleId, {});
     expect(created).toBe(true);
@@ -78,7 +78,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(snapshot.link.snapshotAt).toBe(time.now() / 1000);
   });
 
-  test("[PL1] an address that is taken is refused, also while its page is taken down, and a new one can be asked for", async () => {
+  test("[PL1] an address in use is refused, even while its page is down, and a new one can be chosen", async () => {
     await node.links.put(call(), articleId, { slug: "clouds" });
     const other = await create("Other");
     expect(await codeOf(node.links.put(call(), other, { slug: "clouds" }))).toBe("name_taken");
@@ -99,7 +99,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.links.put(call(), third, { slug: "others" })).link.slug).toBe("others");
   });
 
-  test("[PL1] two that publish at once get one link; two that ask for one name get one page", async () => {
+  test("[PL1] concurrent publications of one article give one link, and of one address one page", async () => {
     const both = await Promise.all([node.links.put(call(), articleId, {}), node.links.put(call(), articleId, {})]);
     expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
     expect(both[0]?.link.slug).toBe(both[1]?.link.slug);
@@ -108,7 +108,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("[PL2] the same address shows a durable edit of a Live article, without anybody asking for it", async () => {
+  test("[PL2] the same address shows a durable edit of a Live article without a further request", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     expect(await markdown(link.slug)).toBe("First words.\n");
     await time.advance(2000);
@@ -122,7 +122,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.page(`/p/${link.slug}`)).body).toContain("More words.");
   });
 
-  test("[PL2] [AC17] an edit is followed at once, or as soon as the pause since the one before is over, not when it is found", async () => {
+  test("[PL2] [AC17] an edit is followed at once, or right after the pause since the previous one", async () => {
     const { slug } = (await node.links.put(call(), articleId, {})).link;
     await time.advance(2000);
     for (let n = 0; n < 4; n += 1) {
@@ -137,13 +137,13 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     }
   });
 
-  test("[PL2] an edit made while the article is being published is shown too", async () => {
+  test("[PL2] an edit made while the article is being published is shown", async () => {
     const [{ link }] = await Promise.all([node.links.put(call(), articleId, {}), append("At the same time.\n")]);
     await time.advance(3000);
     expect(await markdown(link.slug)).toContain("At the same time.");
   });
 
-  test("[PL2] somebody who types without a pause costs about one synchronization a second, and nothing is forgotten", async () => {
+  test("[PL2] continuous typing causes about one synchronization a second, and no edit is missed", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(5000);
     const started = (await node.links.get(call(), articleId)).revision;
@@ -166,7 +166,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.links.get(call(), articleId)).revision).toBeGreaterThan(started);
   });
 
-  test("[PL2] whatever dies between an edit and its page, the page comes to show the edit", async () => {
+  test("[PL2] after a crash at any point between an edit and its page, the page shows the edit", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(5000);
     await node.pump.drain(AbortSignal.abort());
@@ -202,7 +202,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(followed).toBeGreaterThanOrEqual(7);
   });
 
-  test("[PL3] a Snapshot stays as it was frozen under edits and renames, until it is refreshed", async () => {
+  test("[PL3] a Snapshot keeps its text through edits and renames until it is refreshed", async () => {
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     const frozen = await node.page(`/p/${link.slug}.json`);
     for (let at = 0; at < 20; at += 1) await append(`edit ${at}\n`);
@@ -217,7 +217,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(page.markdown).toContain("edit 19\n");
   });
 
-  test("[PL3] a Snapshot can be set to a kept or committed revision, and to no other", async () => {
+  test("[PL3] a Snapshot can be set only to a kept or committed revision", async () => {
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     const { revision } = await append("Second.\n");
     await append("Third.\n");
@@ -228,7 +228,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
   });
 
-  test("[PL4] switching keeps the address: to Live it shows what is there and follows, to Snapshot it stops", async () => {
+  test("[PL4] a switch keeps the address: Live shows and follows the text, Snapshot freezes it", async () => {
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     expect(await codeOf(node.links.sync(call(), articleId))).toBe("public_link_wrong_mode");
     await append("Second.\n");
@@ -258,7 +258,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
   test.each([
     ["a refresh", { mode: "snapshot" as const }, (id: string) => node.links.refreshSnapshot(call(), id, {})],
     ["a switch", {}, (id: string) => node.links.put(call(), id, { mode: "snapshot" })],
-  ])("[PL18] %s that takes long does not bring back a text that the page has left behind", async (_what, published, change) => {
+  ])("[PL18] %s that takes long does not bring back an older text of the page", async (_what, published, change) => {
     const { slug } = (await node.links.put(call(), articleId, published)).link;
     await time.advance(2000);
     let letGo = () => {};
@@ -277,7 +277,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await markdown(slug)).toContain("Newer.");
   });
 
-  test("[PL5] an unpublished page is gone from that moment on, and publishing again brings back its address", async () => {
+  test("[PL5] an unpublished page is 410 at once, and publishing again restores its address", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     const blob = (await node.page(`/p/${link.slug}`)).headers["x-svc-content-hash"] ?? "";
     await node.links.unpublish(call(), articleId);
@@ -315,7 +315,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await other.closePages();
   });
 
-  test("[PL9] a synchronization that fails shows in the link, is retried, given up, and begun again when asked", async () => {
+  test("[PL9] a failed synchronization is shown in the link, retried, given up, and restarted on request", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(2000);
     node.trouble.read = true;
@@ -340,7 +340,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(idle.link.liveSync?.status).toBe("synced");
   });
 
-  test("[PL19] a page whose synchronization was given up follows the next edit, and fails again as before", async () => {
+  test("[PL19] a page whose synchronization was given up follows the next edit, with new retries", async () => {
     const { slug } = (await node.links.put(call(), articleId, {})).link;
     await time.advance(2000);
     node.trouble.read = true;
@@ -366,7 +366,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await markdown(slug)).toBe("First words.\nSecond.\nThird.\nFourth.\n");
   });
 
-  test("[PL10] deleting an article takes its page down in the same commit; taken back, it is not public again", async () => {
+  test("[PL10] deleting an article takes its page down in that commit, and a restore does not publish it", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await node.articles.delete(articleId, false, call());
     expect((await node.page(`/p/${link.slug}`)).code).toBe("unpublished");
@@ -386,7 +386,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await markdown(link.slug)).toBe("");
   });
 
-  test("[PL17] what stands in for a page that is not there says that it depends on Accept, and a page does not", async () => {
+  test("[PL17] an answer for a missing page varies by Accept and says so, and a page does not", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     expect((await node.page(`/p/${link.slug}`)).headers.vary).toBeUndefined();
     await node.links.unpublish(call(), articleId);
@@ -396,7 +396,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.page(`/p/${link.slug}.json`)).headers.vary).toBeUndefined();
   });
 
-  test("[PL11] links carry the revision of their record, and a change made on an older one is refused", async () => {
+  test("[PL11] links carry the revision of their record, and a change of an older one is refused", async () => {
     expect(await codeOf(node.links.put(call({ ifMatch: ["*"] }), articleId, {}))).toBe("precondition_failed");
     const { revision } = await node.links.put(call(), articleId, { mode: "snapshot" });
     const stale = { ifMatch: [`"r${revision}"`] };
@@ -406,7 +406,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.links.get(call(), articleId)).link.indexable).toBe(true);
   });
 
-  test("[PL12] the links of a workspace are listed newest first, by mode and state, and no others", async () => {
+  test("[PL12] the links of a workspace are listed newest first, by mode and state", async () => {
     const ids = [articleId];
     for (const title of ["Two", "Three", "Four"]) ids.push(await create(title));
     for (const [at, id] of ids.entries()) {
@@ -430,7 +430,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.links.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
   });
 
-  test("[PL7] pages are kept by caches only as long as they ask again, and say which text they show", async () => {
+  test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     for (const [form, type] of [
       ["", "text/html; charset=utf-8"],
@@ -472,7 +472,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(indexable.body).not.toContain("noindex");
   });
 
-  test("[PL7] a page is laid out under a policy that allows no script and no inline style, with its style from a file", async () => {
+  test("[PL7] a page's policy allows no script and no inline style, and its style comes from a file", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     const page = await node.page(`/p/${link.slug}`);
     const policy = page.headers["content-security-policy"] ?? "";
@@ -502,7 +502,7 @@ test("[PL13] readers of public pages are counted by address and refused above ra
   await close();
 });
 
-test("[PL15] while the store cannot be reached, a page is served as it was last known for a second, and never after it was taken down", async () => {
+test("[PL15] without the store a page is served from memory for a second, unless it was taken down", async () => {
   const time = createManualTime();
   const [, open] = actorStorages[0] as (typeof actorStorages)[number];
   const { storage, close } = await open(time);

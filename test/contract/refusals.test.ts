@@ -18,7 +18,7 @@ describe("refusals over REST", () => {
   const surface = useSurface();
   const webhooks = `/workspaces/${workspaceId}/webhooks`;
 
-  it("[API1] a problem has every member, and its type leads to a page that explains it", async () => {
+  it("[API1] a problem has every member, and its type links to a page that explains it", async () => {
     const response = await surface.fetch("GET", "/articles/art_none?x=1", { headers: { ...credentials.session, "x-request-id": "req-1" } });
     expect(await problemOf(response)).toEqual({
       type: `${baseUrl}/problems/not_found`,
@@ -37,14 +37,14 @@ describe("refusals over REST", () => {
     for (const code of errorTable.keys()) expect(list).toContain(`problems/${code}"`);
   });
 
-  it("[API1] titles are written as people write them", () => {
+  it("[API1] titles are written as ordinary words", () => {
     const titles = (["malformed_json", "unknown_api_version", "url_not_https", "key_revoked"] as const).map(
       (code) => errorTable.get(code)?.title,
     );
     expect(titles).toEqual(["Malformed JSON", "Unknown API version", "URL not HTTPS", "Key revoked"]);
   });
 
-  it("[API1] every code of the table goes out with its status and its facts", async () => {
+  it("[API1] every code of the table is returned with its status and its facts", async () => {
     for (const row of errorTable.values()) {
       surface.on("articles.get", () => {
         throw new AppError(row.code, "Because.", { currentRevision: 7, allowed: ["a"] });
@@ -58,7 +58,7 @@ describe("refusals over REST", () => {
     }
   });
 
-  it("[API2] refusals come in their order: size, credential, scope, visibility, role, body", async () => {
+  it("[API2] refusals have their fixed order: size, credential, scope, visibility, role, body", async () => {
     const unseen = `/workspaces/${foreignWorkspaceId}/webhooks`;
     const large = `{"url":"${"x".repeat(1024 * 1024)}"}`;
     const post = async (path: string, headers: Record<string, string>, body: string): Promise<ErrorCode> =>
@@ -74,7 +74,7 @@ describe("refusals over REST", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API2] where the resource stands in the body, the body is parsed before it is looked up", async () => {
+  it("[API2] if the body names the resource, it is parsed before the resource is looked up", async () => {
     const post = async (body: unknown) =>
       (
         await problemOf(
@@ -107,7 +107,7 @@ describe("refusals over REST", () => {
     expect((await problemOf(response)).code).toBe("bad_request");
   });
 
-  it("[API4] a key needs every scope of the operation; a write scope satisfies its read scope; a session satisfies all", async () => {
+  it("[API4] a key needs every scope; a write scope includes its read scope; a session has all", async () => {
     const get = (headers: Record<string, string>) => surface.fetch("GET", `/articles/${articleId}`, { headers });
     const refused = await get(credentials.key("reviews:read", "keys:manage"));
     expect(await problemOf(refused)).toMatchObject({
@@ -120,7 +120,7 @@ describe("refusals over REST", () => {
     }
   });
 
-  it("[API4] what needs a person refuses keys, what needs an operator refuses others", async () => {
+  it("[API4] operations for a person refuse keys, and operations for an operator refuse others", async () => {
     const logout = await surface.fetch("POST", "/auth/logout", { headers: credentials.fullKey });
     expect((await problemOf(logout)).code).toBe("interactive_session_required");
     const accounts = await surface.fetch("GET", "/accounts", { headers: credentials.session });
@@ -128,7 +128,7 @@ describe("refusals over REST", () => {
     expect((await surface.fetch("GET", "/accounts", { headers: credentials.operator })).status).toBe(200);
   });
 
-  it("[API5] a missing id, a foreign id and an impossible id look alike", async () => {
+  it("[API5] a missing, a foreign and a malformed id get the same answer", async () => {
     const shapes = [];
     for (const id of [foreignWorkspaceId, "ws_01KAHX00000V9999999999ABCD", "nonsense", "%00", "ws_%C3%A9"]) {
       const problem = await problemOf(await surface.fetch("GET", `/workspaces/${id}`, { headers: credentials.session }));
@@ -139,7 +139,7 @@ describe("refusals over REST", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API6] roles narrow: reading is not writing, writing is not administering", async () => {
+  it("[API6] roles limit: reading is not writing, and writing is not administering", async () => {
     const patch = (role: "read" | "write" | "admin" | "owner", path: string) =>
       surface.fetch("PATCH", path, { headers: { ...credentials.role(role), ...json }, body: "{}" });
     expect((await problemOf(await patch("read", `/articles/${articleId}`))).code).toBe("insufficient_permission");
@@ -148,7 +148,7 @@ describe("refusals over REST", () => {
     for (const role of ["admin", "owner"] as const) expect((await patch(role, `/workspaces/${workspaceId}`)).status).toBe(200);
   });
 
-  it("[API17] an answer that breaks its own schema, and any other bug, is a 500 that tells nothing", async () => {
+  it("[API17] an answer that violates its schema, like any other bug, is a 500 without details", async () => {
     surface.on("articles.get", () => ({ articleId, leaked: "internal field" }));
     const broken = await surface.fetch("GET", `/articles/${articleId}`, { headers: credentials.session });
     expect(broken.status).toBe(500);
@@ -165,7 +165,7 @@ describe("refusals over REST", () => {
     expect(line).toContain("stack");
   });
 
-  it("[API18] a full disk is 507, an unreachable store 503 with Retry-After, and neither counts as a bug", async () => {
+  it("[API18] a full disk is 507, an unreachable store 503 with Retry-After, and neither is a bug", async () => {
     surface.on("articles.get", () => {
       throw new StorageFullError("no space");
     });
@@ -180,7 +180,7 @@ describe("refusals over REST", () => {
     expect(surface.logged).toEqual([]);
   });
 
-  it("[API24] every request is reported once, with its operation, status and credential, and nothing secret is logged", async () => {
+  it("[API24] every request is reported once with operation, status and credential, and no secret", async () => {
     await surface.fetch("GET", `/articles/${articleId}?ticket=sesame`, { headers: { ...credentials.fullKey, "x-request-id": "req-2" } });
     await surface.fetch("GET", "/nowhere", { headers: { "x-api-key": "sesame" } });
     expect(surface.answered).toEqual([

@@ -185,14 +185,14 @@ describe("topics", () => {
     return isApproved ? "approval_already_resolved" : "invalid_transition";
   }
 
-  test("[TO46] the tables name every status and every move", () => {
+  test("[TO46] the tables contain every status and every move", () => {
     const statuses = Object.keys(topicMachine.states).filter((status) => status !== "new");
     expect([...new Set(Object.values(states).map(({ status }) => status))].sort()).toEqual(statuses.sort());
     expect([...new Set(moves.map(({ event }) => event))].sort()).toEqual([...topicCommands].sort());
   });
 
   test.each(Object.entries(states))(
-    "[TO46] %s: what is refused tells the state and what is possible, and changes nothing",
+    "[TO46] %s: a refusal returns the state and the allowed moves, and changes nothing",
     async (_name, state) => {
       const topicId = await reach(state);
       const before = await everythingOf(topicId);
@@ -205,7 +205,7 @@ describe("topics", () => {
     },
   );
 
-  test.each(Object.entries(states))("[TO47] %s: transitions promise what is then taken, and where it leads", async (_name, state) => {
+  test.each(Object.entries(states))("[TO47] %s: each listed transition is accepted and leads where the list says", async (_name, state) => {
     const { status, allowed, blocked } = await rig.expect(200, "GET", rig.topicPath(await reach(state), "/transitions"));
     expect(status).toBe(state.status);
     const taken = moves.filter(({ event }) => state.taken.includes(event));
@@ -238,7 +238,7 @@ describe("topics", () => {
   };
 
   test.each(Object.entries(surroundings))(
-    "[TO47] with %s, what transitions tell against an operation is what it answers",
+    "[TO47] with %s, the refusal code in the transitions is the code of the operation",
     async (_name, bring) => {
       for (const state of ["outlined", "outlined and approved", "drafted", "drafted, both approved"]) {
         const topicId = await reach(states[state] as TopicState);
@@ -369,7 +369,7 @@ describe("runs", () => {
   const codeOf = ({ event }: RunMove, { refusedDecision = "invalid_transition" }: RunState): ErrorCode =>
     event === "approval.resolve" ? refusedDecision : "invalid_transition";
 
-  test("[RU69] the tables name every state and every move", () => {
+  test("[RU69] the tables contain every state and every move", () => {
     // One state is only passed through.
     const statuses = Object.keys(agentRunMachine.states).filter((status) => status !== "deciding");
     expect([...new Set(Object.values(states).map(({ status }) => status))].sort()).toEqual(statuses.sort());
@@ -377,7 +377,7 @@ describe("runs", () => {
   });
 
   test.each(Object.entries(states))(
-    "[RU69] %s: what is refused tells the state and what is possible, and changes nothing",
+    "[RU69] %s: a refusal returns the state and the allowed moves, and changes nothing",
     async (_name, state) => {
       const run = await state.reach();
       // A step that is about to begin would change the run by itself.
@@ -393,7 +393,7 @@ describe("runs", () => {
   );
 
   test.each(Object.entries(states).filter(([, { taken }]) => taken.length > 0))(
-    "[RU69] %s: everything else is taken",
+    "[RU69] %s: every other move is accepted",
     async (_name, state) => {
       for (const move of moves.filter(({ event }) => state.taken.includes(event))) {
         for (const surface of surfaceNames) {

@@ -34,7 +34,7 @@ describe("requests and answers", () => {
   const get = (headers: Record<string, string> = {}, path = `/articles/${articleId}`) =>
     surface.fetch("GET", path, { headers: { ...credentials.session, ...headers } });
 
-  it("[API11] x-request-id is echoed when it is sound, and made when it is absent or odd", async () => {
+  it("[API11] a valid x-request-id is echoed, and a missing or invalid one is replaced", async () => {
     expect((await get({ "x-request-id": "trace.42:a/b" })).headers.get("x-request-id")).toBe("trace.42:a/b");
     const ids = new Set<string | null>();
     for (const headers of [{}, { "x-request-id": "has space" }, { "x-request-id": "x".repeat(129) }, { "x-request-id": '"><script>' }]) {
@@ -56,7 +56,7 @@ describe("requests and answers", () => {
     expect(seen).toEqual([valid, undefined, undefined]);
   });
 
-  it("[API11] the API version is told, an unknown one refused", async () => {
+  it("[API11] answers name the API version, and a request for an unknown version is refused", async () => {
     for (const headers of [{}, { "x-svc-api-version": "2026-11-01" }]) {
       const response = await get(headers as Record<string, string>);
       expect([response.status, response.headers.get("x-svc-api-version")]).toEqual([200, "2026-11-01"]);
@@ -69,11 +69,11 @@ describe("requests and answers", () => {
     ]);
   });
 
-  it("[API11] answers are not for shared caches", async () => {
+  it("[API11] shared caches keep no answers", async () => {
     expect((await get()).headers.get("cache-control")).toBe("no-store");
   });
 
-  it("[API11] behind a trusted proxy the client's address is the one the proxy saw", async () => {
+  it("[API11] behind a trusted proxy, the client's address is the one that the proxy saw", async () => {
     const seen: string[] = [];
     surface.on("articles.get", (_, call: Call) => {
       seen.push(call.remoteAddress);
@@ -92,7 +92,7 @@ describe("requests and answers", () => {
     expect((await get({ "if-none-match": '"r8-3"' })).status).toBe(200);
   });
 
-  it("[API13] If-Match compares the record part of a tag: typing does not fail a rename", async () => {
+  it("[API13] If-Match compares the record part of a tag, so typing does not fail a rename", async () => {
     surface.on("articles.update", (_, call: Call) => {
       requireMatch(call, 3);
       return article;
@@ -115,7 +115,7 @@ describe("requests and answers", () => {
     expect((await get({ "if-match": "nonsense" })).status).toBe(200);
   });
 
-  it("[API13] a change of what has no tag is refused when If-Match names one", async () => {
+  it("[API13] a change of a resource without a tag is refused when If-Match names one", async () => {
     const path = `/workspaces/${workspaceId}/members/bob`;
     for (const [method, body] of [["PATCH", '{"role":"member"}'] as const, ["DELETE"] as const]) {
       for (const [tag, status] of [["*", method === "PATCH" ? 200 : 204] as const, ['"r3"', 412] as const, ["r3", 400] as const]) {
@@ -150,7 +150,7 @@ describe("requests and answers", () => {
     expect((await surface.fetch("HEAD", `/articles/${articleId}`)).status).toBe(401);
   });
 
-  it("[API19] OPTIONS tells the methods; a preflight is answered for configured origins only", async () => {
+  it("[API19] OPTIONS lists the methods, and a preflight is answered only for configured origins", async () => {
     const preflight = (origin: string) =>
       surface.fetch("OPTIONS", "/articles", {
         headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-api-key" },
@@ -170,7 +170,7 @@ describe("requests and answers", () => {
     expect((await surface.fetch("OPTIONS", "/nowhere")).status).toBe(404);
   });
 
-  it("[API19] answers are shared with configured origins, public pages with all, refusals included", async () => {
+  it("[API19] configured origins may read answers, public pages are open to all, refusals included", async () => {
     const origin = async (path: string, sent: string) => (await get({ origin: sent }, path)).headers.get("access-control-allow-origin");
     expect(await origin("/auth/me", "https://app.example")).toBe("https://app.example");
     expect(await origin("/auth/me?zz=1", "https://app.example")).toBe("https://app.example");
@@ -180,7 +180,7 @@ describe("requests and answers", () => {
     expect(await origin("/openapi.json", "https://anyone.example")).toBe("*");
   });
 
-  it("[API19] routes that are no operation get their parameters, and their bugs are problems too", async () => {
+  it("[API19] routes that are no operation receive their parameters, and their bugs are problems too", async () => {
     const page = await surface.fetch("GET", "/p/caf%C3%A9");
     expect([page.status, await page.text()]).toEqual([200, "<p>café</p>"]);
     const broken = await surface.fetch("GET", "/broken");
@@ -191,7 +191,7 @@ describe("requests and answers", () => {
     ]);
   });
 
-  it("[API10] text becomes what its schema says, and nothing else does", async () => {
+  it("[API10] text is converted exactly as its schema says", async () => {
     const seen: unknown[] = [];
     surface.on("articles.list", ({ query }) => {
       seen.push(query);
@@ -217,7 +217,7 @@ describe("requests and answers", () => {
     expect((await get({}, "/articles?workspaceId=a&workspaceId=b")).status).toBe(422);
   });
 
-  it("[API10] a parameter that may be a number or a word is read as what it is", async () => {
+  it("[API10] a parameter that may be a number or a word is read as the right one", async () => {
     const seen: unknown[] = [];
     surface.on("commits.diff", ({ query }) => {
       seen.push(query);
@@ -228,14 +228,14 @@ describe("requests and answers", () => {
     expect((await get({}, `/articles/${articleId}/diff?from=7.5&to=now`)).status).toBe(422);
   });
 
-  it("[API10] bytes that are no percent-encoding are refused in a query", async () => {
+  it("[API10] bytes in a query that are not percent-encoding are refused", async () => {
     const client = await rawConnection(surface.host.port);
     client.write(Buffer.from(`GET /articles?q=caf\xe9 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer session\r\n\r\n`, "latin1"));
     expect((await client.response()).status).toBe(400);
     client.destroy();
   });
 
-  it("[API8] a negotiated answer follows Accept, and 406 names what there is", async () => {
+  it("[API8] a negotiated answer follows Accept, and 406 lists the available types", async () => {
     const accepts: string[] = [];
     surface.on("content.get", ({ accept }) => {
       accepts.push(accept[0] ?? "");
@@ -268,7 +268,7 @@ describe("rates", () => {
   const post = () =>
     surface.fetch("POST", "/workspaces", { headers: { ...credentials.session, ...json }, body: '{"name":"One","type":"team"}' });
 
-  it("[API12] every answer tells the quota; above it is 429 with Retry-After; a credential has its own", async () => {
+  it("[API12] every answer shows the quota, above it is 429, and each credential has its own", async () => {
     nowMs += 60_000;
     for (const left of [5, 4, 3, 2, 1, 0]) {
       const response = await get(credentials.session);
@@ -287,13 +287,13 @@ describe("rates", () => {
     expect((await get(credentials.session)).headers.get("ratelimit")).toBe('"default";r=1;t=3');
   });
 
-  it("[API12] writes draw from both buckets, and a refused request from none", async () => {
+  it("[API12] writes use both buckets, and a refused request uses neither", async () => {
     nowMs += 60_000;
     expect([(await post()).status, (await post()).status, (await post()).status]).toEqual([201, 201, 429]);
     expect((await get(credentials.session)).headers.get("ratelimit")).toBe('"default";r=3;t=2');
   });
 
-  it("[API12] what needs no credential is counted by address, sign-in by its own rate", async () => {
+  it("[API12] requests without a credential count by address, and sign-in has its own rate", async () => {
     nowMs += 600_000;
     const token = async (body: object) =>
       (await surface.fetch("POST", "/auth/token", { headers: json, body: JSON.stringify(body) })).status;
@@ -301,7 +301,7 @@ describe("rates", () => {
     expect([await signIn(), await signIn()]).toEqual([200, 429]);
   });
 
-  it("[API12] refresh tokens are no guesses: many people behind one address keep their sessions", async () => {
+  it("[API12] refresh tokens do not count as guesses: users behind one address keep their sessions", async () => {
     nowMs += 600_000;
     const token = async (body: object) =>
       (await surface.fetch("POST", "/auth/token", { headers: json, body: JSON.stringify(body) })).status;
@@ -314,7 +314,7 @@ describe("rates", () => {
     expect(await token({ grantType: "password", username: "ana" })).toBe(422);
   });
 
-  it("[API12] refusals before a credential is known tell the quota of the address", async () => {
+  it("[API12] refusals before the credential is known show the quota of the address", async () => {
     nowMs += 60_000;
     expect((await surface.fetch("GET", "/nowhere")).headers.get("ratelimit")).toBe('"default";r=5;t=1');
     expect((await get({})).headers.get("ratelimit")).toBe('"default";r=4;t=1');

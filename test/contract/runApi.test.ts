@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 describe("workflows", () => {
-  test("[RU60] the built-in workflows are listed with their steps, one of them the default, and shown whole", async () => {
+  test("[RU60] the built-in workflows are listed with their steps, one is the default, and each is shown", async () => {
     const { workflows } = await rig.expect(200, "GET", `/workflows?workspaceId=${workspaceId}`);
     expect(
       workflows.map(({ id, costClass, isDefault, userVisible }: Record<string, unknown>) => [id, costClass, isDefault, userVisible]),
@@ -41,7 +41,7 @@ describe("workflows", () => {
     expect((await rig.request("GET", `/workflows/none?workspaceId=${workspaceId}`)).status).toBe(404);
   });
 
-  test("[RU61] a target that does not fit is refused with 422, and nothing is made", async () => {
+  test("[RU61] a target that does not fit is refused with 422, and nothing is created", async () => {
     const topicId = await rig.makeTopic();
     const start = (workflowId: string, body: object) => rig.request("POST", `/workflows/${workflowId}/runs`, { workspaceId, ...body });
     const foreign = "art_01KAHX0000070123456789ABCD";
@@ -63,7 +63,7 @@ describe("workflows", () => {
     expect((await rig.node.articles.list({ workspaceId })).items).toEqual([]);
   });
 
-  test("[RU61] a run for an article writes it; one at a time where there is no topic, and a topic's article counts as the topic", async () => {
+  test("[RU61] a run for an article writes it, one at a time, and a topic's article counts as the topic", async () => {
     await rig.close();
     const draft = ({ signal }: { signal: AbortSignal }) =>
       new Promise<StepResult>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -118,7 +118,7 @@ describe("runs", () => {
     expect((await rig.request("GET", `/workspaces/${workspaceId}/runs?limit=2&status=cancelled&nextToken=${nextToken}`)).status).toBe(400);
   });
 
-  test("[RU63] artifacts are listed newest first and read as what they are; approvals page by page", async () => {
+  test("[RU63] artifacts are listed newest first and read in their types, and approvals page by page", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
     await rig.runIn(runId, "paused_for_approval");
@@ -138,7 +138,7 @@ describe("runs", () => {
     expect(rest.events).toMatchObject([{ event: "agent.paused_for_approval", seq: lastSeq }]);
   });
 
-  test("[RU64] a retry goes on at the step that failed, or further back, and keeps what had finished", async () => {
+  test("[RU64] a retry continues at the failed step, or earlier, and keeps finished steps", async () => {
     await rig.close();
     let isBroken = true;
     const outline = async (): Promise<StepResult> =>
@@ -181,7 +181,7 @@ describe("runs", () => {
     });
   });
 
-  test("[RU65] runs of another workspace are not there, and a reader may not decide", async () => {
+  test("[RU65] runs of a foreign workspace look missing, and a reader may not decide", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
     const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
@@ -206,7 +206,7 @@ describe("runs", () => {
     expect((await rig.request("GET", `/runs/${runId}/artifacts`, undefined, { key })).body.missingScopes).toEqual(["articles:read"]);
   });
 
-  test("[RU66] what starts a run needs articles:write, also where the operation itself does not", async () => {
+  test("[RU66] starting a run requires articles:write, even if the operation itself does not", async () => {
     const key = "ana|workspaces:write";
     const topicId = await rig.makeTopic();
     const refusal = {
@@ -224,7 +224,7 @@ describe("runs", () => {
     expect(long).toMatchObject({ status: 422, body: { errors: [{ pointer: "/feedback" }] } });
   });
 
-  test("[RU66] the scope that a body needs is asked for before anything of its content and of the state", async () => {
+  test("[RU66] the scope that a body requires is checked before its content and before the state", async () => {
     const key = "ana|workspaces:write";
     const topicId = await rig.makeTopic();
     const refusal = { status: 403, body: { code: "insufficient_scope", missingScopes: ["articles:write"] } };
@@ -240,7 +240,7 @@ describe("runs", () => {
     expect(await rig.request("POST", path, { decision: "approve", edits })).toMatchObject({ status: 409 });
   });
 
-  test("[RU67] a request for a run draws from rate.runs, whatever operation it comes by; a decision that leads to one does not", async () => {
+  test("[RU67] every request for a run counts in rate.runs, but a decision that leads to one does not", async () => {
     await rig.close();
     rig = await createRunRig({ storage: createMemoryStorage(), limits: { "rate.runs": { count: 1, seconds: 3600, burst: 3 } } });
     const topics = await Promise.all(Array.from({ length: 6 }, (_, at) => rig.makeTopic(`Topic ${at}`)));

@@ -52,7 +52,7 @@ const ends: Readonly<Record<string, (run: { readonly topicId: string; readonly r
   },
 };
 
-test.each(Object.keys(ends))("[RU94] a run that %s has no pending approval, and its timeline tells so", async (how) => {
+test.each(Object.keys(ends))("[RU94] a run that %s has no pending approval, and its timeline shows the expiry", async (how) => {
   const run = await start();
   const { lastSeq } = await rig.runIn(run.runId, "paused_for_approval");
   await ends[how]?.(run);
@@ -73,7 +73,7 @@ test.each(Object.keys(ends))("[RU94] a run that %s has no pending approval, and 
   expect(new Set(events.map(({ createdAt }: { createdAt: string }) => createdAt)).size).toBe(1);
 });
 
-test("[RU94] a rejected outline keeps its decision, and the approval of the draft that never comes expires", async () => {
+test("[RU94] a rejected outline keeps its decision, and the approval of the missing draft expires", async () => {
   const { runId } = await start();
   const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
   expect((await decide(runId, pendingApproval.approvalId, "reject")).status).toBe(200);
@@ -89,7 +89,7 @@ test("[RU94] a rejected outline keeps its decision, and the approval of the draf
   ]);
 });
 
-test("[RU94] no approval of a failed run is pending, and a decision that was taken early stays", async () => {
+test("[RU94] a failed run has no pending approval, and an early decision is kept", async () => {
   let resolve = () => {};
   broken = new Promise<void>((done) => {
     resolve = done;
@@ -114,7 +114,7 @@ test("[RU94] no approval of a failed run is pending, and a decision that was tak
   ]);
 });
 
-test("[RU95] an expired approval takes no decision; a retry asks once more, and reruns no finished step", async () => {
+test("[RU95] an expired approval accepts no decision; a retry asks again and reruns no finished step", async () => {
   const run = await start();
   await rig.runIn(run.runId, "paused_for_approval");
   await ends["was cancelled"]?.(run);

@@ -30,7 +30,7 @@ async function read(artifactKey: string, accept?: string): Promise<readonly [num
   return [response.status, response.headers.get("content-type"), await response.text()];
 }
 
-test("[RU91] every artifact is delivered as its own bytes for any media type and for its own", async () => {
+test("[RU91] every artifact is returned as its own bytes for any media type and for its own", async () => {
   const artifacts = [
     ["outline-1", "text/markdown", "# outline 1\n"],
     ["thesis-1", "application/json", report],
@@ -46,7 +46,7 @@ test("[RU91] every artifact is delivered as its own bytes for any media type and
   }
 });
 
-test("[RU91] the facts about an artifact have their own media type; the list and tRPC give the same", async () => {
+test("[RU91] the description of an artifact has its own media type, equal in list and tRPC", async () => {
   const { artifacts } = await rig.expect(200, "GET", `/runs/${runId}/artifacts`);
   expect(artifacts).toHaveLength(3);
   for (const facts of artifacts) {
@@ -57,7 +57,7 @@ test("[RU91] the facts about an artifact have their own media type; the list and
   }
 });
 
-test("[RU91] an Accept that the artifact cannot serve answers 406 with what it can be had as", async () => {
+test("[RU91] an Accept that the artifact cannot serve is 406 with the available types", async () => {
   for (const [key, accept, own] of [
     ["thesis-1", "text/markdown", "application/json"],
     ["thesis-1", "text/*, image/png", "application/json"],

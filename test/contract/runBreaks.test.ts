@@ -23,7 +23,7 @@ async function openRig(executors: Executors = {}, storage: Storage = createMemor
 }
 
 describe("cancel", () => {
-  test("[RU70][AC23] from the cancel on nothing of the step is written, whatever the step does; its row is gone, and a retry begins at once", async () => {
+  test("[RU70][AC23] after a cancel the step writes nothing, its row is gone, and a retry starts at once", async () => {
     const gate = createGate();
     const current = await openRig({ draft: gate.run });
     const { runId, articleId } = await draftRun(current);
@@ -46,7 +46,7 @@ describe("cancel", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("[RU70] a result on its way at the cancel writes nothing: not the text that was to be merged, not the commit", async () => {
+  test("[RU70] a step's result that arrives during a cancel is neither merged nor committed", async () => {
     const gate = createGate();
     const current = await openRig({ draft: gate.run });
     const { topicId, articleId, runId } = await draftRun(current);
@@ -64,7 +64,7 @@ describe("cancel", () => {
     expect(await draftOf(current, articleId)).toBe("one");
   });
 
-  test("[RU70] a cancel right after the step was told to begin calls it off", async () => {
+  test("[RU70] a cancel right after the start of a step aborts it", async () => {
     const gate = createGate();
     let cancel: (() => Promise<unknown>) | undefined;
     const engine = openEngine({ draft: gate.run }, (storage) => ({
@@ -89,7 +89,7 @@ describe("cancel", () => {
     expect((await readRun(engine.storage, engine.runId)).state).toBe("cancelled");
   });
 
-  test("[RU70][AC23] cancelled while a failed step waits to be tried again, a retry does not wait for it", async () => {
+  test("[RU70][AC23] a retry does not wait for the pause of a failed step that was cancelled", async () => {
     const failures: string[] = [];
     const engine = openEngine({
       draft: async ({ step }) => {
@@ -109,7 +109,7 @@ describe("cancel", () => {
     expect((await readRun(engine.storage, engine.runId)).pending).toEqual([]);
   });
 
-  test("[RU70] the end of an attempt that was cancelled does not fail the retry", async () => {
+  test("[RU70] the end of a cancelled attempt does not fail the retry", async () => {
     const gate = createGate();
     const engine = openEngine({ draft: gate.run });
     await engine.actors.create(engine.kind, engine.runId, toInput([{ name: "draft", type: "draft" }]));
@@ -129,7 +129,7 @@ describe("cancel", () => {
     await engine.until("completed");
   });
 
-  test("[RU71] a run that was cancelled before it began is queued again by a retry, and tells its start", async () => {
+  test("[RU71] a run that was cancelled before its start is queued by a retry and shows its start", async () => {
     const gate = createGate();
     const engine = openEngine({ research: gate.run, draft: async () => finished("done") });
     const { actors, kind, runId, storage, ids } = engine;
@@ -155,7 +155,7 @@ describe("cancel", () => {
     ]);
   });
 
-  test("[RU72] the time that a cancelled step worked counts towards the budget of the retry", async () => {
+  test("[RU72] the working time of a cancelled step counts towards the budget of the retry", async () => {
     const gate = createGate();
     const engine = openEngine({ draft: gate.run });
     const input = toInput([{ name: "draft", type: "draft" }], [], { budget: { maxSeconds: 60 } });
@@ -172,7 +172,7 @@ describe("cancel", () => {
 });
 
 describe("retry", () => {
-  test("[RU73] what another run has worked on since is not taken back, and the retry goes on from it", async () => {
+  test("[RU73] text that another run has changed since is not reverted, and the retry continues from it", async () => {
     const gate = createGate();
     const current = await openRig({ draft: gate.run });
     const { topicId, runId, articleId } = await draftRun(current);
@@ -194,7 +194,7 @@ describe("retry", () => {
     expect(await draftOf(current, articleId)).toBe("Half a draft. And the other half. And more.");
   });
 
-  test("[RU73] a run in between that wrote another file changes nothing: what was interrupted is taken back", async () => {
+  test("[RU73] if the other run wrote another file, the interrupted text is reverted", async () => {
     const gate = createGate();
     const current = await openRig({ draft: gate.run });
     const { topicId, runId, articleId } = await draftRun(current);
@@ -212,7 +212,7 @@ describe("retry", () => {
     expect(await draftOf(current, articleId)).toBe("A draft.");
   });
 
-  test("[RU64] a run whose article is gone for good cannot be retried, and is not told to take it back", async () => {
+  test("[RU64] a run whose article was deleted for good cannot be retried and has no allowed move", async () => {
     const current = await openRig();
     const topicId = await current.makeTopic();
     const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/outline"), {});
@@ -225,7 +225,7 @@ describe("retry", () => {
     });
   });
 
-  test("[RU74] a decision taken early about a step to come holds over a failure and its retry", async () => {
+  test("[RU74] an early decision about a later step is kept through a failure and its retry", async () => {
     const gate = createGate();
     const current = await openRig({ research: gate.run });
     const topicId = await current.makeTopic();
@@ -250,7 +250,7 @@ describe("retry", () => {
 });
 
 describe("results that cannot be taken in", () => {
-  test("[RU78][AC24] a step whose end cannot be committed fails like one that threw, instead of being run for ever", async () => {
+  test("[RU78][AC24] a step whose end cannot be committed fails like one that threw, and does not loop", async () => {
     let runs = 0;
     const engine = openEngine(
       {
@@ -274,7 +274,7 @@ describe("results that cannot be taken in", () => {
     expect(failure).toMatchObject({ code: "step_failed", retryable: true, message: expect.stringContaining("a bug in what goes along") });
   });
 
-  test("[RU78] a result that meets too many changes is offered again: the step does not run twice", async () => {
+  test("[RU78] a result that meets too many conflicts is stored later, without running the step twice", async () => {
     let runs = 0;
     let refusals = 3;
     const engine = openEngine(

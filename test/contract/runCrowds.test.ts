@@ -42,7 +42,7 @@ describe("decisions", () => {
     return problem === undefined ? { status: 200, body: result } : { status: problem.status, body: problem };
   }
 
-  test("[RU50] approval raced in every order over REST and tRPC; nothing twice, and every loser is told the state and what is allowed", async () => {
+  test("[RU50] decisions in any order over REST and tRPC happen once, and every loser gets the state", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     for (const order of orders) {
       for (let surfaces = 0; surfaces < 8; surfaces += 1) {
@@ -80,7 +80,7 @@ describe("decisions", () => {
     }
   });
 
-  test("[RU79] start, decide, cancel and retry five times at once under one Idempotency-Key: each happens once, and the repeats get its answer", async () => {
+  test("[RU79] five concurrent starts, decisions, cancels or retries under one key happen once", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     const current = rig;
     const topicId = await current.makeTopic();
@@ -117,7 +117,7 @@ describe("decisions", () => {
     expect(runs).toHaveLength(2);
   });
 
-  test("[RU79] a decision with edits, five times at once under one Idempotency-Key: the edits are made once", async () => {
+  test("[RU79] five concurrent decisions with edits under one Idempotency-Key make the edits once", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
     const current = rig;
     const topicId = await current.makeTopic();
@@ -149,7 +149,7 @@ async function rowsLeft(storage: Storage, time: ManualTime): Promise<readonly st
 }
 
 describe("crowds", () => {
-  test("[RU80] 200 queued runs of a workspace all end, side by side up to its share, and those of another do not wait for them", async () => {
+  test("[RU80] 200 queued runs end within the workspace's share, and other workspaces do not wait", async () => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const ended: string[] = [];
@@ -185,7 +185,7 @@ describe("crowds", () => {
     expect(await rowsLeft(storage, time)).toEqual([]);
   });
 
-  test("[RU81] a node goes down under runs in every state: the next one brings each to its end, and no row is left", async () => {
+  test("[RU81] when a node dies, the next one ends runs of every state, and no row remains", async () => {
     const directory = await mkdtemp(join(tmpdir(), "runs-"));
     const time = createManualTime();
     const open = async () => time.watch(await createLmdbStorage({ directory, now: time.now }));
@@ -283,7 +283,7 @@ describe("crowds", () => {
     await rm(directory, { recursive: true, force: true });
   }, 60_000);
 
-  test("[RU82] the clock leaps an hour in the middle of a step: it is run again under a new lease, ends once, and what it wrote late is not taken", async () => {
+  test("[RU82] a clock jump of an hour during a step: it runs again under a new lease and ends once", async () => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const ends: ((text: string) => void)[] = [];

@@ -59,7 +59,7 @@ async function expectOnce({ topicId, runId }: Paused, what: string): Promise<voi
 }
 
 describe("races", () => {
-  test.each(pairs)("[RU50] %s and %s at once: each takes effect once, and who comes second is told", async (first, second) => {
+  test.each(pairs)("[RU50] %s and %s at once: each takes effect once, and the second gets a clear refusal", async (first, second) => {
     for (const order of [
       [first, second],
       [second, first],
@@ -77,7 +77,7 @@ describe("races", () => {
     }
   });
 
-  test("[RU50] everything at once, twice: one decision stands, and nothing happened twice", async () => {
+  test("[RU50] all decisions at once, twice: one takes effect, and nothing happens twice", async () => {
     for (let round = 0; round < 5; round += 1) {
       const paused = await pause(`Kites ${round}`);
       const answers = await Promise.all([...names, ...names].map((name) => (moves[name] as Move)(paused)));
@@ -87,8 +87,8 @@ describe("races", () => {
   });
 });
 
-describe("after the fact", () => {
-  test("[RU51] a decision that comes late is refused with what was decided and what may happen now", async () => {
+describe("late decisions", () => {
+  test("[RU51] a late decision is refused with the decision that was made and the allowed moves", async () => {
     const paused = await pause();
     const path = `/runs/${paused.runId}/approvals/${paused.approvalId}`;
     await rig.expect(200, "POST", path, { decision: "approve" }, { as: "ben" });
@@ -102,7 +102,7 @@ describe("after the fact", () => {
     expect(atTopic.body.allowed).toContain("outline.requestChanges");
   });
 
-  test("[RU51] an optional approval that nobody decided in time is gone: 410", async () => {
+  test("[RU51] an optional approval that expired without a decision is 410", async () => {
     await rig.close();
     rig = await createRunRig({ storage: createMemoryStorage(), limits: { "run.optionalApproval": 50 } });
     const topicId = await rig.makeTopic();
@@ -119,7 +119,7 @@ describe("after the fact", () => {
     expect(late).toMatchObject({ status: 410, body: { code: "approval_expired" } });
   });
 
-  test("[RU52] every move that a run or topic does not take answers 409 with its state and what is allowed, on both surfaces", async () => {
+  test("[RU52] a refused move of a run or topic is 409 with state and allowed, over REST and tRPC", async () => {
     const paused = await pause();
     const { runId, topicId, approvalId } = paused;
     const inTopic = { workspaceId, topicId };
@@ -180,7 +180,7 @@ describe("after the fact", () => {
 });
 
 describe("edits with a decision", () => {
-  test("[RU53] edits are made and committed with the decision, and the approval holds for the text with them", async () => {
+  test("[RU53] edits are applied and committed with the decision, and the approval covers their text", async () => {
     const { runId, approvalId, topicId } = await pause();
     const edits = { mode: "patch", edits: [{ find: "outline 1", replace: "outline one, by ana" }] };
     await rig.expect(200, "POST", `/runs/${runId}/approvals/${approvalId}`, { decision: "approve", edits });
@@ -190,7 +190,7 @@ describe("edits with a decision", () => {
     expect((await rig.node.commits.list(topic.articleId, { kind: "commit" })).items).toHaveLength(1);
   });
 
-  test("[RU53] edits need articles:write, cannot be a dry run, and nothing is written with a decision that comes late", async () => {
+  test("[RU53] edits require articles:write and no dry run, and a late decision writes nothing", async () => {
     const { runId, approvalId, topicId } = await pause();
     const path = `/runs/${runId}/approvals/${approvalId}`;
     const edits = { mode: "append", content: "late\n" };

@@ -18,7 +18,7 @@ function unless(...codes: readonly string[]) {
 }
 
 describe.each(actorStorages)("%s", (_name, open) => {
-  test("[RU20] killed before or after any write, a run ends the same: what finished never runs again, an approval counts once", async () => {
+  test("[RU20] killed around any write, a run ends the same: no step reruns, an approval counts once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);
     const ids = createIds(time);
@@ -104,7 +104,7 @@ function createNode(executors: Parameters<typeof createEngineNode>[2], limits: P
 }
 
 describe("steps", () => {
-  test("[RU21] a step of pictures without an executor is skipped with the reason, and the run goes on", async () => {
+  test("[RU21] an illustration step without an executor is skipped with the reason", async () => {
     const node = createNode({ draft: async () => finished("a draft") });
     await node.actors.create(
       node.kind,
@@ -124,7 +124,7 @@ describe("steps", () => {
     expect(steps[1]?.status).toBe("completed");
   });
 
-  test("[RU22] a step that throws is tried again with pauses, then the run fails and can be retried", async () => {
+  test("[RU22] a step that throws is retried with pauses, then the run fails and can be retried", async () => {
     let tries = 0;
     let isBroken = true;
     const node = createNode({
@@ -146,7 +146,7 @@ describe("steps", () => {
     expect((await readRun(node.storage, node.runId)).context.steps[0]?.artifactKeys).toEqual(["draft-5"]);
   });
 
-  test("[RU23] maxSeconds bounds the time worked, over all steps; waiting for a person does not count", async () => {
+  test("[RU23] maxSeconds limits the time worked over all steps, without the wait for a person", async () => {
     const signals: AbortSignal[] = [];
     const node = createNode({
       research: (context) => new Promise((resolve) => void node.time.after(4000, () => resolve(finished(`found ${context.step.name}`)))),
@@ -173,7 +173,7 @@ describe("steps", () => {
     expect(await node.state()).toBe("running");
   });
 
-  test("[RU23] a step is told what is left of tokens and dollars, and a run that passed its budget begins no further step", async () => {
+  test("[RU23] a step gets the tokens and dollars that are left, and none starts over the budget", async () => {
     const left: object[] = [];
     const node = createNode({
       research: async (context) => {
@@ -199,7 +199,7 @@ describe("steps", () => {
     expect(after.map(({ status }) => status)).toEqual(["completed", "completed", "failed"]);
   });
 
-  test("[RU24] an output above run.stepOutput, outputs above run.state and a journal above run.journal fail the run", async () => {
+  test("[RU24] outputs over run.stepOutput or run.state, or a journal over run.journal, fail the run", async () => {
     const limits = { "run.stepOutput": 1000, "run.state": 1500, "run.journal": 2 };
     const run = async (sizes: readonly number[]) => {
       const left = [...sizes];
@@ -218,7 +218,7 @@ describe("steps", () => {
     expect(journal.steps[0]?.artifactKeys[0]).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
   });
 
-  test("[RU25] a cancelled run calls the step that is under way off, and its result changes nothing", async () => {
+  test("[RU25] a cancelled run aborts its running step, whose result changes nothing", async () => {
     const signals: AbortSignal[] = [];
     let finish: (() => void) | undefined;
     const node = createNode({
@@ -242,7 +242,7 @@ describe("steps", () => {
     expect(told.at(-1)).toMatchObject({ actor: "ben", data: { by: "ben", reason: "another plan", stepName: "draft" } });
   });
 
-  test("[RU26] after request_changes the step runs again with what was said, towards a new approval", async () => {
+  test("[RU26] after request_changes the step runs again with the note and asks for a new approval", async () => {
     const heard: (readonly string[])[] = [];
     const node = createNode({
       outline: async ({ step }) => {
@@ -273,7 +273,7 @@ describe("steps", () => {
     expect(approvals[1]?.artifactKeys).toEqual(["outline-1", "outline-2"]);
   });
 
-  test("[RU27] an optional approval proceeds by itself; what was decided before the wait counts when it comes", async () => {
+  test("[RU27] an optional approval proceeds by itself, and an early decision counts at the wait", async () => {
     let research: ((text: string) => void) | undefined;
     const node = createNode({
       research: () =>
@@ -302,7 +302,7 @@ describe("steps", () => {
     expect((await readRun(node.storage, node.runId)).context.approvals[1]?.state).toBe("expired");
   });
 
-  test("[RU28] a result that comes under a lost lease is not taken: the step is run by whoever holds it now", async () => {
+  test("[RU28] a result under a lost lease is refused, and the new holder of the lease runs the step", async () => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const ends: ((text: string) => void)[] = [];

@@ -24,8 +24,8 @@ async function openRig(executors: Executors = {}, storage: Storage = createMemor
   return rig;
 }
 
-describe("what is there and what is not", () => {
-  test("[RU75] a run that ends in the moment in which its article is deleted does not hold the deletion up", async () => {
+describe("missing articles and ended steps", () => {
+  test("[RU75] a run that ends while its article is deleted does not delay the deletion", async () => {
     const memory = createMemoryStorage();
     let meanwhile: (() => Promise<unknown>) | undefined;
     const storage: Storage = {
@@ -50,7 +50,7 @@ describe("what is there and what is not", () => {
     expect((await current.node.articles.list({ workspaceId })).items).toEqual([]);
   });
 
-  test("[RU76] a run that reads an article in the trash fails and says so: it judges nothing in its place", async () => {
+  test("[RU76] a run that reads an article in the trash fails and makes no report", async () => {
     const gate = createGate();
     const current = await openRig({ article_validation: gate.run });
     const call = createCall(current.storage, workspaceId, partition, { username: "ana", role: "owner" });
@@ -68,7 +68,7 @@ describe("what is there and what is not", () => {
     expect(gate.open).toHaveLength(0);
   });
 
-  test("[RU77] whatever way a step ends, nobody listens for its run any more", async () => {
+  test("[RU77] however a step ends, nothing listens for its run any more", async () => {
     const ends: Executors = {
       research: async () => finished("research"),
       thesis: async () => ({ kind: "failed", code: "step_failed", message: "no", retryable: true, usage: noUsage }),
@@ -118,7 +118,7 @@ describe("in the middle of a streaming draft", () => {
     expect(await eventsOf(current.storage, runId, "agent.step_completed")).toHaveLength(3);
   }
 
-  test("[RU86] the article goes to the trash: the run ends, nothing is written; taken back and retried, the draft stands once", async () => {
+  test("[RU86] a trashed article ends its streaming draft, and a retry after the restore writes it once", async () => {
     const gate = createGate();
     const { current, runId, articleId } = await halfway(gate);
     const call = createCall(current.storage, workspaceId, partition, { username: "ana", role: "owner" });
@@ -130,7 +130,7 @@ describe("in the middle of a streaming draft", () => {
     await expectWrittenOnce(current, gate, runId, articleId);
   });
 
-  test("[RU86] the topic is archived: the run ends, nothing more is written; restored and retried, the draft stands once", async () => {
+  test("[RU86] an archived topic ends its streaming draft, and a retry after the restore writes it once", async () => {
     const gate = createGate();
     const { current, runId, articleId, topicId } = await halfway(gate);
     await current.expect(200, "POST", current.topicPath(topicId, "/archive"));
@@ -143,7 +143,7 @@ describe("in the middle of a streaming draft", () => {
     await expectWrittenOnce(current, gate, runId, articleId);
   });
 
-  test("[RU86] who started it leaves the workspace: the run goes on to its end", async () => {
+  test("[RU86] the person who started the run leaves the workspace: the run continues to its end", async () => {
     const gate = createGate();
     const { current, runId, articleId } = await halfway(gate);
     const stored = await current.storage.records.get(workspaceRecord, workspaceId);
@@ -161,31 +161,28 @@ describe("limits", () => {
   test.each([
     ["the file", { "article.file": 3000 }],
     ["the document", { "document.bytes": 3000 }],
-  ])(
-    "[RU85] a draft that outgrows %s ends its run with content_too_large; a retry takes back what was shown of it",
-    async (_what, limits) => {
-      let pieces = 10;
-      rig = await createRunRig({
-        storage: createMemoryStorage(),
-        limits,
-        executors: {
-          async draft({ write }) {
-            const text = Array.from({ length: pieces }, (_, at) => `${at} `.repeat(250));
-            for (const piece of text) await write(piece);
-            return written(text.join(""));
-          },
+  ])("[RU85] a draft that outgrows %s fails its run, and a retry reverts the part that was shown", async (_what, limits) => {
+    let pieces = 10;
+    rig = await createRunRig({
+      storage: createMemoryStorage(),
+      limits,
+      executors: {
+        async draft({ write }) {
+          const text = Array.from({ length: pieces }, (_, at) => `${at} `.repeat(250));
+          for (const piece of text) await write(piece);
+          return written(text.join(""));
         },
-      });
-      const { runId, articleId } = await draftRun(rig);
-      const failed = await rig.runIn(runId, "failed", "completed");
-      expect(failed).toMatchObject({ status: "failed", failure: { code: "content_too_large", stepName: "draft", retryable: false } });
-      const shown = await draftOf(rig, articleId);
-      expect([shown.length > 0, shown.length < 3000]).toEqual([true, true]);
-      expect(rig.node.rooms.presence(articleId)).toEqual([]);
-      pieces = 2;
-      await rig.expect(202, "POST", `/runs/${runId}/retry`);
-      expect(await rig.runIn(runId, "failed", "completed")).toMatchObject({ status: "completed" });
-      expect(await draftOf(rig, articleId)).toBe("0 ".repeat(250) + "1 ".repeat(250));
-    },
-  );
+      },
+    });
+    const { runId, articleId } = await draftRun(rig);
+    const failed = await rig.runIn(runId, "failed", "completed");
+    expect(failed).toMatchObject({ status: "failed", failure: { code: "content_too_large", stepName: "draft", retryable: false } });
+    const shown = await draftOf(rig, articleId);
+    expect([shown.length > 0, shown.length < 3000]).toEqual([true, true]);
+    expect(rig.node.rooms.presence(articleId)).toEqual([]);
+    pieces = 2;
+    await rig.expect(202, "POST", `/runs/${runId}/retry`);
+    expect(await rig.runIn(runId, "failed", "completed")).toMatchObject({ status: "completed" });
+    expect(await draftOf(rig, articleId)).toBe("0 ".repeat(250) + "1 ".repeat(250));
+  });
 });

@@ -18,7 +18,7 @@ async function startStaged(topicId: string, body: object = {}): Promise<{ runId:
 }
 
 describe("the staged pipeline", () => {
-  test("[RU40] an outline that waits for approval, then a draft that follows by itself; each move is recorded once", async () => {
+  test("[RU40] an outline waits for approval, then its draft follows; each move is recorded once", async () => {
     const topicId = await rig.makeTopic();
     const started = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { instructions: "be brief" });
     expect(started).toEqual({
@@ -77,7 +77,7 @@ describe("the staged pipeline", () => {
     ]);
   });
 
-  test("[RU40] approved at the run, the topic's outline is approved with it, and the draft follows", async () => {
+  test("[RU40] an approval at the run also approves the topic's outline, and the draft follows", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await startStaged(topicId);
     const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
@@ -94,7 +94,7 @@ describe("the staged pipeline", () => {
     expect((await rig.topic(topicId)).approvals.outline).toMatchObject({ approvedBy: "ben" });
   });
 
-  test("[RU41] the draft works from what the outline run made", async () => {
+  test("[RU41] the draft reads the results of the outline run", async () => {
     await rig.close();
     let read: string | undefined;
     const draft = async (context: StepContext): Promise<StepResult> => {
@@ -115,7 +115,7 @@ describe("the staged pipeline", () => {
     expect(read).toBe("# outline 1\n");
   });
 
-  test("[RU42] a decision taken before there is an outline holds for the run and for the topic", async () => {
+  test("[RU42] a decision made before an outline exists counts for the run and for the topic", async () => {
     await rig.close();
     let go: (() => void) | undefined;
     const thesis = () =>
@@ -143,7 +143,7 @@ describe("the staged pipeline", () => {
     expect((await rig.auditOf(topicId)).filter((eventType) => eventType === "outline_approved")).toHaveLength(1);
   });
 
-  test("[RU43] changes asked for at the topic run the outline again with the feedback; the run is the same", async () => {
+  test("[RU43] a change request at the topic runs the outline again with the feedback, in the same run", async () => {
     const topicId = await rig.makeTopic();
     const { runId, articleId } = await startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");
@@ -154,7 +154,7 @@ describe("the staged pipeline", () => {
     expect(await rig.auditOf(topicId)).toContain("outline_changes_requested");
   });
 
-  test("[RU43] after the run is over a request for changes starts one with the feedback, staged again if it never came to a draft", async () => {
+  test("[RU43] a change request after the run starts a new run with the feedback", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");
@@ -171,7 +171,7 @@ describe("the staged pipeline", () => {
     expect((await rig.expect(200, "GET", rig.topicPath(topicId, "/draft"))).draft).toContain("more wind");
   });
 
-  test("[RU44] a rejected outline ends the run; approved later all the same, the draft starts from it", async () => {
+  test("[RU44] a rejected outline ends the run, and a later approval still starts the draft from it", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await startStaged(topicId);
     const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
@@ -186,7 +186,7 @@ describe("the staged pipeline", () => {
   });
 });
 
-describe("a content project's word", () => {
+describe("approvals of a content project", () => {
   async function inProject(contentProject: { requireOutlineApproval: boolean; requireDraftApproval: boolean }): Promise<string> {
     const folderId = rig.node.ids.next("fld", partitionOfId(workspaceId));
     const value = {
@@ -204,7 +204,7 @@ describe("a content project's word", () => {
     return rig.makeTopic("In a project", { contentProjectId: folderId });
   }
 
-  test("[RU49] without approval of outlines a staged run waits for nobody, and the draft follows at once", async () => {
+  test("[RU49] without outline approval, a staged run does not wait and the draft follows at once", async () => {
     const topicId = await inProject({ requireOutlineApproval: false, requireDraftApproval: true });
     const { runId } = await startStaged(topicId);
     const outline = await rig.runIn(runId, "completed");
@@ -215,7 +215,7 @@ describe("a content project's word", () => {
     expect((await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {})).draftRunId).toBeUndefined();
   });
 
-  test("[RU49] without approval of drafts any approved outline starts one, and standard_article does not wait for its draft", async () => {
+  test("[RU49] without draft approval, any approved outline starts a draft and no draft waits", async () => {
     const topicId = await inProject({ requireOutlineApproval: true, requireDraftApproval: false });
     const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline"), {});
     await rig.runIn(runId, "paused_for_approval");
@@ -226,7 +226,7 @@ describe("a content project's word", () => {
   });
 });
 
-test("[RU68] a review of the article is kept with the topic's brief, whose revision it names", async () => {
+test("[RU68] a review is stored with the topic's brief and names its revision", async () => {
   await rig.close();
   const review = (runId: string) =>
     ({
@@ -256,7 +256,7 @@ test("[RU68] a review of the article is kept with the topic's brief, whose revis
 });
 
 describe("other ways to start", () => {
-  test("[RU45] full is one run: after the outline it goes on to the draft itself, and no other run starts", async () => {
+  test("[RU45] full is one run, which continues from the outline to the draft by itself", async () => {
     const topicId = await rig.makeTopic();
     const { runId, workflowId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { pipeline: "full" });
     expect(workflowId).toBe("full_editorial_article");
@@ -277,7 +277,7 @@ describe("other ways to start", () => {
     expect((await rig.topic(topicId)).status).toBe("drafted");
   });
 
-  test("[RU45] shortlisting starts research only where it is given something to go by", async () => {
+  test("[RU45] shortlisting starts research only with instructions or a style profile", async () => {
     const [quiet, loud] = [await rig.makeTopic("One"), await rig.makeTopic("Two")];
     expect(await rig.expect(200, "POST", rig.topicPath(quiet, "/shortlist"))).toEqual({ message: expect.any(String), topicId: quiet });
     const started = await rig.expect(202, "POST", rig.topicPath(loud, "/shortlist"), { instructions: "look at the coast" });
@@ -289,7 +289,7 @@ describe("other ways to start", () => {
     expect(await rig.auditOf(loud)).toContain("pipeline_stage_completed");
   });
 
-  test("[RU45] an outline or a draft alone; an approved outline of its own does not start a draft", async () => {
+  test("[RU45] an outline or a draft can run alone, and approving such an outline starts no draft", async () => {
     const topicId = await rig.makeTopic();
     const { runId, ...rest } = await rig.expect(202, "POST", rig.topicPath(topicId, "/outline"), { styleProfileId: "house" });
     expect(rest).toEqual({ articleId: expect.any(String), status: "queued" });
@@ -305,7 +305,7 @@ describe("other ways to start", () => {
     expect((await rig.topic(topicId)).approvals.draft).toMatchObject({ approvedBy: "ana", note: "print it" });
   });
 
-  test("[RU46] one Idempotency-Key starts one run, and a second active run of a topic is refused with the first one's id", async () => {
+  test("[RU46] one Idempotency-Key starts one run, and a second run is refused with the first one's id", async () => {
     const topicId = await rig.makeTopic();
     const headers = { "idempotency-key": "once" };
     const answers = await Promise.all([1, 2, 3].map(() => rig.request("POST", rig.topicPath(topicId, "/workflow-runs"), {}, { headers })));
@@ -327,7 +327,7 @@ describe("other ways to start", () => {
     expect(runs).toHaveLength(1);
   });
 
-  test("[RU46] of many starts at once one run is born, and one article", async () => {
+  test("[RU46] of many concurrent starts, one run and one article are created", async () => {
     const topicId = await rig.makeTopic();
     const answers = await Promise.all(Array.from({ length: 8 }, () => rig.request("POST", rig.topicPath(topicId, "/workflow-runs"), {})));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, ...Array(7).fill(409)]);
@@ -335,8 +335,8 @@ describe("other ways to start", () => {
   });
 });
 
-describe("what ends a run", () => {
-  test("[RU47] archiving a topic cancels its active run in the same commit, and a run of it cannot be retried", async () => {
+describe("actions that end a run", () => {
+  test("[RU47] archiving a topic cancels its active run in the same commit, and no retry is possible", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");
@@ -365,7 +365,7 @@ describe("what ends a run", () => {
     expect((await rig.runIn(runId, "paused_for_approval")).steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 1, 1]);
   });
 
-  test("[RU48] an article that goes to the trash takes the active run that writes it along; nothing starts while it is there", async () => {
+  test("[RU48] moving an article to the trash cancels the run that writes it, and no run starts then", async () => {
     const topicId = await rig.makeTopic();
     const { runId, articleId } = await startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");

@@ -96,7 +96,7 @@ describe("with the executors of the product", () => {
     for (const step of steps.filter(({ status }) => status !== "pending")) await expectVisible(run.runId, step);
   });
 
-  test("[RU92] a search review without a topic completes with a report that nothing was checked, and why", async () => {
+  test("[RU92] a search review without a topic ends with a report that nothing was checked, and why", async () => {
     const { createCall } = await import("./articleFixture.ts");
     const call = createCall(rig.storage, workspaceId, 5, { username: "ana" });
     const { article } = await rig.node.articles.create({ workspaceId, title: "Alone" }, call);
@@ -117,7 +117,7 @@ function readTable(): ReadonlyMap<string, readonly string[]> {
 
 describe("unavailable reports", () => {
   test.each(Object.entries(unavailableReports))(
-    "[EX20] %s has the stated shape, and everything in it says that nothing was found",
+    "[EX20] %s has its documented shape, and every value says that nothing was found",
     async (type, report) => {
       const step = { name: "the step", type } as never;
       const texts = { "content.md": "# Kites", "outline.md": "", "research.md": "" };
@@ -150,7 +150,7 @@ describe("each step type", () => {
   const service = createExecutors({});
   afterAll(() => service.close());
 
-  test("[RU93] docs/runs.md says of every step type what does it here, and what happens without", () => {
+  test("[RU93] docs/runs.md says of every step type what this server does, with and without executor", () => {
     expect([...table.keys()].filter((type) => (workflowStepTypes as readonly string[]).includes(type)).toSorted()).toEqual(
       workflowStepTypes.toSorted(),
     );
@@ -160,7 +160,7 @@ describe("each step type", () => {
     }
   });
 
-  test.each(workflowStepTypes)("[RU93] a run that comes to a step of type %s without executor ends as documented", async (type) => {
+  test.each(workflowStepTypes)("[RU93] a run that reaches a step of type %s without executor ends as documented", async (type) => {
     const time = createManualTime();
     const storage = time.watch(createMemoryStorage({ now: time.now }));
     const done = async () => ({ kind: "completed", artifacts: [], usage: noUsage }) as const;

@@ -43,7 +43,7 @@ describe("REST = tRPC", () => {
         return surface.fetch("GET", `/trpc/${key}?input=${encodeURIComponent(input)}`, { headers });
       };
 
-      it(`[API21] ${key}: the same input, the same answer, the same refusals`, async () => {
+      it(`[API21] ${key}: the same input gives the same answer and the same refusals`, async () => {
         const [overRest, overTrpc] = [await rest(), await trpc()];
         expect(overTrpc.status, await overTrpc.clone().text()).toBe(200);
         const text = await overRest.text();

@@ -28,7 +28,7 @@ const current = async (storage: Storage, id: string) => (await storage.records.g
 
 export function blobTests(withStorage: WithStorage): void {
   describe("blobs", () => {
-    test("[ST16] a blob is found by the SHA-256 of its bytes, in its partition alone", () =>
+    test("[ST16] a blob is found by the SHA-256 of its bytes, only in its partition", () =>
       withStorage(async (storage) => {
         for (const content of [bytes("hello"), new Uint8Array(0), Uint8Array.from({ length: 1_500_000 }, (_, at) => at % 256)]) {
           const sha256 = await storage.blobs.put(partition, content);
@@ -41,7 +41,7 @@ export function blobTests(withStorage: WithStorage): void {
         expect(await storage.blobs.get(partition, "0".repeat(64))).toBeUndefined();
       }));
 
-    test("[ST16] a commit that names a blob which is not there fails", () =>
+    test("[ST16] a commit that names a missing blob fails", () =>
       withStorage(async (storage) => {
         await expect(storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: ["0".repeat(64)] })] }))).rejects.toThrow(
           /not put/,
@@ -49,7 +49,7 @@ export function blobTests(withStorage: WithStorage): void {
         expect(await storage.records.get(itemType, "50/a")).toBeUndefined();
       }));
 
-    test("[ST16] a blob stays while any record refers to it and goes after the last", () => {
+    test("[ST16] a blob is kept while any record refers to it and removed after the last reference", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("shared"));
@@ -74,7 +74,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a blob whose last reference goes soon after its put is still collected", () => {
+    test("[ST16] a blob whose last reference ends soon after its put is still removed", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("short"));
@@ -100,7 +100,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a blob that no commit ever named goes an hour after its put", () => {
+    test("[ST16] a blob that no commit ever named is removed an hour after its put", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const sha256 = await storage.blobs.put(partition, bytes("orphan"));
@@ -115,7 +115,7 @@ export function blobTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST16] a put while the blob is being collected keeps it for the commit that follows", () => {
+    test("[ST16] a put during the removal of the blob keeps it for the next commit", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const house = createHousekeeping(storage, createRecordTypes([itemType]));

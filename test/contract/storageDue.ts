@@ -33,7 +33,7 @@ const idsOf = (rows: readonly ClaimedRow[]) => rows.map(({ id }) => id);
 
 export function dueTests(withStorage: WithStorage): void {
   describe("due queue", () => {
-    test("[ST27] a commit that requires a due row is refused once the row was claimed anew, or is gone", () => {
+    test("[ST27] a commit that requires a due row is refused if the row was claimed again or is gone", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("work", startMs)]);
@@ -64,7 +64,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST27] a required row is judged before the batch, and holds through renewal and postponement but not through a new schedule", () => {
+    test("[ST27] a required row is checked before the batch; renewing keeps it, a new schedule does not", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const under = (fence: number, due: Batch["due"] = [], where = partition) =>
@@ -88,7 +88,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST9] what is due is claimed oldest first, over partitions, and what is not stays", () => {
+    test("[ST9] due rows are claimed oldest first over all partitions, and other rows stay", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("b", startMs - 5), row("a", startMs - 10), row("later", startMs + 1), row("now", startMs)]);
@@ -103,7 +103,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST9] of workers that claim at once, each row goes to one", () => {
+    test("[ST9] of concurrent workers, each row goes to one", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const rows = Array.from({ length: 60 }, (_, at) => row(`r${at}`, startMs - at));
@@ -115,7 +115,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST9] an abandoned row comes back after its lease with a higher fence and one more attempt", () => {
+    test("[ST9] an abandoned row returns after its lease with a higher fence and one more attempt", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs)]);
@@ -129,7 +129,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST9] a row born leased is its writer's, at fence 1, until the lease ends", () => {
+    test("[ST9] a row created with a lease belongs to its writer, at fence 1, until the lease ends", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs + 5000)]);
@@ -147,7 +147,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST10] whoever was overtaken can neither acknowledge, postpone nor renew, nor commit beside it", () => {
+    test("[ST10] an overtaken worker can neither acknowledge, postpone nor renew, nor commit", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs)]);
@@ -184,7 +184,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST10] a postponed row falls due at its new time, with the attempts and payload given", () => {
+    test("[ST10] a postponed row falls due at its new time, with the given attempts and payload", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs), row("b", startMs)]);
@@ -229,7 +229,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST11] several writes to one row in a batch work in their order", () => {
+    test("[ST11] several writes to one row in a batch apply in their order", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs)]);
@@ -255,7 +255,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST9] ids of any text are kept apart", () => {
+    test("[ST9] ids with any characters stay distinct", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const ids = ["a", "a\u0000", "a/b", "ä", "😀", "\ud800", "A".repeat(900)];
@@ -271,7 +271,7 @@ export function dueTests(withStorage: WithStorage): void {
   describe("expiry", () => {
     const keep = (storage: Storage) => createHousekeeping(storage, createRecordTypes([itemType]));
 
-    test("[ST8] a record with an end has a row that deletes it then, and its index rows with it", () => {
+    test("[ST8] a record with an expiry has a row that deletes it and its index rows then", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const house = keep(storage);
@@ -297,7 +297,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST8] the end moves, and goes, with the record's value", () => {
+    test("[ST8] the expiry moves or disappears with the record's value", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const house = keep(storage);
@@ -339,7 +339,7 @@ export function dueTests(withStorage: WithStorage): void {
   });
 
   describe("named leases", () => {
-    test("[ST12] a lease has one holder until it is released or runs out, and its fence rises at each acquisition", () => {
+    test("[ST12] a lease has one holder until its end, and its fence rises at each acquisition", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const acquire = (owner: string, name = "room", where = partition) => storage.leases.acquire(where, name, owner, 1000);
@@ -364,7 +364,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST12] a commit under a lease that another acquired since is refused", () => {
+    test("[ST12] a commit under a lease that was acquired again since is refused", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const under = (atLeast: number, id: string) =>

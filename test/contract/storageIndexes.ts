@@ -96,7 +96,7 @@ export function indexTests(withStorage: WithStorage): void {
       ["numbers by value", numbers],
       ["numbers before texts", [...numbers, ...odd]],
     ];
-    test.each(cases)("[ST5] pages in both directions hold every row once, in order: %s", (_name, parts) =>
+    test.each(cases)("[ST5] pages in both directions contain every row once, in order: %s", (_name, parts) =>
       withStorage(async (storage) => {
         const items = parts.map((part, at) => put({ id: `20/${at}`, keys: [[part]] }));
         await storage.commit(batch(partition, { records: [...items].sort(() => Math.random() - 0.5) }));
@@ -141,7 +141,7 @@ export function indexTests(withStorage: WithStorage): void {
         expect(await storage.index.scan({ partition: partition + 1, prefix: ["item"], limit: 5 })).toEqual([]);
       }));
 
-    test("[ST5] a page may start after a key that has no row, and stays inside its prefix", () =>
+    test("[ST5] a page may start after a key without a row, and stays inside its prefix", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(partition, { records: [1, 2, 3].map((n) => put({ id: `20/${n}`, keys: [["l", n]] })) }));
         await storage.commit(batch(partition, { records: [put({ id: "20/9", keys: [["m", 0]] })] }));

@@ -15,7 +15,7 @@ function readLog(storage: Storage, log: string, after = 0, limit = 1000, maxByte
 
 export function logTests(withStorage: WithStorage): void {
   describe("logs", () => {
-    test("[ST13] positions are gap-free from 1 in each log, however many append at once", () =>
+    test("[ST13] positions have no gaps from 1 in each log, under concurrent appends", () =>
       withStorage(async (storage) => {
         const writes = Array.from({ length: 200 }, (_, at) => ({
           log: `log ${at % 7}`,
@@ -37,7 +37,7 @@ export function logTests(withStorage: WithStorage): void {
         }
       }));
 
-    test("[ST13] logs of one name in two partitions, and names that begin alike, are apart", () =>
+    test("[ST13] logs with the same name in two partitions, or with similar names, are separate", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(partition, { logs: [append("a", "1"), append("ab", "2"), append("a/b", "3"), append("ä😀", "4")] }));
         await storage.commit(batch(31, { logs: [append("a", "5", "6")] }));
@@ -49,7 +49,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(await readLog(storage, "b")).toEqual({ gap: false, entries: [], tail: 0 });
       }));
 
-    test("[ST13] entries come back byte for byte, and the caller's buffers are its own again", () =>
+    test("[ST13] entries are returned byte for byte, and the caller may reuse its buffers", () =>
       withStorage(async (storage) => {
         const entry = Uint8Array.from({ length: 70_000 }, (_, at) => at % 251);
         const kept = Uint8Array.from(entry);
@@ -67,7 +67,7 @@ export function logTests(withStorage: WithStorage): void {
         });
       }));
 
-    test("[ST13] a read takes at most `limit` entries and about `maxBytes`, and always gets on", () =>
+    test("[ST13] a read returns at most `limit` entries and about `maxBytes`, and always advances", () =>
       withStorage(async (storage) => {
         for (let at = 0; at < 10; at += 1)
           await storage.commit(batch(partition, { logs: [append("l", "x".repeat(100), "y".repeat(100))] }));
@@ -80,7 +80,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(await readLog(storage, "l", 0, 0)).toEqual({ gap: false, entries: [], tail: 20 });
       }));
 
-    test("[ST26] an entry of twin logs stands in both, each time with its place in the other, whoever else appends", () =>
+    test("[ST26] an entry of twin logs is in both, each with its position in the other", () =>
       withStorage(async (storage) => {
         const twinOf = (bytes: Uint8Array) => Number(Buffer.from(bytes).readBigUInt64BE(0));
         const wordOf = (bytes: Uint8Array) => text(bytes.subarray(8));
@@ -113,7 +113,7 @@ export function logTests(withStorage: WithStorage): void {
         await expect(own).rejects.toThrow("cannot be its own twin");
       }));
 
-    test("[ST26] the entries of one append follow each other in both logs, beside all else that the commit appends", () =>
+    test("[ST26] the entries of one append are adjacent in both logs, with everything else it appends", () =>
       withStorage(async (storage) => {
         const twin = (log: string, other: string, ...entries: string[]) =>
           ({ op: "append", log, twin: other, entries: entries.map(bytes) }) as const;
@@ -137,7 +137,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(await twins("s")).toEqual(["2:b", "5:e", "6:f", "7:g", "4:h"]);
       }));
 
-    test("[ST26] trimming or dropping one of two twins leaves the other as it is, and places go on as they stand", () =>
+    test("[ST26] trimming or dropping one twin leaves the other unchanged, and its positions continue", () =>
       withStorage(async (storage) => {
         const say = (word: string) =>
           storage.commit(batch(partition, { logs: [{ op: "append", log: "r", twin: "all", entries: [bytes(word)] }] }));
@@ -159,7 +159,7 @@ export function logTests(withStorage: WithStorage): void {
         expect([await last("all"), await last("r")]).toEqual([[[5, 1]], [[1, 5]]]);
       }));
 
-    test("[ST26] an append that is refused, or names a twin that cannot be, leaves nothing in either log", () =>
+    test("[ST26] a refused append, or one with an invalid twin, leaves nothing in either log", () =>
       withStorage(async (storage) => {
         const logs = [{ op: "append", log: "r", twin: "all", entries: [bytes("x")] }] as const;
         const require = [{ kind: "due", id: "missing", fence: 1 }] as const;
@@ -170,7 +170,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(await storage.commit(batch(partition, { logs }))).toMatchObject({ ok: true, positions: [1] });
       }));
 
-    test("[ST58] of commits that require the same end of a log one succeeds, whatever was trimmed or dropped", () =>
+    test("[ST58] of commits that require the same end of a log, one succeeds, even after a trim or drop", () =>
       withStorage(async (storage) => {
         const log = "lä😀";
         const upon = (position: number) =>
@@ -189,7 +189,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(await storage.commit(batch(partition, { require: [{ kind: "tail", log, position: 0 }] }))).toMatchObject({ ok: true });
       }));
 
-    test("[ST14] a reader behind what was trimmed is told of the gap, and positions go on", () =>
+    test("[ST14] a reader behind the trimmed part receives the gap, and positions continue", () =>
       withStorage(async (storage) => {
         const trim = (through: number) => storage.commit(batch(partition, { logs: [{ op: "trim", log: "l", through }] }));
         await storage.commit(batch(partition, { logs: [append("l", "1", "2", "3", "4", "5")] }));
@@ -208,7 +208,7 @@ export function logTests(withStorage: WithStorage): void {
         expect(toTexts(await readLog(storage, "l", 6))).toEqual(["7:7", "8:8"]);
       }));
 
-    test("[ST14] a dropped log is empty, and begins again at 1", () =>
+    test("[ST14] a dropped log is empty and starts again at 1", () =>
       withStorage(async (storage) => {
         const drop = { op: "drop", log: "l" } as const;
         await storage.commit(batch(partition, { logs: [append("l", "1", "2"), { op: "trim", log: "l", through: 1 }] }));
@@ -221,7 +221,7 @@ export function logTests(withStorage: WithStorage): void {
         expect((await storage.commit(batch(partition, { logs: [{ op: "drop", log: "never" }] }))).ok).toBe(true);
       }));
 
-    test("[ST15] readers that tail while writers append get every entry once, in order", () =>
+    test("[ST15] readers that follow a log during appends receive every entry once, in order", () =>
       withStorage(async (storage) => {
         const writers = 8;
         const each = 60;
@@ -250,7 +250,7 @@ export function logTests(withStorage: WithStorage): void {
         }
       }));
 
-    test("[ST14] trimming while others append and read leaves the kept entries whole", () =>
+    test("[ST14] trimming during appends and reads keeps the remaining entries whole", () =>
       withStorage(async (storage) => {
         const total = 300;
         let trimmedTo = 0;

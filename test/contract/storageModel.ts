@@ -206,7 +206,7 @@ async function checkEqual(storage: Storage, model: Model): Promise<void> {
 
 export function propertyTests(withStorage: WithStorage, runs: number): void {
   describe("model", () => {
-    test("[ST1] random batches, several at once, leave what a plain model has", () =>
+    test("[ST1] random concurrent batches leave the same data as a simple model", () =>
       fc.assert(
         fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 }), (rounds) =>
           withStorage(

@@ -22,7 +22,7 @@ export function recordTests(withStorage: WithStorage): void {
         ]);
       }));
 
-    test("[ST6] what JSON cannot hold is refused at the write", () =>
+    test("[ST6] a value that JSON cannot represent is refused at the write", () =>
       withStorage(async (storage) => {
         for (const text of [new Date(), new Uint8Array(2), Number.NaN, 3n, () => 1]) {
           const value = { id: "03/a", text } as unknown as Item;
@@ -31,7 +31,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.records.get(itemType, "03/a")).toBeUndefined();
       }));
 
-    test("[ST2] of many commits at once that replace one revision, exactly one succeeds", () =>
+    test("[ST2] of many concurrent commits that replace one revision, exactly one succeeds", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(1, { records: [put({ id: "01/a", text: "0" })] }));
         for (let round = 1; round <= 20; round += 1) {
@@ -65,7 +65,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect((await storage.records.get(itemType, "01/n"))?.value.text).toBe("300");
       }));
 
-    test("[ST2] creating demands absence; replacing and deleting demand the revision", () =>
+    test("[ST2] creating requires absence; replacing and deleting require the revision", () =>
       withStorage(async (storage) => {
         const conflict = { ok: false, conflict: { kind: "record", type: "item", key: "02/a" } };
         const first = { value: { id: "02/a" }, revision: 1 };
@@ -78,7 +78,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.records.get(itemType, "02/a")).toBeUndefined();
       }));
 
-    test("[ST2] a batch may require the revision, or the absence, of a record it does not write", () =>
+    test("[ST2] a batch may require the revision, or the absence, of a record that it does not write", () =>
       withStorage(async (storage) => {
         const require = (revision: number | "absent") => [{ kind: "revision", type: itemType, key: "04/gate", revision } as const];
         const write = (id: string, revision: number | "absent") =>
@@ -113,7 +113,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.due.stats()).toEqual({ rows: 0 });
       }));
 
-    test("[ST1] a batch that is wrong fails alone, and those beside it succeed", () =>
+    test("[ST1] an invalid batch fails alone, and concurrent batches succeed", () =>
       withStorage(async (storage) => {
         const throwing = defineRecord<Item>({
           ...itemType,
@@ -147,7 +147,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.due.stats()).toEqual({ rows: 0 });
       }));
 
-    test("[ST1] records, logs and due rows of one batch appear together", () =>
+    test("[ST1] records, logs and due rows of one batch become visible together", () =>
       withStorage(async (storage) => {
         const row = { id: "r", kind: "k", dueAtMs: 5, payload: { a: [1, null, "x"] }, attempts: 2 };
         const result = await storage.commit(
@@ -163,7 +163,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.due.get(8, "r")).toEqual({ ...row, partition: 8, fence: 1 });
       }));
 
-    test("[ST1] a reader never sees a record of a batch without its log entry, nor the entry without the record", () =>
+    test("[ST1] a reader never sees a record of a batch without its log entry, or the reverse", () =>
       withStorage(async (storage) => {
         let done = false;
         const write = async () => {
@@ -195,7 +195,7 @@ export function recordTests(withStorage: WithStorage): void {
         { recordTypes: [itemType] },
       ));
 
-    test("[ST3] no two records of a partition share a unique rule, also when they come at once", () =>
+    test("[ST3] no two records of a partition share a unique rule, under concurrent commits", () =>
       withStorage(async (storage) => {
         const results = await Promise.all(
           Array.from({ length: 10 }, (_, at) => storage.commit(batch(9, { records: [put({ id: `09/${at}`, name: "Ann" })] }))),
@@ -206,7 +206,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(elsewhere.ok).toBe(true);
       }));
 
-    test("[ST3] a rule is free once its record changes or goes; two records may swap theirs in one batch", () =>
+    test("[ST3] a rule is free once its record changes or is removed, and two may swap in one batch", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(9, { records: [put({ id: "09/a", name: "A" }), put({ id: "09/b", name: "B" })] }));
         const a = { value: { id: "09/a", name: "A" }, revision: 1 };
@@ -220,7 +220,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.commit(both)).toEqual({ ok: false, conflict: { kind: "unique", rule: ["name", "D"], key: "09/d" } });
       }));
 
-    test("[ST3] what a record gives back is what was stored, not what the caller made of its copy", () =>
+    test("[ST3] a removed record frees the stored rules, not those of the caller's changed copy", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(9, { records: [put({ id: "09/a", name: "A", groups: ["g"], keys: [["k"]] })] }));
         const changed = { value: { id: "09/a", name: "changed", groups: ["h"], keys: [["other"]] }, revision: 1 };
@@ -235,7 +235,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.index.scan({ partition: 9, prefix: ["item"], limit: 9 })).toEqual([]);
       }));
 
-    test("[ST3] a record that never held a rule, for its version had none, does not give up another's", () =>
+    test("[ST3] a record whose version had no rule does not free the rule of another record", () =>
       withStorage(async (storage) => {
         const before = defineRecord<Item>({ ...itemType, unique: () => [] });
         await storage.commit(batch(9, { records: [put({ id: "09/a", name: "A" }, null, before), put({ id: "09/b", name: "A" })] }));
@@ -244,7 +244,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect((await storage.commit(batch(9, { records: [put({ id: "09/d", name: "A" })] }))).ok).toBe(false);
       }));
 
-    test("[ST4] counts equal the records that name them, whatever came at once", () =>
+    test("[ST4] counts equal the records that name them, in any order of commits", () =>
       withStorage(async (storage) => {
         const ids = Array.from({ length: 30 }, (_, at) => `11/${at}`);
         await Promise.all(ids.map((id, at) => storage.commit(batch(11, { records: [put({ id, groups: ["all", `m${at % 3}`] })] }))));
@@ -262,7 +262,7 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.counts.get(12, keys)).toEqual([0, 0, 0, 0]);
       }));
 
-    test("[ST7] an older row is upgraded as it is read, and written back with its next write", () =>
+    test("[ST7] an older row is upgraded when read, and stored upgraded at its next write", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(13, { records: [put({ id: "13/a", text: "old" })] }));
         const read = (await storage.records.get(itemTypeLater, "13/a")) as Stored<Item>;

@@ -12,7 +12,7 @@ const tenASecond = { count: 10, seconds: 1, burst: 20 };
 
 export function sharedTests(withStorage: WithStorage): void {
   describe("rates", () => {
-    test("[ST17] a bucket gives its burst, then what it gains, and says when the next is there", () => {
+    test("[ST17] a bucket allows its burst, then its rate, and returns when the next token is available", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const take = async (cost?: number) =>
@@ -33,7 +33,7 @@ export function sharedTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST17] several buckets are drawn from together or, when one is short, not at all", () => {
+    test("[ST17] several buckets are used together, or none of them if one is short", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const demand = (bucket: string, cost = 1) => ({ bucket, policy: tenASecond, cost });
@@ -50,7 +50,7 @@ export function sharedTests(withStorage: WithStorage): void {
   });
 
   describe("bus", () => {
-    test("[ST24] a message reaches every listener of its topic, and none that has ended", () =>
+    test("[ST24] a message reaches every listener of its topic and none that has ended", () =>
       withStorage(async (storage) => {
         const heard: string[] = [];
         const listen = (name: string, topic: string) => storage.bus.subscribe(topic, (message) => heard.push(`${name}:${message[0]}`));
@@ -69,7 +69,7 @@ export function sharedTests(withStorage: WithStorage): void {
   });
 
   describe("the store itself", () => {
-    test("[ST21] store time never goes back, whatever its clock does", () => {
+    test("[ST21] store time never goes back, even if its clock does", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         const before = storage.now();
@@ -82,14 +82,14 @@ export function sharedTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST19] status says what kind of store it is and that it takes writes", () =>
+    test("[ST19] status names the kind of store and whether it accepts writes", () =>
       withStorage(async (storage) => {
         const status = await storage.status();
         expect(status).toMatchObject({ writes: "ok", storeVersion: 1 });
         expect(status.durable || typeof status.reason === "string").toBe(true);
       }));
 
-    test("[ST1] a closed store takes no writes, and closing waits for those that were accepted and may happen twice", () =>
+    test("[ST1] a closed store refuses writes, and closing waits for accepted ones and their repeats", () =>
       withStorage(async (storage) => {
         const accepted = Array.from({ length: 20 }, (_, at) => storage.commit(batch(1, { records: [put({ id: `01/${at}` })] })));
         await storage.close();

@@ -51,7 +51,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     return { ...JSON.parse(data).data.problem, requestId: "", instance: "" };
   }
 
-  test("[SE20] missing, foreign, impossible and out of a key's reach look alike, for streams, subscriptions and tickets", async () => {
+  test("[SE20] missing, foreign, malformed and out-of-reach ids look the same on streams and tickets", async () => {
     const stranger = await server.newPerson("stranger");
     const elsewhere = await server.newWorkspace();
     const { as: narrowed } = await server.newKey({ workspaceIds: [elsewhere] });
@@ -92,7 +92,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect((await none.until(first)).map(({ event }) => event)).toEqual(["stream.position"]);
   });
 
-  test("[SE21] faults of the query are refused saying what would be right, over REST and tRPC, and open nothing", async () => {
+  test("[SE21] an invalid query is refused with the allowed values, on REST and tRPC, and opens nothing", async () => {
     const before = await server.openStreams();
     for (const [query, input, problem] of [
       ["from=later", { from: "later" }, { status: 422, errors: [{ pointer: "/from" }] }],
@@ -120,7 +120,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect(await server.openStreams()).toBe(before);
   });
 
-  test("[SE22] a disabled account ends its streams, and a subscription that comes again hears why", async () => {
+  test("[SE22] a disabled account ends its streams, and a reconnecting subscription gets the reason", async () => {
     const cara = await server.newPerson("cara", workspaceId);
     const streams = await Promise.all([
       openReader(cara, runStream(runId)),
@@ -135,7 +135,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     }
   });
 
-  test("[SE24] a store that does not answer ends streams, and sends an EventSource away to come again", async () => {
+  test("[SE24] a store that does not answer ends streams and makes an EventSource reconnect", async () => {
     const open = await openReader(server.rest, runStream(runId));
     await open.until(first);
     isStoreSilent = true;
@@ -154,7 +154,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
     expect((await again.until(first))[0]).toMatchObject({ event: "agent.run_failed" });
   });
 
-  test("[SE24] a server that stops ends all streams, and sends away who comes meanwhile", async () => {
+  test("[SE24] a stopping server ends all streams and makes new readers reconnect later", async () => {
     const streams = await Promise.all([openReader(server.rest, runStream(runId)), openReader(server.rest, workspaceStream(workspaceId))]);
     await Promise.all(streams.map((stream) => stream.until(first)));
     await server.drain();
@@ -172,7 +172,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
 });
 
 describe.each(hosts)("how often streams are opened on %s", (_name, start) => {
-  test("[SE23] a credential opens so many at once, by REST and tRPC together; others are not concerned", async () => {
+  test("[SE23] a credential opens a limited number at once, REST and tRPC together; others are separate", async () => {
     const server = await startStreamServer(start, { limits: { "rate.connects": { count: 1, seconds: 60, burst: 3 } } });
     const workspaceId = await server.newWorkspace();
     const { as: reader } = await server.newKey();

@@ -65,7 +65,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       { timeout: hangMs },
     );
 
-  test("[SE10] HEAD, a 204 and readers that go away leave no stream and no watch behind", async () => {
+  test("[SE10] HEAD, a 204 and readers that leave keep no stream and no watch open", async () => {
     const runId = await server.newRun(workspaceId);
     const paths = [`/runs/${runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
     const input = encodeURIComponent(JSON.stringify({ runId }));
@@ -90,7 +90,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     await nobodyIsLeft(runLog(runId), timelineLog(workspaceId));
   });
 
-  test("[SE13] a reader that takes nothing holds nobody up, is not read ahead for, and gets all of it once it takes again", async () => {
+  test("[SE13] a reader that stops reading delays nobody, is not read ahead for, and later gets all", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}`);
     const stalled = await rawConnection(server.port);
@@ -115,7 +115,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.destroy();
   });
 
-  test("[SE15] where a part is forgotten: who has read it goes on, who has not begins anew, from=start begins at the oldest kept", async () => {
+  test("[SE15] after deletions a reader continues or restarts, and from=start begins at the oldest kept", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq, ...run } = await server.rest.expect(200, "GET", `/runs/${runId}`);
     const path = `/runs/${runId}/stream`;
@@ -150,7 +150,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     expect([shown.includes(runId), shown.includes(ended)]).toEqual([true, false]);
   });
 
-  test("[SE16] a run that is retried after its end is told on behind the token of its last event", async () => {
+  test("[SE16] a run that is retried after its end continues after the token of its last event", async () => {
     const runId = await server.newRun(workspaceId);
     await server.rest.expect(202, "POST", `/runs/${runId}/cancel`);
     const path = `/runs/${runId}/stream`;
@@ -186,7 +186,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     }
 
-    test("[SE11] brings a ticket, resumes, gets stream.reset as data, and completes with its run", async () => {
+    test("[SE11] a tRPC client sends a ticket, resumes, gets stream.reset as data, and completes", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { events, lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}/events`);
       const tracked = events.map((event: AgentEvent) => [event.id, event]);
@@ -202,7 +202,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       });
     });
 
-    test("[SE11] hears of a refusal with the problem that REST would have answered", async () => {
+    test("[SE11] a tRPC client receives a refusal with the problem that REST would have answered", async () => {
       const runId = await server.newRun(workspaceId, "research", "completed");
       const { ticket } = await server.rest.expect(201, "POST", "/auth/stream-ticket", { resource: `workspace:${workspaceId}` });
       for (const [input, connectionParams, headers] of [
@@ -222,8 +222,8 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
   });
 });
 
-describe.each(hosts)("a bus that loses what wakes readers, on %s", (_name, start) => {
-  test("[SE12] readers of runs and workspaces hear all the same", async () => {
+describe.each(hosts)("a bus that loses wake-up messages, on %s", (_name, start) => {
+  test("[SE12] readers of runs and workspaces still receive every event", async () => {
     const server = await startStreamServer(start, {
       around: (storage) => ({
         ...storage,

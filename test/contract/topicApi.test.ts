@@ -13,7 +13,7 @@ const inWorkspace = `/workspaces/${workspaceId}`;
 const minimal = { title: "Kites", targetAudience: "builders" };
 
 describe("topics over the wire", () => {
-  test("[TO20] a topic that is made says where it is; by id and short id it is the same, with an entity tag", async () => {
+  test("[TO20] a new topic has a Location, and its id and short id return it with an entity tag", async () => {
     const made = await rig.request("POST", `${inWorkspace}/topics`, minimal);
     expect(made.status).toBe(201);
     expect(Object.keys(made.body).sort()).toEqual(["createdAt", "shortId", "slug", "status", "topicId"]);
@@ -26,7 +26,7 @@ describe("topics over the wire", () => {
     expect(byShortId.headers.get("etag")).toBe(byId.headers.get("etag"));
   });
 
-  test("[TO21] fields that are unknown, not the caller's to write, or out of bounds are refused, and nothing is made", async () => {
+  test("[TO21] unknown, read-only and out-of-range fields are refused, and nothing is created", async () => {
     const refused: [object, string, string][] = [
       [{ nonsense: 1 }, "unknown_field", "/nonsense"],
       [{ status: "drafted" }, "unknown_field", "/status"],
@@ -65,7 +65,7 @@ describe("topics over the wire", () => {
     expect(changed).toEqual({ message: expect.any(String), topicId });
   });
 
-  test("[TO24] a workspace that is not the caller's, and a topic of another one, are not there", async () => {
+  test("[TO24] a foreign workspace, and a topic of another workspace, look missing", async () => {
     const topicId = await rig.makeTopic();
     const made = await rig.expect(201, "POST", `/workspaces/${otherWorkspaceId}/topics`, minimal);
     const paths: [string, string, object?][] = [
@@ -91,7 +91,7 @@ describe("topics over the wire", () => {
     expect((await rig.request("POST", `/workspaces/${otherWorkspaceId}/topics`, minimal, { as: "ben" })).status).toBe(404);
   });
 
-  test("[TO27] If-Match on a change is answered with 412 when the topic has moved on", async () => {
+  test("[TO27] a change under If-Match is 412 when the topic has changed", async () => {
     const topicId = await rig.makeTopic();
     const etag = (await rig.request("GET", rig.topicPath(topicId))).headers.get("etag") ?? "";
     const headers = { "if-match": etag };
@@ -101,7 +101,7 @@ describe("topics over the wire", () => {
     expect((await rig.topic(topicId)).title).toBe("One");
   });
 
-  test("[TO25] a create that is repeated under its Idempotency-Key is answered the same, and made once", async () => {
+  test("[TO25] a creation repeated under its Idempotency-Key has the same answer and is made once", async () => {
     const headers = { "idempotency-key": "k-1" };
     const first = await rig.request("POST", `${inWorkspace}/topics`, minimal, { headers });
     const again = await rig.request("POST", `${inWorkspace}/topics`, minimal, { headers });
@@ -110,7 +110,7 @@ describe("topics over the wire", () => {
     expect((await rig.expect(200, "GET", `${inWorkspace}/topics`)).topics).toHaveLength(1);
   });
 
-  test("[TO28] what a topic does not take now is told the same way over REST and tRPC", async () => {
+  test("[TO28] a move that a topic refuses is refused in the same way over REST and tRPC", async () => {
     const topicId = await rig.makeTopic();
     const rest = await rig.request("POST", rig.topicPath(topicId, "/restore"));
     expect([rest.status, rest.body.code, rest.body.currentState]).toEqual([409, "invalid_transition", "idea"]);
@@ -122,7 +122,7 @@ describe("topics over the wire", () => {
     expect(changed).toMatchObject({ status: 409, currentState: "archived", allowed: ["topic.restore"] });
   });
 
-  test("[TO31] the audit of a workspace is for administrators; that of a topic for every member", async () => {
+  test("[TO31] the audit of a workspace is for administrators, that of a topic for every member", async () => {
     const topicId = await rig.makeTopic();
     const { body } = await rig.request("GET", `${inWorkspace}/audit`, undefined, { as: "ben" });
     expect([body.status, body.code]).toEqual([403, "insufficient_role"]);
@@ -136,7 +136,7 @@ describe("topics over the wire", () => {
     expect((await rig.request("GET", rig.topicPath(topicId, "/audit"), undefined, { as: "ben" })).status).toBe(200);
   });
 
-  test("[TO35] a list takes repeated statuses, and refuses parameters and values it does not know", async () => {
+  test("[TO35] a list accepts repeated statuses, and refuses unknown parameters and values", async () => {
     await rig.makeTopic("First", { priorityScore: 1 });
     const archived = await rig.makeTopic("Second", { priorityScore: 2 });
     await rig.expect(200, "POST", rig.topicPath(archived, "/archive"));
@@ -153,7 +153,7 @@ describe("topics over the wire", () => {
     }
   });
 
-  test("[TO34] transitions tell of a run under way, and of what it waits for", async () => {
+  test("[TO34] transitions mention a running run and the decision that it waits for", async () => {
     const topicId = await rig.makeTopic();
     const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"));
     await rig.runIn(runId, "paused_for_approval");
@@ -187,7 +187,7 @@ describe("topics over the wire", () => {
     }
   });
 
-  test("[TO40] an article that is made is answered with 201 and its place, one that is there with 200", async () => {
+  test("[TO40] a new article is answered with 201 and its Location, an existing one with 200", async () => {
     const topicId = await rig.makeTopic();
     const made = await rig.request("POST", rig.topicPath(topicId, "/article"));
     expect([made.status, made.headers.get("location")]).toEqual([201, `/articles/${made.body.articleId}`]);

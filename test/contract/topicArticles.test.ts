@@ -61,7 +61,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     return { ...made, ok };
   }
 
-  test("[TO40] a topic is given a new article, once, numbered by the workspace and named like the topic", async () => {
+  test("[TO40] a topic gets a new article once, with the workspace's next number and the topic's title", async () => {
     const made = await ensure(undefined, { username: "ben" });
     expect(made).toEqual({ articleId: expect.stringMatching(/^art_/), created: true, linked: true });
     const { article, revision } = await node.node.articles.get(made.articleId);
@@ -82,7 +82,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect((await node.node.articles.list({ workspaceId })).items).toHaveLength(1);
   });
 
-  test("[TO40] two requests at once make one article", async () => {
+  test("[TO40] two concurrent requests create one article", async () => {
     const second = createTopicNode(storage, time);
     const both = await Promise.all([ensure(), second.topics.ensure(call(), workspaceId, topicId, undefined)]);
     expect(both[0]?.articleId).toBe(both[1]?.articleId);
@@ -91,7 +91,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     await second.node.close();
   });
 
-  test("[TO40] an article that is there is linked; one of another topic, of another workspace or in the trash is not", async () => {
+  test("[TO40] an existing article is linked, unless it is foreign, in the trash or another topic's", async () => {
     const articleId = await makeArticle();
     expect(await ensure(articleId)).toEqual({ articleId, created: false, linked: true });
     expect((await node.node.articles.get(articleId)).article.topicId).toBe(topicId);
@@ -116,7 +116,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     await expect(ensure()).rejects.toMatchObject({ code: "invalid_transition", facts: { currentState: "article_deleted" } });
   });
 
-  test("[TO41] outline and draft are those of the last commit that holds them, whatever was typed since", async () => {
+  test("[TO41] outline and draft are those of the last commit that contains them", async () => {
     const read = (file: ArticleFile) => node.topics.read(workspaceId, topicId, file);
     await expect(read("outline.md")).rejects.toMatchObject({ code: "not_found" });
     const { articleId } = await ensure();
@@ -143,7 +143,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     await expect(read("content.md")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("[TO42] a person's commit moves the topic through every status between, with the commit in its audit", async () => {
+  test("[TO42] a person's commit moves the topic through every status between, each with its audit event", async () => {
     const { articleId } = await ensure();
     await append(articleId, "notes", "research.md");
     await commit(articleId);
@@ -179,7 +179,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect(await status()).toBe("drafted");
   });
 
-  test("[TO42] an automatic checkpoint moves no status, and an emptied file nothing at all", async () => {
+  test("[TO42] an automatic checkpoint moves no status, and an emptied file moves nothing at all", async () => {
     const { articleId } = await ensure();
     node.node.pump.start();
     await append(articleId, "in the making", "content.md");
@@ -195,7 +195,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect(await status()).toBe("drafted");
   });
 
-  test("[TO42] a run's commit completes its own stage; what people had typed in other files is only noted", async () => {
+  test("[TO42] a run's commit completes only its own stage; people's text in other files moves nothing", async () => {
     const { articleId } = await ensure();
     await append(articleId, "# Outline", "outline.md");
     await append(articleId, "a few words", "content.md");
@@ -215,7 +215,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
   });
 
   test.each(["before", "after"] as const)(
-    "[TO42] the commit, the topic's move and its audit are one: a crash just %s any write leaves all or nothing",
+    "[TO42] commit, topic move and audit are one: a crash just %s any write leaves all or nothing",
     async (when) => {
       const left: string[] = [];
       for (let dieAt = 1; dieAt < 20; dieAt += 1) {
@@ -238,7 +238,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     },
   );
 
-  test("[TO42] a commit that was prepared on what is no longer there is refused as a whole", async () => {
+  test("[TO42] a commit prepared on an outdated state is refused as a whole", async () => {
     const { articleId } = await ensure();
     await append(articleId, "# Outline", "outline.md");
     const order = { articleId, commitId: node.node.ids.next("cmt", partition), kind: "agent", message: "", ids: node.node.ids } as const;
@@ -276,7 +276,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect(Object.keys(node.webhooks[1] ?? {})).not.toContain("runId");
   });
 
-  test("[TO44] a topic keeps its article in the trash, and lets go of it when it goes for good", async () => {
+  test("[TO44] a topic keeps its article in the trash and loses it at the final deletion", async () => {
     const { articleId } = await ensure();
     await append(articleId, "# Outline", "outline.md");
     await commit(articleId);
@@ -294,7 +294,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     expect(next.articleId).not.toBe(articleId);
   });
 
-  test("[TO44] also when the trash's time is over", async () => {
+  test("[TO44] a topic loses its article when the trash is emptied after its time", async () => {
     const { articleId } = await ensure();
     await node.node.articles.delete(articleId, false, call());
     node.node.pump.start();

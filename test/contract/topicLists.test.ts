@@ -66,7 +66,7 @@ function inOrder(topics: readonly ContentTopic[], sort: TopicSort, order: "asc" 
 const idsOf = (topics: readonly ContentTopic[]) => topics.map(({ topicId }) => topicId);
 
 describe("lists of topics", () => {
-  test("[TO35][TO36] every status, scope and order lists exactly what is there, page by page", async () => {
+  test("[TO35][TO36] every combination of status, scope and order lists exactly its topics, in pages", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const all = await fill(150, contentProjectId);
     const wanted: [Filter, (topic: ContentTopic) => boolean][] = [
@@ -92,7 +92,7 @@ describe("lists of topics", () => {
     expect(await walk({ contentProjectId: "fld_of_nobody" })).toEqual([]);
   });
 
-  test("[TO35] other filters join in, and dates bound any order", async () => {
+  test("[TO35] other filters combine, and dates limit any order", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const all = await fill(120, contentProjectId);
     const within = ({ scheduledDate = "" }: ContentTopic) => scheduledDate >= "2026-03-04" && scheduledDate <= "2026-08-20";
@@ -118,7 +118,7 @@ describe("lists of topics", () => {
     expect(await walk({ cluster: "wind", articleType: "reference" })).toEqual([]);
   });
 
-  test("[TO35] topics that move between pages are neither missed nor given twice where their place stays", async () => {
+  test("[TO35] topics that move between pages are neither missed nor repeated if their place stays", async () => {
     const made: string[] = [];
     for (let at = 0; at < 30; at += 1) {
       made.push(await node.create(workspaceId, { title: `Topic ${at}` }));
@@ -136,7 +136,7 @@ describe("lists of topics", () => {
     expect(idsOf(found)).toEqual(made);
   });
 
-  test("[TO35] a token serves only the list it was made for", async () => {
+  test("[TO35] a token is valid only for its own list", async () => {
     for (let at = 0; at < 5; at += 1) await node.create(workspaceId);
     const { nextToken } = await node.topics.list({ workspaceId, limit: 2 });
     for (const other of [{ sort: "updatedAt" }, { order: "asc" }, { status: ["idea"] }, { q: "kites" }, { cluster: "x" }] as const) {
@@ -146,7 +146,7 @@ describe("lists of topics", () => {
     await expect(node.topics.list({ workspaceId: otherId, limit: 2, nextToken })).rejects.toMatchObject({ code: "invalid_next_token" });
   });
 
-  test("[TO37] a page reads the same number of index rows at 100 and at 10,000 topics, in every order and on every page", async () => {
+  test("[TO37] a page reads as many index rows at 100 as at 10,000 topics, in every order and page", async () => {
     const directory = await mkdtemp(join(tmpdir(), "topics-"));
     const embedded = await createLmdbStorage({ directory, now: time.now });
     counted = countRows(embedded);
@@ -185,7 +185,7 @@ describe("lists of topics", () => {
     expect(Math.max(...many)).toBeLessThanOrEqual(4 * 3);
   });
 
-  test("[TO38] a search finds every topic whose title has the words, in any order, with the other filters", async () => {
+  test("[TO38] a search finds every topic whose title has the words, in any order and with filters", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const words = ["deployment", "deploy", "rollback", "Größe", "kite"];
     const all = await fill(200, contentProjectId, (at) => `${words[at % 5]} strategies ${at % 7 === 0 ? "rarely" : "often"} ${at}`);
@@ -223,7 +223,7 @@ describe("lists of topics", () => {
     expect(await walk({ q: " ?! " })).toHaveLength(all.filter(({ status }) => status !== "archived").length);
   });
 
-  test("[TO45] a word of the primary keyword or of the cluster is found like one of the title, as long as it stands there", async () => {
+  test("[TO45] the current words of the primary keyword and the cluster are found like the title's", async () => {
     const made = await node.create(workspaceId, { title: "Digging", primaryKeyword: "hand-dug well", cluster: "Village water" });
     await node.create(workspaceId, { title: "Something else" });
     for (const q of ["dig", "well", "hand dug", "villa", "dig water well"]) {
@@ -237,7 +237,7 @@ describe("lists of topics", () => {
     expect(await walk({ q: "bore" })).toHaveLength(1);
   });
 
-  test("[TO38] words that more titles have than a request may read give the same list", async () => {
+  test("[TO38] words in more titles than one request may read give the same list", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const all = await fill(120, contentProjectId, (at) => `${at % 2 === 0 ? "common" : "other"} ${at}`);
     const expected = inOrder(
@@ -251,7 +251,7 @@ describe("lists of topics", () => {
     }
   });
 
-  test("[TO39] counts by status are those of the scope, whatever else is filtered", async () => {
+  test("[TO39] counts by status cover the scope, whatever else is filtered", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const all = await fill(53, contentProjectId);
     const countsOf = (topics: readonly ContentTopic[]) =>

@@ -115,7 +115,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     return count;
   };
 
-  test("[TO20] a topic begins as an idea of its maker, numbered, with what the request left out filled in", async () => {
+  test("[TO20] a new topic is a numbered idea of its creator, with defaults for omitted fields", async () => {
     const call = node.call(workspaceId, { username: "ben" });
     const { response } = await node.topics.create(call, workspaceId, { title: "Éclairs & cream?", targetAudience: "bakers" });
     expect(response).toEqual({
@@ -145,7 +145,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.get(workspaceId, other)).toMatchObject({ shortId: "T-2", slug: "topic-2" });
   });
 
-  test("[TO21] every field of a topic comes back as it was written, by a request or by a run", async () => {
+  test("[TO21] every field of a topic is returned as a request or a run wrote it", async () => {
     const contentProjectId = await addFolder(storage, workspaceId);
     const topicId = await node.create(workspaceId, { ...(everyField as unknown as WorkspaceCreateTopicRequest), contentProjectId });
     expect(await node.get(workspaceId, topicId)).toMatchObject({ ...everyField, contentProjectId });
@@ -196,7 +196,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(ContentTopic.parse(topic)).toEqual(topic);
   });
 
-  test("[TO22] an intent is one of the four whatever its case, and informational for any other text", async () => {
+  test("[TO22] an intent is one of four in any case, and informational for any other text", async () => {
     const intents = [" Commercial ", "NAVIGATIONAL", "transactional", "buy now", ""];
     const found = await Promise.all(
       intents.map(async (estimatedIntent) => {
@@ -210,7 +210,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect((await node.get(workspaceId, topicId)).estimatedIntent).toBe("informational");
   });
 
-  test("[TO23] a legacy content type is kept as given, and read as the article type it stands for where there is none", async () => {
+  test("[TO23] a legacy content type is kept, and read as its article type if there is none", async () => {
     const wanted = {
       tutorial: ["tutorial"],
       guide: ["how_to"],
@@ -234,7 +234,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(items.map(({ contentType }) => contentType).sort()).toEqual(["guide", "integration", "migration", "troubleshooting"].sort());
   });
 
-  test("[TO24] a topic is found by its id and short id in its own workspace, and nowhere else", async () => {
+  test("[TO24] a topic is found by its id and short id in its own workspace only", async () => {
     const otherId = await addWorkspace(storage, partition);
     const topicId = await node.create(workspaceId);
     const foreignId = await node.create(otherId);
@@ -270,7 +270,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     }
   });
 
-  test("[TO25] topics made at once, on two nodes, are numbered without a gap or a double", async () => {
+  test("[TO25] topics created at once on two nodes are numbered without gaps or duplicates", async () => {
     const second = createTopicNode(storage, time);
     const made = await Promise.all(
       Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? node : second).create(workspaceId, { title: `Topic ${at}` })),
@@ -281,7 +281,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     await second.node.close();
   });
 
-  test("[TO25] a repeat after a crash makes the same topic, once", async () => {
+  test("[TO25] a repeat after a crash creates the same topic, once", async () => {
     const attempt = { seed: "one key", nowMs: time.now() };
     const first = await node.create(workspaceId, {}, { attempt });
     expect(await node.create(workspaceId, {}, { attempt })).toBe(first);
@@ -290,7 +290,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, first)).toEqual(["topic_created"]);
   });
 
-  test("[TO26] a change writes what it changes, says who and when, and is recorded with the names of the fields", async () => {
+  test("[TO26] a change stores its fields with actor and time, and records the names of the fields", async () => {
     const topicId = await node.create(workspaceId, { thesis: "old", wordCountRange: { min: 1, max: 2 }, angles: ["a"] });
     await time.advance(5000);
     const reply = await update(
@@ -326,14 +326,14 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, topicId)).toEqual(["topic_created"]);
   });
 
-  test("[TO26] what a run writes is no editorial change", async () => {
+  test("[TO26] fields that a run writes do not count as an editorial change", async () => {
     const topicId = await node.create(workspaceId);
     await node.send(workspaceId, topicId, { type: "topic.update", changes: { thesis: "found" }, editorial: false, by: "ada" });
     expect(await node.get(workspaceId, topicId)).toMatchObject({ thesis: "found" });
     expect(await node.get(workspaceId, topicId)).not.toHaveProperty("editorialFieldsEditedBy");
   });
 
-  test("[TO27] a change under If-Match needs the revision that was read", async () => {
+  test("[TO27] a change under If-Match requires the revision that was read", async () => {
     const topicId = await node.create(workspaceId);
     const { revision } = await node.topics.get({ workspaceId, topicId });
     await update(topicId, { title: "First" }, { ifMatch: [`"r${revision}"`] });
@@ -345,7 +345,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect((await node.get(workspaceId, topicId)).title).toBe("Third");
   });
 
-  test("[TO28] an archived topic takes no change, and comes back from the archive as it was", async () => {
+  test("[TO28] an archived topic accepts no change, and its restore returns it as it was", async () => {
     const topicId = await node.create(workspaceId);
     await node.send(workspaceId, topicId, { type: "topic.shortlist", by: "ada" });
     await node.send(workspaceId, topicId, { type: "topic.archive", reason: "manual", note: "later", by: "ada" });
@@ -368,7 +368,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await node.audit(workspaceId, topicId)).toEqual(["topic_created", "topic_shortlisted", "topic_archived", "topic_restored"]);
   });
 
-  test("[TO29] a topic's move and its audit stand or fall together", async () => {
+  test("[TO29] a topic's move and its audit event are stored together or not at all", async () => {
     const topicId = await node.create(workspaceId);
     const before = await node.get(workspaceId, topicId);
     const refusing = { ...node.call(workspaceId), commit: async () => Promise.reject(new Error("the store is full")) };
@@ -402,7 +402,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     ]);
   });
 
-  test("[TO30] a topic's audit tells every event in order, also of one moment, and pages through it", async () => {
+  test("[TO30] a topic's audit shows every event in order, also of one moment, in pages", async () => {
     const topicId = await node.create(workspaceId);
     const { articleId } = await node.topics.ensure(node.call(workspaceId), workspaceId, topicId, undefined);
     const step = { runId: "run_1", stepName: "draft" };
@@ -454,7 +454,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     });
   });
 
-  test("[TO31] the audit of a workspace is filtered by event, actor, topic and time, both ends included", async () => {
+  test("[TO31] the audit of a workspace is filtered by event, actor, topic and inclusive times", async () => {
     const start = time.now();
     const topics: string[] = [];
     for (let at = 0; at < 4; at += 1) {
@@ -479,7 +479,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect([...first.items, ...second.items].map(({ topicId }) => topics.indexOf(topicId))).toEqual([1, 3, 2, 1]);
   });
 
-  test("[TO32] a topic is made in a content project of its workspace that is not archived, or in none", async () => {
+  test("[TO32] a topic is created in an active content project of its workspace, or in none", async () => {
     const otherId = await addWorkspace(storage, partition);
     const refused = [
       "fld_nonsense",
@@ -527,7 +527,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     await expect(node.topics.create(racing, workspaceId, request)).rejects.toMatchObject({ code: "validation_failed" });
   });
 
-  test("[TO33] the brief that is projected from a topic says what the topic says, claims no metrics, and is kept by revision", async () => {
+  test("[TO33] a brief derived from a topic has the topic's fields, no metrics, and its own revisions", async () => {
     const topicId = await node.create(workspaceId, {
       title: "Kites",
       readerPain: "they fall",
@@ -584,7 +584,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(await write(next, stored ?? null)).toBe(false);
   });
 
-  test("[TO34] transitions name what may happen now and what stands against the rest", async () => {
+  test("[TO34] transitions list the allowed moves and the reasons against the others", async () => {
     const topicId = await node.create(workspaceId);
     const look = async () => {
       const { status, allowed, blocked } = await node.readTransitions({ workspaceId, topicId });

@@ -33,7 +33,7 @@ describe("tRPC", () => {
         expect(me.username).toBe("ana");
       });
 
-      it("[API20] an operation without an answer gives undefined", async () => {
+      it("[API20] an operation without an answer returns undefined", async () => {
         expect(await client(link).auth.logout.mutate()).toBeUndefined();
       });
 
@@ -61,7 +61,7 @@ describe("tRPC", () => {
         });
       });
 
-      it("[API20] calls of a batch succeed and fail one by one", async () => {
+      it("[API20] the calls of a batch succeed and fail independently", async () => {
         const trpc = client(link);
         const outcomes = await Promise.allSettled([
           trpc.auth.me.query(),
@@ -74,7 +74,7 @@ describe("tRPC", () => {
     });
   }
 
-  it("[API20] every code of the table comes with its tRPC key and its exact status in the problem", async () => {
+  it("[API20] every code of the table has its tRPC key and its exact status in the problem", async () => {
     for (const row of errorTable.values()) {
       surface.on("auth.me", () => {
         throw new AppError(row.code, "Because.");
@@ -87,7 +87,7 @@ describe("tRPC", () => {
     }
   });
 
-  it("[API20] a batch stream gives each answer as soon as it is there", async () => {
+  it("[API20] a batch stream sends each answer as soon as it is ready", async () => {
     let release: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => {
       release = resolve;
@@ -106,7 +106,7 @@ describe("tRPC", () => {
     expect(await late).toEqual(article);
   });
 
-  it("[API20] answers that are not ASCII survive", async () => {
+  it("[API20] answers that are not ASCII arrive unchanged", async () => {
     const title = "Zürich 東京 🗼 \u2028 </script>";
     surface.on("articles.get", () => ({ ...article, title }));
     for (const link of Object.keys(links) as (keyof typeof links)[]) {
@@ -147,7 +147,7 @@ describe("tRPC", () => {
 
   for (const link of Object.keys(links) as (keyof typeof links)[]) {
     if (link === "httpLink") continue;
-    it(`[API25] a batch of more calls than are possible fails for each of them, with ${link}`, async () => {
+    it(`[API25] a batch with more calls than allowed fails for each of them, with ${link}`, async () => {
       const trpc = client(link);
       const outcomes = await Promise.allSettled(Array.from({ length: 101 }, () => trpc.auth.me.query()));
       for (const outcome of outcomes) expect(outcome).toMatchObject({ status: "rejected", reason: { message: /at most 100/ } });
@@ -155,7 +155,7 @@ describe("tRPC", () => {
     });
   }
 
-  it("[API25] a batch that names thousands of procedures costs one answer, whoever sends it", async () => {
+  it("[API25] a batch that names thousands of procedures costs one answer, for any caller", async () => {
     const response = await surface.fetch("GET", `/trpc/${",".repeat(50_000)}?batch=1`);
     expect(response.status).toBe(400);
     const text = await response.text();
@@ -177,7 +177,7 @@ describe("tRPC", () => {
     expect(parsed).toBe(1);
   });
 
-  it("[API20] If-Match and Idempotency-Key demand exactly one call", async () => {
+  it("[API20] If-Match and Idempotency-Key require exactly one call", async () => {
     for (const header of ["if-match", "idempotency-key"]) {
       const two = await trpc("auth.logout,auth.logout?batch=1", { method: "POST", headers: { ...json, [header]: '"r1"' }, body: "{}" });
       expect(two.status).toBe(400);

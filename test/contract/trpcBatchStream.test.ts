@@ -25,7 +25,7 @@ for (const [name, startHost] of hosts) {
       ["a few bytes", 10],
       ["1 MiB", 1024 * 1024],
     ] as const) {
-      it(`[API50] calls of a batch stream that share a body of ${size} are answered, and the body's bytes are given back`, async () => {
+      it(`[API50] calls of a batch stream that share a body of ${size} are answered and free its bytes`, async () => {
         const contents: number[] = [];
         surface.on("content.edit", ({ body }) => {
           contents.push((body as { content: string }).content.length);
@@ -59,7 +59,7 @@ for (const [name, startHost] of hosts) {
       await expect.poll(() => surface.app.bodyBytesInFlight()).toBe(0);
     });
 
-    it("[API50] a call that is refused at once leaves the others of its batch stream their body", async () => {
+    it("[API50] a call that is refused at once leaves the body to the other calls of its batch stream", async () => {
       const trpc = client();
       const [refused, given] = await Promise.allSettled([
         (trpc as unknown as { articles: { nope: { mutate(input: object): Promise<unknown> } } }).articles.nope.mutate({}),
@@ -69,7 +69,7 @@ for (const [name, startHost] of hosts) {
       expect(given.status).toBe("fulfilled");
     });
 
-    it("[API50] a client that leaves in the middle of the body of a batch stream gives its bytes back", async () => {
+    it("[API50] a client that leaves during the body of a batch stream frees its bytes", async () => {
       const raw = await rawConnection(surface.host.port);
       const head = { host: "t", "content-type": "application/json", "content-length": "1000", "trpc-accept": "application/jsonl" };
       const lines = Object.entries({ ...head, ...credentials.session }).map(([header, value]) => `${header}: ${value}\r\n`);

@@ -15,13 +15,13 @@ async function refusalOf(target: string): Promise<Problem> {
 it.each([
   ["articles", `/articles?workspaceId=${workspaceId}&topicId=nope`],
   ["runs", `/workspaces/${workspaceId}/runs?topicId=nope`],
-])("[API51] a list of %s refuses a wrong topic reference in the words of its schema", async (_what, target) => {
+])("[API51] a list of %s refuses a wrong topic reference with the text of the schema", async (_what, target) => {
   const problem = await refusalOf(target);
   expect(problem.errors).toEqual([{ pointer: "/topicId", code: "invalid_union", message }]);
   expect(problem.detail).toBe(`In the query, /topicId ${message}.`);
 });
 
-it("[API51] a topic reference given twice is told to be given once", async () => {
+it("[API51] a repeated topic reference is refused with the request to give it once", async () => {
   const { errors } = await refusalOf(`/articles?workspaceId=${workspaceId}&topicId=T-1&topicId=T-2`);
   expect(errors).toMatchObject([{ pointer: "/topicId", message: "must be a string, given once" }]);
 });

@@ -118,7 +118,7 @@ describe("deliveries", () => {
     expect(receiver.received.length).toBe(1);
   });
 
-  test("[API11][WH8] the trace context of what caused an event goes with every attempt", async () => {
+  test("[API11][WH8] the trace context of an event's cause is sent with every attempt", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     await open({ scheduleMs: [0, 10] });
     const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
@@ -129,7 +129,7 @@ describe("deliveries", () => {
     expect(requests.every((request) => verifyOwn(request, secret))).toBe(true);
   });
 
-  test("[WH5][WH8] any failure is tried again: same body and id, new timestamp and signature, until a 2xx", async () => {
+  test("[WH5][WH8] a failure is retried until a 2xx: same body and id, new timestamp and signature", async () => {
     const answers: ReceiverAnswer[] = [
       { status: 500 },
       { status: 302, headers: { location: "https://127.0.0.1:1/" } },
@@ -165,7 +165,7 @@ describe("deliveries", () => {
     expect((await rig.request("GET", rig.path(webhookId))).body.active).toBe(true);
   });
 
-  test("[WH5] no attempt comes before its time, and after the last one the delivery is dead", async () => {
+  test("[WH5] no attempt is early, and after the last one the delivery is dead", async () => {
     await open({ scheduleMs: [0, 150, 300], random: () => 1 });
     const receiver = await receive(() => ({ status: 503 }));
     const { webhookId } = await rig.make(receiver.url);
@@ -195,7 +195,7 @@ describe("deliveries", () => {
     await untilStates(webhookId, "delivered");
   });
 
-  test("[WH1] only active webhooks of the workspace that subscribed are told, each once", async () => {
+  test("[WH1] only active, subscribed webhooks of the workspace receive an event, each once", async () => {
     await open();
     const receiver = await receive();
     const at = (name: string) => receiver.url.replace("/hook", `/${name}`);
@@ -223,7 +223,7 @@ describe("deliveries", () => {
     expect(none.isEmpty).toBe(true);
   });
 
-  test("[WH8] what is not committed is not sent, and what is committed twice is sent once", async () => {
+  test("[WH8] an event that is not committed is not sent, and one committed twice is sent once", async () => {
     await open();
     const receiver = await receive();
     const { webhookId } = await rig.make(receiver.url);
@@ -265,25 +265,22 @@ describe("deliveries", () => {
     ["disabled", (path: string) => rig.request("PATCH", path, { body: { active: false } }), ["skipped"]],
     ["unsubscribed", (path: string) => rig.request("PATCH", path, { body: { events: ["review.mentioned"] } }), ["skipped"]],
     ["moved", (path: string, url: string) => rig.request("PATCH", path, { body: { url } }), ["delivered"]],
-  ] as const)(
-    "[WH7] an endpoint that is slow to let itself be connected to gets nothing once the webhook is %s",
-    async (_what, change, states) => {
-      await open();
-      const [before, after] = [await receive(), await receive()];
-      const gate = await startGate(before);
-      const { webhookId } = await rig.make(gate.url);
-      await rig.happen();
-      await gate.dialled;
-      expect((await change(rig.path(webhookId), after.url)).status).toBeLessThan(300);
-      gate.open();
-      await gate.ended;
-      await untilStates(webhookId, ...states);
-      expect([before.received.length, after.received.length]).toEqual([0, states.filter((state) => state === "delivered").length]);
-      gate.close();
-    },
-  );
+  ] as const)("[WH7] a slow connection sends nothing once the webhook is %s", async (_what, change, states) => {
+    await open();
+    const [before, after] = [await receive(), await receive()];
+    const gate = await startGate(before);
+    const { webhookId } = await rig.make(gate.url);
+    await rig.happen();
+    await gate.dialled;
+    expect((await change(rig.path(webhookId), after.url)).status).toBeLessThan(300);
+    gate.open();
+    await gate.ended;
+    await untilStates(webhookId, ...states);
+    expect([before.received.length, after.received.length]).toEqual([0, states.filter((state) => state === "delivered").length]);
+    gate.close();
+  });
 
-  test("[WH7] the address of the moment is called, and a webhook that came back is told of what comes after", async () => {
+  test("[WH7] the current address is called, and an enabled webhook receives the later events", async () => {
     await open({ scheduleMs: [0, 3_600_000, 10] });
     const [before, after] = [await receive(() => ({ status: 500 })), await receive()];
     const { webhookId } = await rig.make(before.url);
@@ -298,7 +295,7 @@ describe("deliveries", () => {
     expect(after.received[0]?.headers["x-svc-attempt"]).toBe("2");
   });
 
-  test("[WH4] for a day after a rotation both secrets sign, then the new one alone", async () => {
+  test("[WH4] for a day after a rotation both secrets sign, then only the new one", async () => {
     await open();
     const receiver = await receive();
     const { webhookId, secret: old } = await rig.make(receiver.url);
@@ -318,7 +315,7 @@ describe("deliveries", () => {
     expect([verifyOwn(afterwards, secret), verifyStandard(afterwards, old)]).toEqual([true, false]);
   });
 
-  test("[WH13] no more than the allowed number of requests to one webhook is open at once", async () => {
+  test("[WH13] at most the allowed number of requests to one webhook is open at once", async () => {
     await open();
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -340,7 +337,7 @@ describe("deliveries", () => {
     expect(held()).toBe(30);
   });
 
-  test("[WH9] how the endpoint fares is kept apart from the webhook and never disables it by itself", async () => {
+  test("[WH9] the endpoint's state is stored apart and never disables the webhook by itself", async () => {
     await open({ scheduleMs: [0, 20, 20, 20] });
     const receiver = await receive((_request, n) => ({ status: n < 3 ? 410 : 200 }));
     const { webhookId } = await rig.make(receiver.url);
@@ -360,7 +357,7 @@ describe("deliveries", () => {
     expect(await endpoint()).toBeUndefined();
   });
 
-  test("[WH9] where the operator has set so, 410 disables the webhook and what is queued is skipped", async () => {
+  test("[WH9] if the operator chose so, a 410 disables the webhook and skips its queued attempts", async () => {
     await open({ autoDisable: { onGone: true }, scheduleMs: [0, 100] });
     const receiver = await receive(() => ({ status: 410 }));
     const { webhookId } = await rig.make(receiver.url);
@@ -371,7 +368,7 @@ describe("deliveries", () => {
     expect(rig.logged.some((line) => line.includes('"event":"webhook.disabled"'))).toBe(true);
   });
 
-  test("[WH14] a deleted webhook takes its delivery log with it; a finished delivery goes after its time, and then the event", async () => {
+  test("[WH14] a deleted webhook loses its log; finished deliveries and then their events expire", async () => {
     await open({ limits: { "keep.deliveries": 3_600_000 } });
     const receiver = await receive();
     const [one, two] = [await rig.make(receiver.url), await rig.make(receiver.url)];
@@ -390,7 +387,7 @@ describe("deliveries", () => {
     await expect.poll(async () => (await rig.storage.due.stats()).rows, { timeout: 10_000 }).toBe(0);
   });
 
-  test("[WH14] what is still to be sent is kept, however long it takes", async () => {
+  test("[WH14] an unsent delivery is kept, however long it takes", async () => {
     await open({ scheduleMs: [0, 7_200_000], limits: { "keep.deliveries": 3_600_000 } });
     const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
     const { webhookId } = await rig.make(receiver.url);
@@ -405,7 +402,7 @@ describe("deliveries", () => {
     expect(receiver.received[1]?.body.equals(receiver.received[0]?.body ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("[WH5] a webhook whose secret cannot be opened any more fails like any other, until it is rotated", async () => {
+  test("[WH5] a webhook whose secret cannot be opened fails normally until its secret is rotated", async () => {
     await open({ scheduleMs: [0, 3_600_000, 10] });
     const receiver = await receive();
     const { webhookId } = await rig.make(receiver.url);
@@ -425,7 +422,7 @@ describe("deliveries", () => {
     expect(receiver.received.map((request) => verifyOwn(request, secret))).toEqual([true]);
   });
 
-  test("[WH2] neither the store nor the log ever holds a secret", async () => {
+  test("[WH2] neither the store nor the log ever contains a secret", async () => {
     await open({ scheduleMs: [0, 10, 10] });
     const receiver = await receive((_request, n) => ({ status: n % 2 === 0 ? 200 : 500 }));
     const secrets: string[] = [];

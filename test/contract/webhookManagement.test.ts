@@ -29,7 +29,7 @@ const all = ["review.mentioned", "review.replied", "article.updated"];
 const problem = (status: number, code: string) => ({ status, body: { code } });
 
 describe("managing webhooks", () => {
-  test("[WH2] a webhook is made with its secret shown once, and nothing beside the specified fields", async () => {
+  test("[WH2] a new webhook shows its secret once and has only the specified fields", async () => {
     const made = await rig.request("POST", rig.path(), { body: { url } });
     expect(made.status).toBe(201);
     const { webhookId, secret, createdAt } = made.body;
@@ -48,7 +48,7 @@ describe("managing webhooks", () => {
     expect(listed.body).toEqual({ webhooks: [shown] });
   });
 
-  test("[WH10] events are folded and kept in one order; none and unknown ones are refused", async () => {
+  test("[WH10] events are merged and kept in one order, and none or unknown ones are refused", async () => {
     const some = await rig.make(url, ["article.updated", "review.mentioned", "article.updated"]);
     expect((await rig.request("GET", rig.path(some.webhookId))).body.events).toEqual(["review.mentioned", "article.updated"]);
     for (const events of [[], ["article.deleted"], ["agent.run_started"], "article.updated", null, {}]) {
@@ -59,7 +59,7 @@ describe("managing webhooks", () => {
     expect((await rig.request("GET", rig.path())).body.webhooks.length).toBe(1);
   });
 
-  test("[OB1] an address that may not be called is refused at create and update, and nothing is changed", async () => {
+  test("[OB1] a forbidden address is refused at create and update, and nothing changes", async () => {
     const { webhookId } = await rig.make(url);
     const before = await rig.request("GET", rig.path(webhookId));
     for (const [bad, code] of [
@@ -85,7 +85,7 @@ describe("managing webhooks", () => {
     expect((await rig.request("GET", rig.path(webhookId))).headers.get("etag")).toBe('"r1"');
   });
 
-  test("[OB12] a webhook keeps the normalised form of its address, and the same address written otherwise changes nothing", async () => {
+  test("[OB12] a webhook keeps its normalised address, and the same address in another form changes nothing", async () => {
     const made = await rig.make("HTTPS://Hooks.Example.com:443/a/../in");
     const { body } = await rig.request("GET", rig.path(made.webhookId));
     expect(body.url).toBe("https://hooks.example.com/in");
@@ -109,7 +109,7 @@ describe("managing webhooks", () => {
     expect(await rig.request("GET", `${rig.path()}?limit=101`)).toMatchObject(problem(422, "validation_failed"));
   });
 
-  test("[WH10] a change shows in the answer, moves updatedAt and the entity tag; no change moves nothing", async () => {
+  test("[WH10] a change is in the answer and moves updatedAt and the entity tag; no change moves nothing", async () => {
     const { webhookId } = await rig.make(url);
     const before = (await rig.request("GET", rig.path(webhookId))).body;
     for (const body of [{}, { active: true, url }, { events: all }, { rotateSecret: false }]) {
@@ -140,7 +140,7 @@ describe("managing webhooks", () => {
     expect((await rig.request("DELETE", rig.path(webhookId), { headers: { "if-match": '"r2"' } })).status).toBe(204);
   });
 
-  test("[WH4] rotation answers with a new secret, and only rotation does", async () => {
+  test("[WH4] only a rotation returns a new secret", async () => {
     const { webhookId, secret } = await rig.make(url);
     const rotated = await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } });
     expect(rotated.body.secret).toMatch(/^whsec_/);
@@ -149,7 +149,7 @@ describe("managing webhooks", () => {
     expect(Object.keys(again.body)).not.toContain("secret");
   });
 
-  test("[WH10] a deleted webhook is gone, and a webhook of another workspace was never there", async () => {
+  test("[WH10] a deleted webhook and a webhook of another workspace look missing", async () => {
     const { webhookId } = await rig.make(url);
     const foreign = await rig.make(url, undefined, otherWorkspaceId);
     for (const missing of [foreign.webhookId, "whk_01KAHX0000050123456789ABCD"]) {
@@ -164,7 +164,7 @@ describe("managing webhooks", () => {
     expect((await rig.request("GET", rig.path(foreign.webhookId, otherWorkspaceId))).body.active).toBe(true);
   });
 
-  test("[WH11] owner and admin manage webhooks, a member may not, a stranger sees no workspace", async () => {
+  test("[WH11] owner and admin manage webhooks, a member may not, and a stranger sees no workspace", async () => {
     const { webhookId } = await rig.make(url);
     const calls = [
       ["POST", rig.path(), { url }],
@@ -183,7 +183,7 @@ describe("managing webhooks", () => {
     }
   });
 
-  test("[WH12] no more webhooks than allowed, however many are made at once", async () => {
+  test("[WH12] there are never more webhooks than allowed, under concurrent requests", async () => {
     await rig.close();
     // A disk takes its time, in which others look.
     rig = await open({ "webhook.perWorkspace": 5 }, (storage) => ({
@@ -203,7 +203,7 @@ describe("managing webhooks", () => {
     expect(await rig.request("POST", rig.path(), { body: { url } })).toMatchObject(problem(409, "limit_reached"));
   });
 
-  test("[WH2] a repeat with the same Idempotency-Key answers with the same webhook and secret", async () => {
+  test("[WH2] a repeat with the same Idempotency-Key returns the same webhook and secret", async () => {
     const headers = { "idempotency-key": "make-1" };
     const first = await rig.request("POST", rig.path(), { body: { url }, headers });
     const second = await rig.request("POST", rig.path(), { body: { url }, headers });

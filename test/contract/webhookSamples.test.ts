@@ -79,7 +79,7 @@ test.each([
   ["Node", verifyInNode],
   ["Python", verifyInPython],
 ] as const)(
-  "[WH15] the %s functions for receivers accept either secret during a rotation, and nothing changed",
+  "[WH15] the %s functions for receivers accept either secret in a rotation and refuse any change",
   async (_language, verifyAll: VerifyAll) => {
     const { headers, body } = during;
     expect(headers["webhook-signature"]?.split(" ")).toHaveLength(2);

@@ -25,7 +25,7 @@ const create = (title: string, content?: string, headers?: Record<string, string
   rest.request("POST", "/articles", { workspaceId, title, ...(content === undefined ? {} : { content }) }, headers);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("[API13] what a text's or a commit's ETag says, If-Match and If-None-Match hold; PUT takes the mode it has", async () => {
+test("[API13] If-Match and If-None-Match work with the ETags of texts and commits", async () => {
   const { articleId } = (await create("Conditions", "one\n")).body;
   const path = `/articles/${articleId}/content`;
   const put = (content: string, tag: string, more: object = {}) =>
@@ -42,7 +42,7 @@ test("[API13] what a text's or a commit's ETag says, If-Match and If-None-Match 
   expect((await rest.request("GET", `/articles/${articleId}/commits/${commitId}`, undefined, again)).status).toBe(304);
 });
 
-test("[AR1][AR7][AR8] an article is created, read in every form, edited and told from its unchanged self", async () => {
+test("[AR1][AR7][AR8] an article is created, read in every form, and edited; an empty edit is no revision", async () => {
   const made = await create("Hello, world", "# Hello\n");
   expect(made.status).toBe(201);
   const { articleId } = made.body;
@@ -96,7 +96,7 @@ test("[AR1][AR7][AR8] an article is created, read in every form, edited and told
   });
 });
 
-test("[AR16][CO7] requests repeated under their Idempotency-Key are done once and answered alike", async () => {
+test("[AR16][CO7] requests repeated under their Idempotency-Key happen once, with one answer", async () => {
   const key = (name: string) => ({ "idempotency-key": name });
   const made = await create("Once", "one\n", key("create"));
   const again = await create("Once", "one\n", key("create"));
@@ -118,7 +118,7 @@ test("[AR16][CO7] requests repeated under their Idempotency-Key are done once an
   expect((await rest.expect(200, "GET", `${path}/commits`)).commits).toHaveLength(2);
 });
 
-test("[API27] articles are listed by their topic's id and by its short id, as every operation takes both", async () => {
+test("[API27] articles are listed by their topic's id and by its short id", async () => {
   const topics = `/workspaces/${workspaceId}/topics`;
   const { topicId, shortId } = await rest.expect(201, "POST", topics, { title: "Kites", targetAudience: "builders" });
   const { articleId } = await rest.expect(201, "POST", `${topics}/${topicId}/article`, {});
@@ -135,7 +135,7 @@ test("[API27] articles are listed by their topic's id and by its short id, as ev
   for (const field of named) expect((field as z.ZodType).safeParse("T-1").success).toBe(true);
 });
 
-test("[CO1][CO8][CO10] commits are made, listed and compared over both surfaces", async () => {
+test("[CO1][CO8][CO10] commits are made, listed and compared over REST and tRPC", async () => {
   const { articleId } = (await create("Commits", "one\n")).body;
   const path = `/articles/${articleId}`;
   const first = await rest.request("POST", `${path}/commits`, { message: "First" });
@@ -153,7 +153,7 @@ test("[CO1][CO8][CO10] commits are made, listed and compared over both surfaces"
   expect((await rest.request("GET", `${path}/diff?from=1`)).status).toBe(422);
 });
 
-test("[CO11][CO12] a name given to unchanged text shows everywhere, under a new entity tag, and once for its key", async () => {
+test("[CO11][CO12] a name for unchanged text is shown everywhere, with a new tag, once for its key", async () => {
   const { articleId } = (await create("Names", "one\n")).body;
   const path = `/articles/${articleId}/commits`;
   const made = await rest.expect(201, "POST", path);
@@ -169,7 +169,7 @@ test("[CO11][CO12] a name given to unchanged text shows everywhere, under a new 
   expect((await rest.expect(200, "GET", path)).commits).toEqual([{ ...made, name: "Final" }]);
 });
 
-test("[AR3][AR4][AR5] renamed, deleted, taken back and deleted for good", async () => {
+test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for good", async () => {
   const { articleId } = (await create("Fate", "text\n")).body;
   const path = `/articles/${articleId}`;
   const renamed = await rest.request("PATCH", path, { title: "New" }, { "if-match": '"r1-1"' });
@@ -187,7 +187,7 @@ test("[AR3][AR4][AR5] renamed, deleted, taken back and deleted for good", async 
   expect((await createRest(server.url).request("GET", path)).status).toBe(401);
 });
 
-test("[AR13] a large article is edited and merged while others are answered", async () => {
+test("[AR13] a large article is edited and merged while other requests are answered", async () => {
   const line = (at: number) => `line ${at} of an article that grew long over the years\n`;
   const text = Array.from({ length: 30_000 }, (_, at) => line(at)).join("");
   const { articleId } = (await create("Long", text)).body;
@@ -207,7 +207,7 @@ test("[AR13] a large article is edited and merged while others are answered", as
   });
 });
 
-test("[AR24] while one workspace sends edits that take too long, the long edit of another one is made", async () => {
+test("[AR24] one workspace's edits that take too long do not block the long edit of another", async () => {
   const limits = { "edit.workMs": 2000, "article.file": 2 ** 20 };
   const own = await startServer({ LIMITS: JSON.stringify(limits) });
   try {

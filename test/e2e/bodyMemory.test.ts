@@ -77,7 +77,7 @@ test("[API31] 300 connections that send most of 5 MiB without a credential cost 
   for (const client of open) client.destroy();
 });
 
-test("[API31] one credential holds a bounded number of body bytes and gets 503 with Retry-After beyond it", async () => {
+test("[API31] one credential has a limit of body bytes and gets 503 with Retry-After above it", async () => {
   const beforeMiB = residentMiB();
   const { statuses, highestMiB, open } = await flood(operator.headers);
   expect(await bodyBytesInFlight()).toBeGreaterThan(0);

@@ -53,7 +53,7 @@ async function told(commitId: string, secret: string): Promise<void> {
   expect(headers["x-svc-signature"]).toBe(`v1=${digest}`);
 }
 
-test("[FT2] on a Cluster two nodes edit, commit, tell webhooks and run as on one Redis, and all of it stands after everything was killed", async () => {
+test("[FT2] two nodes on a Cluster edit, commit, send webhooks and run steps, and kills lose nothing", async () => {
   const [one, two] = rests;
   const { secret } = await one.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, {
     url: receiver.url,

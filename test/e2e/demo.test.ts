@@ -8,7 +8,7 @@ import { storeUnderTest } from "../support/stores.ts";
 const root = resolve(import.meta.dirname, "../..");
 const flags = storeUnderTest === "redis" ? ["--", "--redis"] : [];
 
-it("[OP27] `npm run demo` tells its whole story, ends by itself and leaves no process behind", async () => {
+it("[OP27] `npm run demo` runs to its end, exits by itself and leaves no process behind", async () => {
   const child = spawn("npm", ["run", "demo", ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let told = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -24,7 +24,7 @@ it("[OP27] `npm run demo` tells its whole story, ends by itself and leaves no pr
   expect(told).toContain("Where to look next");
 });
 
-it("[OP27] a flag that the demo does not know is told with its usage, and nothing is started", async () => {
+it("[OP27] an unknown flag of the demo prints its usage, and nothing starts", async () => {
   const { status, stdout, stderr } = spawnSync("npx", ["tsx", "test/demo/main.ts", "--reddis"], { cwd: root, encoding: "utf8" });
   expect(status).toBe(2);
   expect(stderr).toContain("usage: npm run demo, or npm run demo -- --redis");

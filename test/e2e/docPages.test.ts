@@ -1,4 +1,4 @@
-/** The examples of docs/authentication.md, docs/workspaces.md and docs/publishing.md, run as they are written. */
+/** Runs the examples of the pages in docs as they are written. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-test("[OP43] docs/publishing.md: the example works on a store where the README's first minute has published a page", async () => {
+test("[OP43] the example of docs/publishing.md works after the README's first minute", async () => {
   for (const [page, name] of [
     ["README.md", "first-minute"],
     ["docs/publishing.md", "publish"],
@@ -28,7 +28,16 @@ test("[OP43] docs/publishing.md: the example works on a store where the README's
 });
 
 test("[OP43] the examples show why the server refused a request", async () => {
-  for (const page of ["README.md", "docs/authentication.md", "docs/workspaces.md", "docs/publishing.md", "docs/webhooks.md"]) {
+  for (const page of [
+    "README.md",
+    "docs/articles.md",
+    "docs/authentication.md",
+    "docs/publishing.md",
+    "docs/runs.md",
+    "docs/topics.md",
+    "docs/webhooks.md",
+    "docs/workspaces.md",
+  ]) {
     const lines = readFileSync(join(root, page), "utf8").split("\n");
     const helpers = lines.filter((line) => line.startsWith("field()"));
     expect(helpers.length, page).toBeGreaterThan(0);
@@ -44,6 +53,9 @@ test.each([
   ["docs/authentication.md", "sign-in", ["admin", "204"]],
   ["docs/authentication.md", "api-key", ["write", "insufficient_scope", "revoked", "key_revoked"]],
   ["docs/workspaces.md", "members", ["bob", "member", "admin", "admin: owner, bob: admin", "Handbook", "204", "not_found"]],
+  ["docs/articles.md", "edit", ["2", "true", "Uno.", "Two.", "", "2"]],
+  ["docs/topics.md", "topic", ["T-1", "200", "1", "drafted", "draft_generated, topic_shortlisted, topic_updated, topic_created"]],
+  ["docs/runs.md", "outline", ["approved", "event: agent.run_started", "event: agent.run_completed", "# Backups that restore"]],
   ["docs/publishing.md", "publish", ["First.", "snapshot", "2", "First.", "2", "First.", "Second.", "204", "unpublished"]],
 ])("[OP43] %s: the example %s prints what the page says", async (page, name, lines) => {
   expect(await folder.run(readExample(page, name))).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });

@@ -20,7 +20,7 @@ async function started(settings: Settings = {}): Promise<{ server: RunningServer
   return { server, rest, workspaceId, articleId };
 }
 
-test("[OP21] editors are sent away with 1012 and come back by themselves to what they saw", async () => {
+test("[OP21] editors are closed with 1012 and reconnect to the text that they saw", async () => {
   const { server, rest, articleId } = await started();
   const [writer, reader] = await Promise.all([openEditor(rest, articleId), openEditor(rest, articleId)]);
   ends.push(async () => [writer, reader].forEach((editor) => void editor.close()));
@@ -45,7 +45,7 @@ test("[OP21] editors are sent away with 1012 and come back by themselves to what
   expect(content).toBe(whole);
 });
 
-test("[OP21] requests under way get their answer, and what was answered is durable", async () => {
+test("[OP21] running requests get their answer, and answered writes are durable", async () => {
   const { server, rest, workspaceId } = await started();
   const asked = Array.from({ length: 40 }, (_, n) =>
     rest.request("POST", "/articles", { workspaceId, title: `Article ${n}` }).catch(() => undefined),
@@ -63,7 +63,7 @@ test("[OP21] requests under way get their answer, and what was answered is durab
   for (const articleId of made) await rest.expect(200, "GET", `/articles/${articleId}`);
 });
 
-test("[OP22] a delivery that hangs is handed back at a stop, not waited for, and made after the restart", async () => {
+test("[OP22] a hanging delivery is released at a stop and made after the restart", async () => {
   let answer: ReceiverAnswer = "hang";
   const receiver = await startReceiver({ answer: () => answer });
   ends.push(() => receiver.close());
@@ -88,7 +88,7 @@ test("[OP22] a delivery that hangs is handed back at a stop, not waited for, and
   expect(again.headers["x-svc-attempt"]).toBe("1");
 });
 
-test("[OP21] while it drains readyz says so to those still connected, and nobody new is let in", async () => {
+test("[OP21] during a drain, readyz says so on open connections, and new connections are refused", async () => {
   const receiver = await startReceiver({ answer: () => "hang" });
   ends.push(() => receiver.close());
   const { server, rest, workspaceId, articleId } = await started({

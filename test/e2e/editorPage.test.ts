@@ -108,7 +108,7 @@ function closeCodeOf(ticket: string): Promise<number | undefined> {
   });
 }
 
-test("[RT60] an editor that reconnects with an expired ticket gets a new one, and what was typed is stored", async () => {
+test("[RT60] an editor that reconnects with an expired ticket gets a new one, and its text is stored", async () => {
   await started({ LIMITS: `{"keep.ticket":3000,"keep.accessToken":3000}` });
   const { signIn: pageSignIn } = await pageCode();
   const call = await pageSignIn(server.url, admin.username, admin.password);
@@ -130,7 +130,7 @@ test("[RT60] an editor that reconnects with an expired ticket gets a new one, an
   expect(await stored()).toBe("The open socket outlives its ticket.\nTyped while the server was gone.\n");
 });
 
-test("[RT61] an editor reports text as saved only when it is stored, through restarts and a kill of the server", async () => {
+test("[RT61] an editor reports text as saved only when it is stored, through restarts and a kill", async () => {
   await started();
   const editor = await open();
   let expected = "";
@@ -153,7 +153,7 @@ test("[RT61] an editor reports text as saved only when it is stored, through res
   expect(editor.tickets).toHaveLength(1);
 });
 
-test("[RT62] after a revoked key or a sign-out an editor keeps what is typed until there is a new credential", async () => {
+test("[RT62] after a revoked key or a sign-out, an editor keeps its text until a new credential", async () => {
   await started();
   const { key, keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Editor" });
   let credential = createRest(server.url, { "x-api-key": key });
@@ -181,7 +181,7 @@ test("[RT62] after a revoked key or a sign-out an editor keeps what is typed unt
   expect(await stored()).toContain("Typed after the sign-out.\n");
 });
 
-test("[RT63] what a reader types never counts as saved, and a person who lost access is told so", async () => {
+test("[RT63] a reader's typing never counts as saved, and an editor shows that access was lost", async () => {
   await started();
   const { key } = await rest.expect(201, "POST", "/api-keys", { name: "Reader", scopes: ["articles:read"] });
   const reader = await open(() => ticketOf(createRest(server.url, { "x-api-key": key })));
@@ -211,7 +211,7 @@ test("[RT63] what a reader types never counts as saved, and a person who lost ac
   expect(await stored()).toBe("Seen by the reader.\n");
 });
 
-test("[RT64] text that the server refuses never counts as saved: another root type, and a full document", async () => {
+test("[RT64] text that the server refuses never counts as saved: another root type, a full document", async () => {
   await started({ LIMITS: `{"article.file":60}` });
   const other = await open();
   await other.until({ writable: true });
@@ -227,7 +227,7 @@ test("[RT64] text that the server refuses never counts as saved: another root ty
   expect(await stored()).toBe("Fits.\n");
 });
 
-test("[OP43] the program of docs/editor.md runs from an empty folder, stores what it typed and ends", async () => {
+test("[OP43] the program of docs/editor.md runs from an empty folder, stores its text and ends", async () => {
   await started();
   folder.save("docs/authentication.md", "session.mjs");
   for (const name of ["editor.mjs", "main.mjs"]) folder.save(page, name);

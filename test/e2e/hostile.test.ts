@@ -69,7 +69,7 @@ describe("bodies", () => {
     expect(server.logLines.filter((line) => line.level === "error" || line.level === "fatal")).toEqual([]);
   }
 
-  test("[OP17] unknown fields and wrong types are 422 with a pointer, and nothing is changed", async () => {
+  test("[OP17] unknown fields and wrong types are 422 with a pointer, and nothing changes", async () => {
     await unchanged(async () => {
       for (const operation of writing) {
         const path = pathOf(operation, owner.ids);
@@ -92,7 +92,7 @@ describe("bodies", () => {
     });
   });
 
-  test("[OP17] what is no JSON, too deep, too wide, too long or of another type is refused before it is understood", async () => {
+  test("[OP17] JSON that is invalid, too deep, wide or long, or of another type, is refused first", async () => {
     const bodies: readonly (readonly [string | Uint8Array, string, readonly number[]])[] = [
       ["{", "application/json", [400]],
       [`{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "application/json", [422]],
@@ -117,7 +117,7 @@ describe("bodies", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("[OP17] a body that is cut off changes nothing, and the server goes on", async () => {
+  test("[OP17] a truncated body changes nothing, and the server continues", async () => {
     await unchanged(async () => {
       for (const operation of writing) {
         const client = await rawConnection(Number(new URL(server.url).port));
@@ -131,7 +131,7 @@ describe("bodies", () => {
     });
   });
 
-  test("[OP17] strange paths and queries are refused on every operation", async () => {
+  test("[OP17] unusual paths and queries are refused on every operation", async () => {
     await unchanged(async () => {
       for (const operation of operations) {
         const { method } = operation.spec;
@@ -174,7 +174,7 @@ describe("foreign ids", () => {
     idNames.some((name) => `${spec.path} ${fieldNames(spec.query)} ${spec.resource?.name}`.includes(name)),
   );
 
-  test("[OP18] a foreign id and a missing one get the same 404, wherever it stands, and nothing is changed", async () => {
+  test("[OP18] a foreign id and a missing id get the same 404 in every place, and nothing changes", async () => {
     const before = await readSeededAccount(owner);
     let probes = 0;
     for (const operation of naming) {
@@ -206,7 +206,7 @@ describe("foreign ids", () => {
     expect(await readSeededAccount(owner)).toEqual(before);
   });
 
-  test("[OP18] the same where an id stands in the query or the body, and for a short id", async () => {
+  test("[OP18] foreign and missing ids in queries and bodies, and short ids, get the same answer", async () => {
     const { workspaceId, topicId: ownTopic } = outsider.ids;
     const theirs = owner.ids;
     const before = await readSeededAccount(owner);
@@ -276,7 +276,7 @@ describe("foreign ids", () => {
     expect(await readSeededAccount(owner)).toEqual(before);
   });
 
-  test("[OP18] live streams of foreign and missing runs and workspaces are refused alike, and so are tickets for them", async () => {
+  test("[OP18] streams and tickets for foreign and missing runs and workspaces are refused alike", async () => {
     const specs = Object.entries(streams).flatMap(([resource, group]) =>
       Object.entries(group).map(([name, spec]) => ({ key: `${resource}.${name}`, spec: spec as StreamSpec })),
     );
@@ -310,7 +310,7 @@ describe("foreign ids", () => {
     }
   });
 
-  test("[OP18] the same over tRPC, alone and in a batch", async () => {
+  test("[OP18] foreign and missing ids get the same answer over tRPC, alone and in a batch", async () => {
     const trpc = (key: string, spec: OperationSpec, ids: Ids, batch: boolean) => {
       const names = [...fieldNames(spec.params), ...fieldNames(spec.query)].filter((name) => name in ids);
       const input = {

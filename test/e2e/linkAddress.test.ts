@@ -22,7 +22,7 @@ const ownAddresses = Object.values(networkInterfaces()).flatMap((found = []) =>
   found.map(({ address }) => (address.includes(":") ? `[${address}]` : address)),
 );
 
-test("[OP34] on all addresses, log and setup link name an address of this machine that others can open", async () => {
+test("[OP34] when listening on all, log and setup link name an address that others can open", async () => {
   const server = await started({ HOST: "0.0.0.0", SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "" });
   await expect.poll(() => server.stderr).toMatch(/http:\S+\/setup#\S+\n/);
   const link = new URL(/http:\S+\/setup#\S+/.exec(server.stderr)?.[0] ?? "");
@@ -34,7 +34,7 @@ test("[OP34] on all addresses, log and setup link name an address of this machin
   expect(warnings.length).toBe(link.hostname === "127.0.0.1" ? 1 : 0);
 });
 
-test("[OP34] on all addresses, links in answers name that address whatever the Host header says", async () => {
+test("[OP34] when listening on all, links in answers name that address for any Host header", async () => {
   const server = await started({ HOST: "0.0.0.0" });
   const baseUrl = String(server.logLines.find(({ msg }) => msg === "ready")?.baseUrl);
   expect(ownAddresses).toContain(new URL(baseUrl).hostname);
@@ -52,7 +52,7 @@ test("[OP34] on all addresses, links in answers name that address whatever the H
   client.destroy();
 });
 
-test("[OP35] plain http beyond this machine is a warning in the log and a deviation in readyz", async () => {
+test("[OP35] plain http on a network address is a warning in the log and a deviation in readyz", async () => {
   for (const [name, settings] of [
     ["BASE_URL", { BASE_URL: "http://192.168.1.5:8787" }],
     ["HOST", { HOST: "0.0.0.0" }],

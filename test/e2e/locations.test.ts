@@ -71,7 +71,7 @@ function operationsThatCreate(): string[] {
   );
 }
 
-test("[API26] every operation that can answer 201 is tried here, or has nothing that could be fetched", () => {
+test("[API26] every operation that can answer 201 is tested here or returns nothing to fetch", () => {
   expect(operationsThatCreate().toSorted()).toEqual([...Object.keys(creations), ...withoutAddress].toSorted());
 });
 

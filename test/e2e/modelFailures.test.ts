@@ -111,7 +111,7 @@ const awake = half(async (response) => {
 
 const more = { maxTokens: 1_000_000 };
 
-describe.concurrent("[EX16] the run fails with words that say what to do, people's words stand, and a retry ends it, when a model", () => {
+describe.concurrent("[EX16] the run fails with an instruction, people's text stays, and a retry completes it, if a model", () => {
   test("never answers", async () => {
     const { asked } = await playTrouble(
       rest,
@@ -122,7 +122,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     expect(asked.length).toBeGreaterThan(6);
   });
 
-  test("keeps the connection awake and says nothing", async () => {
+  test("keeps the connection open and sends no text", async () => {
     await playTrouble(rest, stage, { answer: awake, shown }, unavailable(/not finished within 8 s/));
   });
 
@@ -141,7 +141,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     expect(story.told).not.toContain("at fault");
   });
 
-  test("takes no more requests", async () => {
+  test("refuses requests for their rate", async () => {
     await playTrouble(
       rest,
       stage,
@@ -156,7 +156,7 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     expect(asked.filter((question) => stepOf(question) === "draft")).toHaveLength(2);
   });
 
-  test("is not there under its name", async () => {
+  test("does not exist under its name", async () => {
     await playTrouble(rest, stage, { answer: status(404) }, unavailable(/\(404\)\. Whoever .* MODEL_BASE_URL and MODEL_NAME/, false));
   });
 
@@ -165,12 +165,12 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     await playTrouble(rest, stage, { answer: quiet, shown }, unavailable(/broke off before it was finished\. Retry the run/));
   });
 
-  test("is torn off in the middle", async () => {
+  test("breaks the connection in the middle", async () => {
     const torn = half((response) => void response.destroy());
     await playTrouble(rest, stage, { answer: torn, shown }, unavailable(/the connection broke off\. Retry the run later/));
   });
 
-  test("sends broken JSON in the middle, and would go on", async () => {
+  test("sends broken JSON in the middle and would continue", async () => {
     let isHungUp = false;
     const broken = half(async (response) => {
       response.write('data: {"choices": [{"delta": \n\n');
@@ -194,17 +194,17 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     );
   });
 
-  test("reports a failure of its own in the middle", async () => {
+  test("reports its own failure in the middle", async () => {
     const report = half((response) => void response.end(`data: {"error":{"message":"overloaded ${apiKey}"}}\n\n`));
     const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/failure of its own in the middle/));
     expect(told).not.toContain("overloaded");
   });
 
-  test("ends with nothing", async () => {
+  test("ends without a text", async () => {
     await playTrouble(rest, stage, { answer: () => ({ kind: "text", text: " \n" }) }, unavailable(/answer was empty\. Retry the run/));
   });
 
-  test("is cut at its greatest length", async () => {
+  test("stops at its greatest length", async () => {
     const cut = { code: "step_failed", says: /greatest length .* Ask for less/, retryable: true };
     await playTrouble(rest, stage, { answer: ends("length"), shown }, cut);
   });
@@ -214,19 +214,19 @@ describe.concurrent("[EX16] the run fails with words that say what to do, people
     await playTrouble(rest, stage, { answer: ends("content_filter"), shown }, filtered);
   });
 
-  test("answers the review with anything but a review", async () => {
+  test("answers the review with something other than a review", async () => {
     const trouble = { step: "review", answer: (): ModelAnswer => ({ kind: "text", text: "Looks good to me!" }) } as const;
     await playTrouble(rest, stage, trouble, { code: "step_failed", says: /not the review that was asked for/, retryable: true });
   });
 
-  test("writes more than the file takes", async () => {
+  test("writes more than the file allows", async () => {
     const answer = (): ModelAnswer => ({ kind: "text", text: `${shown}\n${"word ".repeat(maxFileBytes / 4)}`, pieceCharacters: 4000 });
     await playTrouble(rest, stage, { answer }, { code: "content_too_large", says: /article\.file|65536/, retryable: false });
   });
 });
 
 describe.concurrent("[EX3] the budget of the run", () => {
-  test("stops a text that would pass it, and the endpoint is hung up on", async () => {
+  test("stops a text that would exceed it, and the connection to the endpoint is closed", async () => {
     const { said, answer } = endless(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "word ".repeat(20) } }] })}\n\n`, {
       pieceMs: 1,
     });
@@ -234,7 +234,7 @@ describe.concurrent("[EX3] the budget of the run", () => {
     await vi.waitFor(() => expect(said.isOver).toBe(true));
   });
 
-  test("is what the endpoint is told, and what a text cut there has spent", async () => {
+  test("is sent to the endpoint as a limit, and a text cut there has spent it", async () => {
     const answer = (asked: ModelAsked, seen: Promise<void>): ModelAnswer => {
       const { maxTokens = Number.NaN } = asked;
       expect(maxTokens).toBeLessThan(3000);
@@ -243,14 +243,14 @@ describe.concurrent("[EX3] the budget of the run", () => {
     await playTrouble(rest, stage, { answer, budget: { maxTokens: 3000 }, retryBudget: more, shown }, budgetSpent);
   });
 
-  test("bounds the steps together, also where the endpoint counts nothing", async () => {
+  test("limits the steps together, even if the endpoint counts no tokens", async () => {
     const step = "thesis";
     const answer = (): ModelAnswer => ({ kind: "text", text: "word ".repeat(3000), usage: null });
     const { run } = await playTrouble(rest, stage, { step, answer, budget: { maxTokens: 3000 }, retryBudget: more }, budgetSpent);
     expect(run.usage.outputTokens).toBeGreaterThan(2000);
   });
 
-  test("is spent by dollars and by seconds too", async () => {
+  test("also limits dollars and seconds", async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 10, cost: 2 };
     const dollars = { answer: ends("stop", usage), shown, budget: { maxUsd: 1 }, retryBudget: { maxUsd: 10 } };
     const dear = { code: "budget_exhausted", says: /\(maxUsd\)\. Retry the run with a larger budget/, retryable: true };
@@ -260,7 +260,7 @@ describe.concurrent("[EX3] the budget of the run", () => {
   });
 });
 
-describe.concurrent("[EX18] an answer that would fill the memory is hung up on", () => {
+describe.concurrent("[EX18] an answer that would fill the memory is cut off", () => {
   test("a line without an end", async () => {
     const { said, answer } = endless("a".repeat(16 * 1024));
     await playTrouble(rest, stage, { answer }, unavailable(/a line of its answer is longer than 262144 bytes\. Retry the run later/));
@@ -282,14 +282,14 @@ describe.concurrent("[EX18] an answer that would fill the memory is hung up on",
     await vi.waitFor(() => expect(said.isOver).toBe(true));
   });
 
-  test("a text above what a step may make", async () => {
+  test("a text above the limit of a step", async () => {
     const answer = (): ModelAnswer => ({ kind: "text", text: "word ".repeat(maxOutputBytes / 4), pieceCharacters: 4000 });
     const long = { code: "payload_too_large", says: /longer than the 262144 bytes .*\(run\.stepOutput\)/, retryable: true };
     await playTrouble(rest, stage, { step: "thesis", answer }, long);
   });
 });
 
-test("[EX17] a model that sends elsewhere is not followed, and the key goes nowhere else", async () => {
+test("[EX17] a redirect by a model is not followed, and the key is sent nowhere else", async () => {
   const elsewhere = await startModelEndpoint();
   try {
     const location = `${elsewhere.baseUrl}/chat/completions`;
@@ -303,7 +303,7 @@ test("[EX17] a model that sends elsewhere is not followed, and the key goes nowh
   }
 });
 
-test("[EX16][EX17] an endpoint that is away is said to be, and once it is there a retry ends the run", async () => {
+test("[EX16][EX17] an unreachable endpoint is reported as that, and a retry completes the run later", async () => {
   let away = await startModelEndpoint();
   const ofAway = createStage(away);
   const other = await startServer(settings(away.baseUrl));
@@ -326,7 +326,7 @@ test("[EX16][EX17] an endpoint that is away is said to be, and once it is there 
   }
 });
 
-test("[EX19] control characters and halves of characters become what every reader takes, alike in the text, its commit and at the editors", async () => {
+test("[EX19] NUL and half surrogate pairs become U+FFFD, equally in text, artifact and editors", async () => {
   const title = "Odd words";
   const pieces = [
     "# Odd\n\nA bell \u0007, a smile \ud83d",

@@ -39,7 +39,7 @@ const elsewhere = (rest: Rest) => createRest(other.url, rest.headers);
 /** What `reader` is shown of `of`. */
 const shown = (reader: Editor, of: Editor) => reader.provider.awareness.getStates().get(of.document.clientID)?.user;
 
-test("[RT44] people are shown by their display name, everybody else by the username, on every node", async () => {
+test("[RT44] people appear under their display name, or else their username, on every node", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   await expect.poll(() => shown(reader, writer)).toMatchObject({ name: "Ann Lee", username: "ann", kind: "user" });
@@ -49,7 +49,7 @@ test("[RT44] people are shown by their display name, everybody else by the usern
   await expect.poll(() => shown(writer, program)).toMatchObject({ name: "Ann Lee", username: "ann", kind: "key" });
 });
 
-test("[RT45] a client's own fields of user stay beside those that the server sets", async () => {
+test("[RT45] a client's own fields of user are kept next to those that the server sets", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   const own = { role: "editor", avatar: "https://example.com/ann.png", name: "Operator", username: "operator", kind: "agent" };
@@ -59,7 +59,7 @@ test("[RT45] a client's own fields of user stay beside those that the server set
     .toMatchObject({ role: "editor", avatar: "https://example.com/ann.png", name: "Ann Lee", username: "ann", kind: "user" });
 });
 
-test("[RT46] a display name that is changed or cleared is shown at once on open sockets, own fields kept", async () => {
+test("[RT46] a changed or cleared display name appears at once on open sockets, own fields kept", async () => {
   const ann = await signIn(server.url, { username: "ann", password });
   const [reader, writer] = [await open(operator), await open(elsewhere(ann))];
   writer.provider.awareness.setLocalStateField("user", { role: "editor" });

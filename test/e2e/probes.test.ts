@@ -20,14 +20,14 @@ beforeAll(async () => {
 
 afterAll(() => server.remove());
 
-test("[OP11] healthz says that the process answers, and nothing else", async () => {
+test("[OP11] healthz says only that the process answers", async () => {
   const answer = await anonymous.request("GET", "/healthz");
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({ status: "ok" });
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test("[OP11] readyz is short for everyone: state, writes, and the names of what weakens a promise", async () => {
+test("[OP11] readyz is short for everyone: state, writes, and the names of the deviations", async () => {
   const expected = {
     status: "ready",
     writes: "ok",
@@ -60,7 +60,7 @@ test("[OP11] readyz is long with the operator token: values, store, due rows, di
   expect([version, storeVersion]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+$/), expect.any(Number)]);
 });
 
-test("[OP12] metrics need the operator token, and without one set they are closed to everybody", async () => {
+test("[OP12] metrics require the operator token, and without a configured token they are closed", async () => {
   const session = await signIn(server.url, server.operator);
   for (const rest of [anonymous, session, anonymous.with({ authorization: "Bearer wrong-operator-token" })]) {
     const refused = await rest.request("GET", "/metrics");
@@ -100,7 +100,7 @@ test("[OP12] metrics count requests by operation and status, never by address", 
   }
 });
 
-test("[OP12] metrics count what rooms and stores do, and who is connected", async () => {
+test("[OP12] metrics count rooms, store operations and connections", async () => {
   const rest = await signIn(server.url, server.operator);
   const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Counted", type: "team" });
   const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Counted" });
@@ -130,7 +130,7 @@ test("[OP12] metrics count what rooms and stores do, and who is connected", asyn
   }
 });
 
-test("[OP13] every request is one log line with its id, operation, status, time and credential id, and no query, text or key", async () => {
+test("[OP13] every request is one log line with the documented fields, and no query, text or key", async () => {
   const rest = await signIn(server.url, server.operator);
   const { key, keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Logged" });
   const before = server.logLines.length;
@@ -159,7 +159,7 @@ test("[OP13] every request is one log line with its id, operation, status, time 
   expect(JSON.stringify(server.logLines)).not.toContain(server.operator.password);
 });
 
-test("[OP14] a page at / says what this is and where to look, without a script", async () => {
+test("[OP14] the page at / describes the server and links to its documentation, without a script", async () => {
   const { body, headers } = await anonymous.request<string>("GET", "/");
   expect(headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(body).not.toContain("<script");

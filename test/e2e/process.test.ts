@@ -8,7 +8,7 @@ function preload(source: string): Settings {
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(source)}` };
 }
 
-test("[OP25] a rejection that nobody handles ends the process with 70, after saying why", async () => {
+test("[OP25] an unhandled rejection ends the process with 70, after logging the reason", async () => {
   const server = await startServer(preload("process.on('SIGUSR2', () => { Promise.reject(new Error('planted rejection')); });"));
   try {
     process.kill(server.pid, "SIGUSR2");
@@ -37,7 +37,7 @@ test("[OP25] the rejection that LMDB leaves behind after a refused write does no
   }
 });
 
-test("[OP26] where no binary of uWebSockets.js fits, the server says so and serves the same on node:http", async () => {
+test("[OP26] without a uWebSockets.js binary, the server says so and serves the same on node:http", async () => {
   const hook = `export async function resolve(name, context, next) { if (name === "uWebSockets.js") throw new Error("no binary here"); return next(name, context); }`;
   const server = await startServer(
     preload(`import { register } from "node:module"; register("data:text/javascript," + ${JSON.stringify(encodeURIComponent(hook))});`),

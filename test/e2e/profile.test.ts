@@ -18,7 +18,7 @@ async function newPerson(username: string): Promise<Rest> {
   return signIn(server.url, { username, password });
 }
 
-test("[AU36] /auth/me shows a session the e-mail address that it sets, and a key none", async () => {
+test("[AU36] /auth/me shows a session the e-mail address that it may set, but not a key", async () => {
   const ann = await newPerson("ann");
   expect(await ann.expect(200, "PATCH", "/auth/me", { email: "Ann@Example.com" })).toMatchObject({ email: "Ann@Example.com" });
   expect(await ann.expect(200, "GET", "/auth/me")).toMatchObject({ username: "ann", email: "Ann@Example.com" });
@@ -48,7 +48,7 @@ test("[AU37] null clears another account's display name and e-mail address for a
   await operator.expect(201, "POST", "/accounts", { ...named, username: "dora" });
 });
 
-test("[AU38] an account has an address of its own, with a tag that conditions its changes, for operators only", async () => {
+test("[AU38] only operators read an account at its own address, with a tag for conditional changes", async () => {
   const eve = await newPerson("eve");
   const read = await operator.request("GET", "/accounts/EVE");
   expect([read.status, read.body.username]).toEqual([200, "eve"]);
@@ -60,7 +60,7 @@ test("[AU38] an account has an address of its own, with a tag that conditions it
   expect((await eve.request("GET", "/accounts/eve")).status).toBe(403);
 });
 
-test("[WS15] a member is found under its own address by everyone in the workspace", async () => {
+test("[WS15] everyone in the workspace reads a member at its own address", async () => {
   const fay = await newPerson("fay");
   const { workspaceId } = await operator.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" });
   const members = `/workspaces/${workspaceId}/members`;

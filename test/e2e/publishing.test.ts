@@ -54,7 +54,7 @@ async function giveUpSync(articleId: string): Promise<void> {
   }
 }
 
-test("[PL1][PL2] an article is made public, its page follows an edit, also one that a kill -9 interrupts", async () => {
+test("[PL1][PL2] a published page follows an edit, even one that a kill -9 interrupts", async () => {
   const { articleId, linkPath, edit } = await create("# Published 1\n\nHello.\n");
   expect((await rest.request("GET", linkPath)).body).toMatchObject({ status: 404, code: "not_published" });
   const made = await rest.request("PUT", linkPath);
@@ -86,7 +86,7 @@ test("[PL1][PL2] an article is made public, its page follows an edit, also one t
   await vi.waitFor(shows("Interrupted."), patience);
 });
 
-test("[PL3][PL4][PL5] a Snapshot stays frozen under edits, is refreshed and switched, and is gone once unpublished", async () => {
+test("[PL3][PL4][PL5] a Snapshot stays frozen, is refreshed and switched, and is 410 once unpublished", async () => {
   const { linkPath, edit } = await create("Frozen.\n");
   const { slug } = await rest.expect(201, "PUT", linkPath, { mode: "snapshot" });
   const markdown = async () => (await anyone.expect(200, "GET", `/p/${slug}.json`)).markdown;
@@ -140,7 +140,7 @@ test("[PL19] a Live page that was given up before a restart follows the next edi
   expect(liveSync).not.toHaveProperty("lastError");
 });
 
-test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, and tRPC answers like REST", async () => {
+test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, over REST and tRPC alike", async () => {
   const { articleId, linkPath } = await create("x\n");
   for (const slug of ["", "-a", "A", "a b", "a/b", "ä", "a".repeat(121)]) {
     expect((await rest.request("PUT", linkPath, { slug })).body).toMatchObject({ status: 422, errors: [{ pointer: "/slug" }] });
@@ -180,7 +180,7 @@ test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, and t
   expect((await rest.request("PATCH", linkPath, { indexable: true }, stale)).body).toMatchObject({ code: "precondition_failed" });
 });
 
-test("[PL5] what was never public and what is no address answer 404, for programs and for people", async () => {
+test("[PL5] an address that was never public or is invalid answers 404, for programs and people", async () => {
   for (const path of ["/p/never-known", "/p/UPPER", "/p/a.b.md", "/p/a%2Fb", "/p/x.pdf", `/p/${"a".repeat(300)}`]) {
     expect((await anyone.request("GET", path)).body, path).toMatchObject({ status: 404, code: "not_found" });
     const page = await anyone.request("GET", path, undefined, { accept: "text/html" });

@@ -31,7 +31,7 @@ async function started() {
   return { server, folder };
 }
 
-test("[OP23] the commands of the README's first minute do what it says", async () => {
+test("[OP23] the commands of the README's first minute print what the page says", async () => {
   const { folder } = await started();
   const { code, stdout, stderr } = await folder.run(readExample(page, "first-minute") + readExample(page, "first-run"));
   expect({ code, stderr, stdout }).toMatchObject({ code: 0, stderr: "" });
@@ -51,18 +51,18 @@ test("[OP23] the commands of the README's first minute do what it says", async (
   expect(draft).toMatch(/^# How a draft survives a power cut\n/);
 });
 
-test("[OP23] the README starts the server with the account that its examples sign in with", () => {
+test("[OP23] the README starts the server with the account of its examples", () => {
   const command = /^SVC_ADMIN_USERNAME=(\S+) SVC_ADMIN_PASSWORD='([^']+)' npm start$/m.exec(readFileSync(join(root, page), "utf8"));
   expect(command?.slice(1)).toEqual([admin.username, admin.password]);
 });
 
-test("[OP40] the README's live program runs from an empty folder, shows the text to the second editor and ends", async () => {
+test("[OP40] the README's live program runs, shows the text to the second editor and ends", async () => {
   const { folder } = await started();
   folder.save(page, "live.mjs");
   expect(await folder.run("node live.mjs\n")).toEqual({ code: 0, stdout: "Bob sees: Typed live.\n\n", stderr: "" });
 });
 
-test("[OP41] the README's typed program compiles and runs from an empty folder with the file that the build writes", async () => {
+test("[OP41] the README's typed program compiles and runs with the file that the build writes", async () => {
   const { server, folder } = await started();
   const build = createExampleFolder(server.url);
   try {
@@ -78,7 +78,7 @@ test("[OP41] the README's typed program compiles and runs from an empty folder w
   expect(wrong).toMatchObject({ code: 2, stdout: expect.stringContaining("Property 'size' does not exist") });
 });
 
-test("[OP40] every page tells the reader to install the versions that this repository is tested with", () => {
+test("[OP40] every page installs the package versions that this repository is tested with", () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const versions: Readonly<Record<string, string>> = { ...dependencies, ...devDependencies };
   const named = [page, "docs/editor.md"].flatMap((file) => namedPackages(file));
@@ -87,7 +87,7 @@ test("[OP40] every page tells the reader to install the versions that this repos
   expect(named).toEqual(tested);
 });
 
-test("[OP29] the README's two nodes on one Redis come up, and who writes at one is read at the other", async () => {
+test("[OP29] the README's two nodes start on one Redis, and a write at one is read at the other", async () => {
   const ports = (await findFreePorts(3)).map(String);
   const folder = mkdtempSync(join(tmpdir(), "nodes-"));
   const script = ["6379", "8787", "8788"].reduce(

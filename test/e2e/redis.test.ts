@@ -27,7 +27,7 @@ async function createArticle(title: string, content: string): Promise<string> {
   return (await rest.expect(201, "POST", "/articles", { workspaceId: workspaces[0].workspaceId, title, content })).articleId;
 }
 
-test("[OP29] with REDIS_URL all is in Redis: another node, with the same key and address and a folder of its own, serves it too", async () => {
+test("[OP29] with REDIS_URL another node with the same key and address serves all the data", async () => {
   const articleId = await createArticle("Shared", "# One\n");
   const other = await startServer(settings);
   try {
@@ -48,7 +48,7 @@ test("[OP29] with REDIS_URL all is in Redis: another node, with the same key and
   expect(checked.stdout).toContain(`redis, version 1, in Redis at 127.0.0.1:${redis.port}`);
 });
 
-test("[OP29] while Redis is away the server says so and refuses, and goes on by itself when it is back", async () => {
+test("[OP29] while Redis is away the server reports it, refuses requests, and recovers by itself", async () => {
   const articleId = await createArticle("Away", "# Away\n");
   await redis.kill();
   await vi.waitFor(

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { signIn } from "../support/clients.ts";
 import { startServer } from "../support/server.ts";
 
-it("[RU34] SIGTERM in the middle of a draft: the draft is finished and committed, no step is interrupted, the run goes on after the start", async () => {
+it("[RU34] SIGTERM during a draft: the draft is committed, and the run continues after the restart", async () => {
   const server = await startServer({ LIMITS: "off", LEASE_MS: "1000" });
   try {
     const rest = await signIn(server.url, server.operator);

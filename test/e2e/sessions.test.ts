@@ -58,7 +58,7 @@ test("[AU35] two tabs that refresh with one token at once, on any node, both sta
   expect((await refresh(answers[1]?.body.refreshToken ?? "", other)).status).toBe(200);
 });
 
-test("[AU35] a client whose answer was lost refreshes again, also when the server was killed meanwhile", async () => {
+test("[AU35] a client whose answer was lost refreshes again, even if the server was killed meanwhile", async () => {
   const { refreshToken } = await signIn();
   await refreshAndLose(refreshToken);
   await server.kill();
@@ -70,7 +70,7 @@ test("[AU35] a client whose answer was lost refreshes again, also when the serve
   expect(await me((await refresh(again.body.refreshToken, other)).body.accessToken)).toBe(200);
 });
 
-test("[AU4] a stolen token that is used after its owner went on ends the session on every node", async () => {
+test("[AU4] a stolen token used after its owner's next refresh ends the session on every node", async () => {
   const { refreshToken: stolen } = await signIn();
   const second = (await refresh(stolen)).body;
   const third = (await refresh(second.refreshToken, other)).body;

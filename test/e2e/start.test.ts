@@ -27,7 +27,7 @@ function folder(): string {
   return path;
 }
 
-test("[OP3] wrong settings end the start with 78 and one list of all of them", async () => {
+test("[OP3] wrong settings end the start with 78 and one list of them", async () => {
   const { code, stderr, stdout } = await runServer(["start"], { PORT: "eighty", BASE_URL: "http://a.example", LIMITS: `{"rate.x":1}` });
   expect(code).toBe(78);
   expect(stdout).toBe("");
@@ -36,7 +36,7 @@ test("[OP3] wrong settings end the start with 78 and one list of all of them", a
     expect(stderr).toMatch(new RegExp(`  ${name}\n    read .*\n    allowed [\\s\\S]*?\n    mend     ${name}=`));
 });
 
-test("[OP6] a wrong command line ends with 2 and shows the usage", async () => {
+test("[OP6] a wrong command line ends with 2 and prints the usage", async () => {
   for (const args of [[], ["serve"], ["start", "now"], ["reset-password"], ["reset-password", "ann", "bob"]]) {
     const { code, stderr } = await runServer(args);
     expect(code).toBe(2);
@@ -46,7 +46,7 @@ test("[OP6] a wrong command line ends with 2 and shows the usage", async () => {
   expect((await runServer(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("[OP6] check tells what a start would find, and makes nothing", async () => {
+test("[OP6] check reports what a start would find, and creates nothing", async () => {
   const dataDir = join(folder(), "data");
   const fresh = await runServer(["check"], { DATA_DIR: dataDir });
   expect(fresh).toMatchObject({ code: 0 });
@@ -61,7 +61,7 @@ test("[OP6] check tells what a start would find, and makes nothing", async () =>
   expect(used.stdout).toContain("they weaken a promise: OUTBOUND_ALLOW_CIDRS");
 });
 
-test("[OP7] a second server on the same data says so and ends with 65; the first one goes on", async () => {
+test("[OP7] a second server on the same data ends with 65 and a reason, and the first one continues", async () => {
   const server = await started();
   const second = await runServer(["start"], { DATA_DIR: server.dataDir, PORT: "0" });
   expect(second.code).toBe(65);
@@ -69,7 +69,7 @@ test("[OP7] a second server on the same data says so and ends with 65; the first
   expect((await createRest(server.url).request("GET", "/readyz")).status).toBe(200);
 });
 
-test("[OP7] a taken port ends the start with 78 and leaves the data alone", async () => {
+test("[OP7] a port in use ends the start with 78 and leaves the data unchanged", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as { port: number };
@@ -82,7 +82,7 @@ test("[OP7] a taken port ends the start with 78 and leaves the data alone", asyn
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("[OP7] a store that was cut off, emptied or lost ends start and check with 65, and says what to do", async () => {
+test("[OP7] a truncated, emptied or lost store ends start and check with 65 and an instruction", async () => {
   const server = await started();
   const rest = await signIn(server.url, server.operator);
   const { workspaceId } = (await rest.expect(200, "GET", "/workspaces")).workspaces[0];
@@ -116,7 +116,7 @@ test("[OP7] a store that was cut off, emptied or lost ends start and check with 
   expect(articles).toHaveLength(20);
 });
 
-test("[OP8] the secret key is made once with mode 0600; a store whose key file is gone or open to others does not start", async () => {
+test("[OP8] the secret key is created once with mode 0600, and a missing or open key stops the start", async () => {
   const server = await started();
   const file = join(server.dataDir, "secret.key");
   const key = readFileSync(file, "utf8");
@@ -138,7 +138,7 @@ test("[OP8] the secret key is made once with mode 0600; a store whose key file i
   await signIn(server.url, server.operator);
 });
 
-test("[OP9] the first account comes from the settings, once, and stays what it is", async () => {
+test("[OP9] the first account comes from the settings, once, and does not change later", async () => {
   const server = await started({ SVC_ADMIN_USERNAME: "First", SVC_ADMIN_PASSWORD: "a first password" });
   const rest = await signIn(server.url, { username: "first", password: "a first password" });
   expect(await rest.expect(200, "GET", "/auth/me")).toMatchObject({ username: "first", operator: true, workspaces: 1 });
@@ -150,7 +150,7 @@ test("[OP9] the first account comes from the settings, once, and stays what it i
   expect(accounts.map((account: { username: string }) => account.username)).toEqual(["first"]);
 });
 
-test("[OP42] a start says when SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD do nothing because accounts exist", async () => {
+test("[OP42] a start logs that the admin settings do nothing because accounts exist", async () => {
   const server = await started({ SVC_ADMIN_USERNAME: "first", SVC_ADMIN_PASSWORD: "a first password" });
   const ignored = () => server.logLines.filter((line) => line.msg?.includes("SVC_ADMIN_USERNAME"));
   expect(ignored()).toEqual([]);
@@ -165,7 +165,7 @@ test("[OP42] a start says when SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD do noth
   await signIn(server.url, { username: "first", password: "a first password" });
 });
 
-test("[OP9] without such settings a one-time link on standard error makes it, and appears in no log line", async () => {
+test("[OP9] without admin settings, a one-time link on standard error makes the first account", async () => {
   const server = await started({ SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "", LOG_LEVEL: "trace" });
   const anonymous = createRest(server.url);
   expect((await anonymous.request("GET", "/")).body).toContain("There is no account yet");
@@ -187,7 +187,7 @@ test("[OP9] without such settings a one-time link on standard error makes it, an
   expect(server.stderr).toBe(before);
 });
 
-test("[OP10] sessions and keys outlive a restart and a kill -9", async () => {
+test("[OP10] sessions and keys remain valid after a restart and a kill -9", async () => {
   const server = await started();
   const rest = await signIn(server.url, server.operator);
   const { key } = await rest.expect(201, "POST", "/api-keys", { name: "for later" });
@@ -197,7 +197,7 @@ test("[OP10] sessions and keys outlive a restart and a kill -9", async () => {
   await createRest(server.url, { "x-api-key": key }).expect(200, "GET", "/api-keys/self");
 });
 
-test("[OP28] reset-password prints one link, by which a person who lost the password sets a new one", async () => {
+test("[OP28] reset-password prints one link with which a person sets a new password", async () => {
   const server = await started();
   const settings = { DATA_DIR: server.dataDir, PORT: new URL(server.url).port };
   const before = await signIn(server.url, server.operator);
@@ -220,7 +220,7 @@ test("[OP28] reset-password prints one link, by which a person who lost the pass
   await signIn(server.url, { username: server.operator.username, password: account.password });
 });
 
-test("[OP28] reset-password says why not: a running server, no store, no such account, no address", async () => {
+test("[OP28] reset-password names the reason: running server, no store, no account, no address", async () => {
   const server = await started();
   const settings = { DATA_DIR: server.dataDir, PORT: "8787" };
   const running = await runServer(["reset-password", "operator"], settings);

@@ -50,11 +50,11 @@ async function begin(settings: Record<string, string> = {}): Promise<void> {
   ({ workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Newsroom", type: "team" }));
 }
 
-describe("what is told", () => {
+describe("events", () => {
   beforeAll(() => begin());
   afterAll(() => server.remove());
 
-  test("[SE1] a run is told from its start, live to its end; a resume goes on behind the token, and behind the last event is 204", async () => {
+  test("[SE1] a run streams live from its start to its end, resumes after a token, and then is 204", async () => {
     const run = await startRun(rest, workspaceId);
     const path = `/runs/${run.runId}/stream`;
     const live = await open(rest, path);
@@ -90,7 +90,7 @@ describe("what is told", () => {
     ]);
   });
 
-  test("[SE2] a workspace is told from now on or from the start, in the order of its cursors, and narrowed as asked", async () => {
+  test("[SE2] a workspace streams from now or the start, in the order of its cursors, and filtered", async () => {
     const before = await startRun(rest, workspaceId);
     const live = await open(rest, `/workspaces/${workspaceId}/timeline/stream`);
     // Where it begins is told first, so that a reader who is cut off then misses nothing.
@@ -139,7 +139,7 @@ describe("what is told", () => {
     expect(byTrpc.told.slice(1, -1)).toEqual(events.map((event) => ({ id: event.id, data: JSON.stringify(event) })));
   });
 
-  test("[SE4] a token that no event of the stream had is 400; one that lies ahead of it begins anew with a snapshot", async () => {
+  test("[SE4] an invented token is 400, and a token ahead of the stream restarts with a snapshot", async () => {
     const run = await startRun(rest, workspaceId);
     const other = await startRun(rest, workspaceId);
     const [ofRun, ofWorkspace] = [`/runs/${run.runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
@@ -173,7 +173,7 @@ describe("what is told", () => {
     await far.until((told) => eventsOf(told).length === 2);
   });
 
-  test("[SE9] answers of streams say the quota, are kept out of caches and of proxies' buffers, and HEAD tells their headers", async () => {
+  test("[SE9] stream answers show the quota, prevent caching and buffering, and HEAD has their headers", async () => {
     const run = await startRun(rest, workspaceId);
     const live = await open(rest, `/runs/${run.runId}/stream`);
     expect(live.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -193,7 +193,7 @@ describe("what is told", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("access", () => {
   beforeAll(() => begin({ LIMITS: '{"sse.credential":2}' }));
   afterAll(() => server.remove());
 
@@ -202,7 +202,7 @@ describe("who is let in", () => {
     return { keyId, as: createRest(rest.url, { "x-api-key": key }) };
   }
 
-  test("[SE5] a stream needs a credential, its scope and its place: a credential may have so many open", async () => {
+  test("[SE5] a stream requires a credential and its scope, and a credential may have only so many", async () => {
     const { runId } = await startRun(rest, workspaceId);
     const paths = [`/runs/${runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
     const { as: unscoped } = await newKey("articles:read");
@@ -223,7 +223,7 @@ describe("who is let in", () => {
     await vi.waitFor(async () => expect((await open(reader, paths[0] ?? "")).status).toBe(200), { timeout: hangMs });
   });
 
-  test("[SE6] a ticket opens its one stream as often as it is used, nothing else, and dies with its key", async () => {
+  test("[SE6] a ticket opens its one stream, any number of times, and ends with its key", async () => {
     const run = await startRun(rest, workspaceId);
     const other = await startRun(rest, workspaceId);
     const { keyId, as: reader } = await newKey("workspaces:read");
@@ -243,7 +243,7 @@ describe("who is let in", () => {
     expect((await anyone.request("GET", path)).status).toBe(401);
   });
 
-  test("[SE7] a stream ends when its key is revoked, its session is over or its reader has left the workspace", async () => {
+  test("[SE7] a stream ends when its key is revoked, its session ends or its reader leaves", async () => {
     const { runId } = await startRun(rest, workspaceId);
     const path = `/runs/${runId}/stream`;
     const isOpen = (told: readonly Told[]) => told.length > 0;
@@ -266,11 +266,11 @@ describe("who is let in", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("retention", () => {
   beforeAll(() => begin({ LIMITS: '{"keep.events":1000}' }));
   afterAll(() => server.remove());
 
-  test("[SE8] what is older than keep.events is forgotten: readers begin anew with a snapshot, and positions go on", async () => {
+  test("[SE8] events over keep.events are deleted, readers restart with a snapshot, positions continue", async () => {
     const run = await startRun(rest, workspaceId);
     const { lastSeq } = await rest.expect(200, "GET", `/runs/${run.runId}`);
     const events = (path = "") => rest.expect(200, "GET", `/runs/${run.runId}/events${path}`);

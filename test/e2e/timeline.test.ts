@@ -56,7 +56,7 @@ function subscribe(workspaceId: string, token: string) {
   };
 }
 
-test(`[SE30] over ${restarts} kills of the server, stock clients of both protocols hear every event of a workspace once and in order`, async () => {
+test(`[SE30] over ${restarts} kills, stock clients receive every event of a workspace once and in order`, async () => {
   server = await startServer({ LEASE_MS: "1000" });
   const anonymous = createRestClient(server.url);
   const { accessToken } = (

@@ -11,7 +11,7 @@ afterEach(async () => {
   await server?.remove();
 });
 
-test("[API44] a validating proxy finds no answer of any operation that breaks the OpenAPI document", async () => {
+test("[API44] a validating proxy finds no answer of any operation that violates the OpenAPI document", async () => {
   server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
   proxy = await startValidatingProxy(server.url);
   let carried: Readonly<Record<string, string>> = {};

@@ -24,7 +24,7 @@ async function open(path: string): Promise<HtmlNode> {
   return unified().use(rehypeParse).parse(String(body)) as unknown as HtmlNode;
 }
 
-test("[API36] after set-up, the commands of the start page sign in, write, publish and make a key as they stand", async () => {
+test("[API36] after set-up, the start page's commands sign in, write, publish and make a key", async () => {
   const before = await open("/");
   expect(textIn(before)).toContain("There is no account yet");
   expect(findHtml(before, "pre")).toEqual([]);
@@ -54,7 +54,7 @@ test("[API36] after set-up, the commands of the start page sign in, write, publi
   expect(ticket).toMatch(/^\S{20,}$/);
 });
 
-test("[API36] every link on the start, set-up and problem pages leads somewhere", async () => {
+test("[API36] every link on the start, set-up and problem pages resolves", async () => {
   for (const path of ["/", "/setup", "/problems", "/problems/not_found"]) {
     const page = await open(path);
     const styles = findHtml(page, "link").map(({ properties }) => String(properties?.href));

@@ -48,7 +48,7 @@ test("[WS12] a change of settings, name or members fails a later one under the t
   expect(await patch({ tone: "dry" }, await tag())).toBe(200);
 });
 
-test("[WS13] a cached copy of a workspace is refreshed when a counter has moved", async () => {
+test("[WS13] a cached copy of a workspace is refreshed after a counter changed", async () => {
   const { workspaceId, path, tag } = await createWorkspace();
   const cached = { "if-none-match": await tag() };
   expect((await rest.request("GET", path, undefined, cached)).status).toBe(304);

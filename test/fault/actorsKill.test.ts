@@ -20,7 +20,7 @@ function start(directory: string, wallErrorMs = 0): { process: ChildProcess; lin
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("[AC1][AC2][AC3] kill -9 at any moment, with a clock that jumps: nothing acknowledged is lost, nothing is taken in twice", async () => {
+test("[AC1][AC2][AC3] kill -9 and clock jumps lose no acknowledged work and accept nothing twice", async () => {
   const directory = await mkdtemp(join(tmpdir(), "actors-kill-"));
   try {
     const acked = new Set<string>();

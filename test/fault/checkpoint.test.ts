@@ -31,7 +31,7 @@ async function run(directory: string, mode: "write" | "settle", onLine: (word: s
   return started;
 }
 
-test("[CO5][CO3][AR17] kill -9 at any moment: no acknowledged edit or commit is lost, one event for each commit, one checkpoint for the rest", async () => {
+test("[CO5][CO3][AR17] kill -9 loses no acknowledged edit or commit; one event and checkpoint each", async () => {
   const directory = await mkdtemp(join(tmpdir(), "checkpoint-"));
   try {
     const edited: { articleId: string; content: string }[] = [];

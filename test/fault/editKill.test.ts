@@ -35,7 +35,7 @@ async function insist(path: string, body: unknown, key: string): Promise<number>
   }
 }
 
-it(`[AR16] ${kills} times kill -9 under keyed edits that are repeated until answered: each is in the text once`, async () => {
+it(`[AR16] after ${kills} kill -9, each repeated edit with a key is in the text exactly once`, async () => {
   const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Edited", content: "[0]" });
   const path = `/articles/${articleId}/content`;
   let number = 0;

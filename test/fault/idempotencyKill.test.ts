@@ -128,8 +128,8 @@ async function arm(): Promise<void> {
   await expect.poll(() => server.stderr).toContain(`armed ${server.pid}`);
 }
 
-describe("a server that is killed behind a transaction of a request with a key", () => {
-  it.each(Object.keys(works))("[API14] %s comes once, with one answer, whichever transaction it was", async (name) => {
+describe("a server that is killed after a transaction of a request with a key", () => {
+  it.each(Object.keys(works))("[API14] %s happens once, with one answer, whichever transaction was killed", async (name) => {
     let died = 0;
     await server.stop();
     await server.start(dyingAfter(1));

@@ -2,11 +2,8 @@
 import { expect, it } from "vitest";
 import { isolation } from "./rig/isolation.ts";
 
-it.each(["E", "R"] as const)(
-  "[FT30] whoever asks for what is another's, wherever and however, learns what there is to learn of nothing (%s)",
-  async (mode) => {
-    const { outcome, told } = await isolation.play(mode, "short");
-    expect({ ...outcome, told }).toMatchObject({ bad: 0, told: [] });
-    expect(outcome.acked).toBeGreaterThan(1000);
-  },
-);
+it.each(["E", "R"] as const)("[FT30] a request for another workspace's resource is answered as for a missing one (%s)", async (mode) => {
+  const { outcome, told } = await isolation.play(mode, "short");
+  expect({ ...outcome, told }).toMatchObject({ bad: 0, told: [] });
+  expect(outcome.acked).toBeGreaterThan(1000);
+});

@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { createSecretScan } from "../support/secretScan.ts";
 import { secrets } from "./rig/secrets.ts";
 
-it.each(["E", "R"] as const)("[FT33] no secret is left in the store, the log at its lowest level or another answer (%s)", async (mode) => {
+it.each(["E", "R"] as const)("[FT33] no secret is in the store, the log at its lowest level or another answer (%s)", async (mode) => {
   const { outcome, told } = await secrets.play(mode, "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, told: [] });
 });
 
-it("[FT33] who looks for secrets finds them in every form and between any bytes, and nothing that only begins like one", () => {
+it("[FT33] the secret scan finds every encoding at any offset, and nothing with only the same start", () => {
   const secret = "whatNobodyMaySee+/09";
   const scan = createSecretScan();
   scan.add("it", secret);

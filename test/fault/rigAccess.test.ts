@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { accessLost } from "./rig/accessLost.ts";
 
-it("[FT15] [AU12] a key that is revoked, a member who is removed, a role that is lost: over at once at every node, also with a dead bus or store", async () => {
+it("[FT15] [AU12] a revoked key, removed member or lost role ends at every node at once", async () => {
   const { outcome, told } = await accessLost.play("R", "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, told: [] });
   expect(outcome.acked).toBeGreaterThan(80);

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { failover } from "./rig/failover.ts";
 
-it("[FT3] [ST52] the master is killed, and cut off while both nodes still reach it: what was answered, confirmed or seen is at the successor, and both nodes find it", async () => {
+it("[FT3] [ST52] when the master dies or is cut off, its successor has all that was answered or seen", async () => {
   const { outcome, told } = await failover.play("S", "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, lost: 0, dup: 0, told: [] });
   expect(outcome.acked).toBeGreaterThan(100);

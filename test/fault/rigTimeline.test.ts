@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { timelineResumed } from "./rig/timelineResumed.ts";
 
-it("[FT14] over kills, a timeline that is resumed at another node by the last event id has no gap, no double and one order", async () => {
+it("[FT14] a timeline resumed at another node over kills has no gap, no duplicate and one order", async () => {
   const { outcome, told } = await timelineResumed.play("R", "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, lost: 0, dup: 0, told: [] });
   expect(outcome.acked).toBeGreaterThan(50);

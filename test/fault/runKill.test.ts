@@ -101,7 +101,7 @@ async function tell(n: number): Promise<Told> {
   return { articleId, outlineRunId, draftRunId, notes };
 }
 
-it(`[RU29] ${kills} times kill -9 under runs and people: finished steps rerun 0, the draft stands once, nothing that was typed is gone`, async () => {
+it(`[RU29] ${kills} kill -9 rerun no finished step, keep one draft, and lose no typed text`, async () => {
   let isOver = false;
   const telling = Promise.all(Array.from({ length: topics }, (_, n) => tell(n))).finally(() => {
     isOver = true;

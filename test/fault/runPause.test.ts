@@ -60,7 +60,7 @@ async function expectOnce(rest: Rest, { runId, articleId, read }: Drafting, note
   return events;
 }
 
-it("[RU83] SIGSTOP beyond the lease in the middle of a streaming draft: the draft stands once, each step ends once, notes stay", async () => {
+it("[RU83] SIGSTOP beyond the lease during a draft: one draft, each step ends once, notes stay", async () => {
   const stopTimes = 3;
   const { model, settings } = await startSlowModel(stopTimes);
   const server = await startServer({ LIMITS: "off", LEASE_MS: String(leaseMs), ...settings });
@@ -101,7 +101,7 @@ function onSmallDisk(dataDir: string): readonly string[] {
   return ["unshare", flags, "sh", "-c", mount, dataDir];
 }
 
-it("[RU84] the disk fills up in the middle of a streaming draft: the run does not fail, and ends as it would have once there is space", async () => {
+it("[RU84] a disk that fills up during a streaming draft fails no run, which ends once there is space", async () => {
   const { model, settings } = await startSlowModel(1);
   const server = await startServer(
     { LIMITS: "off", LEASE_MS: String(leaseMs), DISK_RESERVE_MIB: "2", ...settings },

@@ -20,7 +20,7 @@ function toOutcome({ text, outline, status, audit, history, commits }: RunEnding
   };
 }
 
-it(`[RU90] kill -9 at ${kills} random moments of a staged workflow: the same end each time, finished steps run again 0 times, nothing that the second editor saw is gone`, async () => {
+it(`[RU90] ${kills} kill -9 in a staged workflow: same end, no finished step reruns, no seen text lost`, async () => {
   const undisturbed = toOutcome(await playUndisturbed(playRunStory));
   let done = 0;
   while (done < kills) {

@@ -17,7 +17,7 @@ function onSmallDisk(dataDir: string): readonly string[] {
   return ["unshare", flags, "sh", "-c", mount, dataDir];
 }
 
-test("[OP15] on a full disk the server refuses writes with 507, goes on reading, says so in readyz, and recovers without a restart", async () => {
+test("[OP15] on a full disk writes are 507, reads continue, readyz says so, and space ends it", async () => {
   const server = await startServer({ DISK_RESERVE_MIB: "0" }, { within: onSmallDisk });
   try {
     const { pid } = server;

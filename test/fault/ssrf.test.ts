@@ -27,7 +27,7 @@ const namespace = [
 
 const cannot = "needs Linux with IPv6, `unshare` (util-linux) and `ip` (iproute2), as root or with unprivileged user namespaces allowed";
 
-test("[OB6] no way to name a private address gets through at create, change or delivery, and nothing good is refused", async ({ skip }) => {
+test("[OB6] no name of a private address is accepted or dialled, and no good address is refused", async ({ skip }) => {
   if (namespace === undefined) {
     if (process.env.CI === "true") throw new Error(`this test ${cannot}`);
     skip(cannot);

@@ -171,7 +171,7 @@ async function checkStore(storage: Storage, firstSerial: number): Promise<void> 
 }
 
 describe("the embedded store, killed", () => {
-  test("[ST18][ST26] kill -9 at random moments loses nothing acknowledged and leaves nothing torn", { timeout: 120_000 }, async () => {
+  test("[ST18][ST26] kill -9 at random moments loses no acknowledged write and leaves no partial one", { timeout: 120_000 }, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const before = acknowledged.commits.length;
       const firstSerial = 1 + round * 1_000_000;

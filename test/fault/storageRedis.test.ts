@@ -58,7 +58,7 @@ async function checkSerials(storage: Storage, acknowledged: ReadonlyMap<number, 
 }
 
 describe("a Redis that is killed", () => {
-  test("[ST41] nothing acknowledged is lost, and a commit whose answer was lost stands whole, once or not at all", async () => {
+  test("[ST41] no acknowledged write is lost, and a commit without an answer is stored once or not at all", async () => {
     const server = await start();
     const storage = await open(server, { patienceMs: 10_000 });
     const acknowledged = new Map<number, number>();
@@ -96,7 +96,7 @@ describe("a Redis that is killed", () => {
     await checkSerials(await open(server), acknowledged, lost);
   });
 
-  test("[ST44] while Redis is away calls wait for a while and then fail as unavailable; when it is back nothing need be done", async () => {
+  test("[ST44] while Redis is away calls wait and then fail as unavailable, and later succeed again", async () => {
     const server = await start();
     const storage = await open(server, { patienceMs: 300 });
     await commitSerial(storage, 1);
@@ -117,7 +117,7 @@ describe("a Redis that is killed", () => {
     );
   });
 
-  test("[ST44] a Redis that hangs is given up, and what it does after all is done once", async () => {
+  test("[ST44] a command to a hanging Redis fails, and if Redis runs it later, it is applied once", async () => {
     const server = await start();
     const storage = await open(server, { patienceMs: 300 });
     await commitSerial(storage, 1);
@@ -128,7 +128,7 @@ describe("a Redis that is killed", () => {
     await checkSerials(storage, new Map([[1, 1]]), new Set([2, 3]));
   });
 
-  test("[ST44] a server that is not there at the start is waited for, and then said", async () => {
+  test("[ST44] a start waits for a missing Redis server and then reports it", async () => {
     const server = await start();
     await server.kill();
     const opening = open(server, { startMs: 400, patienceMs: 100 });
@@ -141,7 +141,7 @@ describe("a Redis that is killed", () => {
 });
 
 describe("a Redis with a password", () => {
-  test("[ST40] the password lets the server in; a wrong one, or none, is said at once", async () => {
+  test("[ST40] the password gives access, and a wrong or missing one is reported at once", async () => {
     const server = await start({ requirepass: "let me in".replaceAll(" ", "-") });
     const as = (password?: string): Partial<RedisStorageOptions> => ({
       address: { ...server.address, database: 3, ...(password === undefined ? {} : { password }) },
@@ -152,7 +152,7 @@ describe("a Redis with a password", () => {
 });
 
 describe("a Redis without room", () => {
-  test("[ST42] without memory what adds is refused as on a full disk, what frees is done, reads go on, and room alone brings writes back", async () => {
+  test("[ST42] without memory, additions are refused, removals and reads continue, and memory ends it", async () => {
     const server = await start({ maxmemory: "64mb", "maxmemory-policy": "noeviction" });
     const storage = await open(server);
     await storage.commit(batch(partition, { records: [put({ id: `${partition}/old`, groups: ["g"] })], logs: [append("l", "a", "b")] }));
@@ -175,8 +175,8 @@ describe("a Redis without room", () => {
   });
 });
 
-describe("a Redis that is damaged", () => {
-  test("[ST57] a commit that meets a key of another kind changes nothing", async () => {
+describe("a damaged Redis", () => {
+  test("[ST57] a commit that meets a key of another type changes nothing", async () => {
     const server = await start({ "enable-debug-command": "local" });
     const storage = await open(server);
     const sha256 = await storage.blobs.put(partition, bytes("blob"));
@@ -212,7 +212,7 @@ describe("a Redis that is damaged", () => {
 });
 
 describe("a Redis that forgets", () => {
-  test("[ST43] scripts that Redis forgets in the middle are given to it again, and nothing is done twice", async () => {
+  test("[ST43] scripts that Redis has forgotten are loaded again, and no commit is applied twice", async () => {
     const server = await start();
     const storage = await open(server);
     const acknowledged = new Map<number, number>();
@@ -244,7 +244,7 @@ describe("a Redis that forgets", () => {
     expect((await storage.status()).writes).toBe("refused");
   });
 
-  test("[ST56] a server whose Redis went back to an older state under it refuses everything from then on", async () => {
+  test("[ST56] a server whose Redis returned to an older state refuses everything from then on", async () => {
     const server = await start({ appendonly: "no" });
     const lost: Error[] = [];
     const storage = await open(server, { onLost: (error) => lost.push(error) });
@@ -267,7 +267,7 @@ describe("a Redis that forgets", () => {
     await checkSerials(await open(server), new Map([[1, 1]]), new Set([2]));
   });
 
-  test("[ST47] a store of a newer version is refused and left as it is", async () => {
+  test("[ST47] a store of a newer version is refused and left unchanged", async () => {
     const server = await start();
     await (await open(server)).close();
     await server.command("HSET", "svc:{p00}:m", "version", "99");
@@ -277,7 +277,7 @@ describe("a Redis that forgets", () => {
   });
 });
 
-describe("what is promised", () => {
+describe("durability of the settings", () => {
   test.each<[string, RedisOptions, string | undefined]>([
     ["on every write", {}, undefined],
     ["each second", { appendfsync: "everysec" }, "appendfsync is everysec, not always: a crash of the machine loses the last writes"],
@@ -293,7 +293,7 @@ describe("what is promised", () => {
       "maxmemory-policy is allkeys-lru, not noeviction: Redis throws data away when memory is short",
     ],
     ["in secret", { "rename-command": "CONFIG " }, "CONFIG GET is not allowed, so it is not known whether what is acknowledged is on disk"],
-  ])("[ST45] a Redis that saves %s is described so", async (_name, options, reason) => {
+  ])("[ST45] status describes a Redis that saves %s", async (_name, options, reason) => {
     const storage = await open(await start(options));
     expect(await storage.status()).toMatchObject({
       kind: "redis",

@@ -50,7 +50,7 @@ async function open(server: RedisProcess, port: number): Promise<Storage> {
   return storage;
 }
 
-test("[ST55] after bytes that are no answer nobody is given the answer to another command", async () => {
+test("[ST55] after bytes that are not an answer, no command gets the answer to another", async () => {
   const server = await start();
   let garbled: (() => void) | undefined;
   const port = await link(server.port, (piece, way) => {
@@ -69,7 +69,7 @@ test("[ST55] after bytes that are no answer nobody is given the answer to anothe
   expect(await Promise.all([one, storage.log.tail(1, "two")])).toEqual([1, 2]);
 });
 
-test("[ST55] a node whose bus connection is dead in silence hears again after some seconds", async () => {
+test("[ST55] a node whose bus connection is silently dead receives messages again within seconds", async () => {
   const server = await start();
   const dead = new Set<Socket>();
   let dies = true;
@@ -87,7 +87,7 @@ test("[ST55] a node whose bus connection is dead in silence hears again after so
   expect(dead.size).toBe(1);
 }, 15_000);
 
-test("[ST44] a connection that is lost while the server starts is opened again, whatever was under way", async () => {
+test("[ST44] a connection lost during the start is opened again, whatever was running", async () => {
   const server = await start();
   for (const command of ["SCRIPT", "EVALSHA", "INFO", "CONFIG"]) {
     let cuts = 0;
@@ -102,7 +102,7 @@ test("[ST44] a connection that is lost while the server starts is opened again, 
   }
 });
 
-test("[ST46] a topic that is left and joined again in haste is heard from other nodes", async () => {
+test("[ST46] a topic that is left and joined again quickly receives messages from other nodes", async () => {
   const server = await start();
   const [one, other] = [await open(server, server.port), await open(server, server.port)];
   const topics = Array.from({ length: 288 }, (_, at) => `t${at}`);

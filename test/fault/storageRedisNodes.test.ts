@@ -19,7 +19,7 @@ describe.each([
   ["one server", () => started(startRedis())],
   ["a Cluster", () => started(startRedisCluster())],
 ] as const)("two nodes on %s", (_name, start) => {
-  test("[ST46] they see each other's commits, claim each row once, share leases, buckets and time, and wake each other", async () => {
+  test("[ST46] nodes see each other's commits, claim each row once, share leases and buckets, and wake", async () => {
     const { address } = await start();
     const [one, two] = await Promise.all([openStore(address), openStore(address)]);
     const tails = async (storage: Storage) => Promise.all([1, 2, 3].map((partition) => storage.log.tail(partition, "l")));
@@ -86,7 +86,7 @@ async function findSlot({ masters }: RedisClusterProcesses, partition: number): 
 }
 
 describe("one Redis", () => {
-  test("[ST17] callers of a node who come at once share what it draws, and none is refused what is there", async () => {
+  test("[ST17] concurrent callers of one node share its tokens, and none is refused while some are left", async () => {
     const { address } = await started(startRedis());
     const storage = await openStore(address, { now: () => 1_900_000_000_000 });
     const policy = { count: 10, seconds: 1, burst: 100 };
@@ -98,7 +98,7 @@ describe("one Redis", () => {
     expect((await Promise.all(Array.from({ length: 100 }, () => take("new")))).flat().every(({ allowed }) => allowed)).toBe(true);
   });
 
-  test("[ST21] store time goes on from what was handed out when the clock of Redis has gone back", async () => {
+  test("[ST21] store time continues from its last value when the clock of Redis has gone back", async () => {
     const server = await started(startRedis());
     const first = await openStore(server.address);
     expect(Math.abs(first.now() - Date.now())).toBeLessThan(5000);
@@ -117,7 +117,7 @@ describe("one Redis", () => {
 });
 
 describe("a Cluster", () => {
-  test("[ST41] a master that is killed and comes back has all it acknowledged, and its partitions go on", async () => {
+  test("[ST41] a master that is killed and restarts has every acknowledged write, and serves again", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 20_000 });
     const commit = (partition: number, word: string) => storage.commit(batch(partition, { logs: [append("l", word)] }));
@@ -141,7 +141,7 @@ describe("a Cluster", () => {
     }
   });
 
-  test("[ST49] while slots move between masters commits go on, each once", async () => {
+  test("[ST49] while slots move between masters, commits continue, each applied once", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 10_000 });
     const places = new Map<number, number[]>();
@@ -186,8 +186,8 @@ describe("a Cluster", () => {
   });
 });
 
-describe("a slot on its way", () => {
-  test("[ST49] what is half moved can be read, and written once it has moved", async () => {
+describe("a slot that is moving", () => {
+  test("[ST49] a half-moved slot can be read, and written once it has moved", async () => {
     const cluster = await started(startRedisCluster());
     const storage = await openStore(cluster.address, { patienceMs: 300 });
     const say = (partition: number, word: string) =>
@@ -225,7 +225,7 @@ describe("a slot on its way", () => {
 });
 
 describe("replicas", () => {
-  test("[ST48] what REDIS_WAIT_REPLICAS asks for is held before a commit is acknowledged, or it is not acknowledged", async () => {
+  test("[ST48] a commit is acknowledged only when REDIS_WAIT_REPLICAS replicas hold it", async () => {
     // A master that is slow for a while is to stay one.
     const { servers, address } = await started(startRedisSentinel({}, 60_000));
     const storage = await openStore(address, { waitReplicas: 1 });
@@ -241,7 +241,7 @@ describe("replicas", () => {
     await vi.waitFor(async () => expect((await storage.status()).writes).toBe("refused"), { timeout: 10_000 });
   });
 
-  test("[ST51] what fewer replicas hold is read by nobody, neither by who wrote it nor by another node", async () => {
+  test("[ST51] data that fewer replicas hold is not read, neither by its writer nor by another node", async () => {
     const servers = await startRedisReplicated();
     for (const server of servers) await started(Promise.resolve(server));
     const [{ address }, replica] = servers;
@@ -265,7 +265,7 @@ describe("replicas", () => {
     expect((await one.records.get(itemType, "01/lonely"))?.value).toBeDefined();
   });
 
-  test("[ST48] when the master dies its replica takes over, with everything acknowledged", async () => {
+  test("[ST48] when the master dies, its replica takes over with every acknowledged write", async () => {
     const { servers, address } = await started(startRedisSentinel());
     const storage = await openStore(address, { waitReplicas: 1, patienceMs: 20_000 });
     const acknowledged: string[] = [];

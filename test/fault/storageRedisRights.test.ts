@@ -36,7 +36,7 @@ const plain = ["HKEYS", "ZCARD", "ZRANGE", "PUBLISH", "SUBSCRIBE", "UNSUBSCRIBE"
 const scripted = Object.values(redisScripts).flatMap(({ text }) => [...text.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name));
 
 describe("a user of Redis", () => {
-  test("[ST54] whom one right is denied is told which at the start, and nothing was done", async () => {
+  test("[ST54] a user who lacks one right gets its name at the start, and nothing is written", async () => {
     const server = await start();
     const commands = [...new Set([...plain, ...scripted])] as string[];
     expect(commands.length).toBeGreaterThan(23);
@@ -76,12 +76,12 @@ describe("a user of Redis", () => {
   });
 });
 
-describe("a Redis that is not the one meant", () => {
+describe("a Redis of another kind than its URL says", () => {
   test.each<[string, Partial<RedisAddress>, RegExp]>([
     ["has fewer databases", { database: 99 }, /not in: ERR DB index is out of range/],
     ["is no Cluster", { kind: "cluster" }, /not in: ERR This instance has cluster support disabled/],
     ["is no Sentinel", { kind: "sentinel", master: "main" }, /not in: ERR unknown command 'SENTINEL'/],
-  ])("[ST54] one that %s is said at once", async (_name, address, reason) => {
+  ])("[ST54] a Redis that %s is reported at once", async (_name, address, reason) => {
     const refused = open({ ...(await start()).address, ...address });
     await expect(refused).rejects.toThrow(reason);
     await expect(refused).rejects.toThrow(StorageUnavailableError);
@@ -89,7 +89,7 @@ describe("a Redis that is not the one meant", () => {
 });
 
 describe("a Redis with too many clients", () => {
-  test("[ST44] it is waited for until it has room", async () => {
+  test("[ST44] the server waits until Redis has room for it", async () => {
     const server = await start();
     const storage = await open(server.address);
     await server.command("CONFIG", "SET", "maxclients", "1");

@@ -17,7 +17,7 @@ const open: typeof openStore = (address, options = {}) => openStore(address, { s
 const say = (storage: Storage, word: string) => storage.commit(batch(1, { logs: [append("l", word)] }));
 
 describe("Sentinels", () => {
-  test("[ST53] one that is cut off with a master the others have given up, and one that hangs, lead nobody astray", async () => {
+  test("[ST53] a Sentinel that is cut off with an old master, or hangs, misleads no node", async () => {
     // Each believes that it is a master; of the Sentinels only one has seen the failover from the one to the other.
     const [old, successor] = await Promise.all([started(startRedis()), started(startRedis())]);
     const [stale, hanging, newest] = await Promise.all(
@@ -31,7 +31,7 @@ describe("Sentinels", () => {
     expect(await successor.command("HGET", "svc:{p01}:l", "l")).toBe("1:0");
   });
 
-  test("[ST40] a Sentinel that asks for a password is given that of the address", async () => {
+  test("[ST40] a Sentinel that asks for a password gets that of the URL", async () => {
     const { sentinel, address } = await started(startRedisSentinel({}, 60_000));
     await sentinel.command("ACL", "SETUSER", "default", "resetpass", ">secret");
     await expect(open(address, { startMs: 500 })).rejects.toThrow(/lets this server not in/);
@@ -46,7 +46,7 @@ describe("a Cluster", () => {
   });
   afterAll(() => cluster.remove());
 
-  test("[ST53] a node that has lost the Cluster is believed only when all have", async () => {
+  test("[ST53] the answer of a node that has lost the Cluster counts only if all nodes have lost it", async () => {
     const lone = await started(startRedis({ "cluster-enabled": "yes", "cluster-port": "0" }));
     // It holds all slots but one that is nobody's, and takes no commands.
     await lone.command("CLUSTER", "ADDSLOTSRANGE", "0", "16382");
@@ -54,7 +54,7 @@ describe("a Cluster", () => {
     expect((await say(await open(address), "one")).ok).toBe(true);
   });
 
-  test("[ST47] one master that was emptied under a running server is noticed, whichever it is", async () => {
+  test("[ST47] a master that was emptied under a running server is detected, whichever it is", async () => {
     const lost: Error[] = [];
     const storage = await open(cluster.address, { onLost: (error) => lost.push(error) });
     const holdsFirst = cluster.masters.map((master) => master.command("EXISTS", "svc:{p00}:m").then(Boolean, () => false));

@@ -8,7 +8,7 @@ import { playKilled, playUndisturbed } from "./killedStory.ts";
 
 const kills = 20;
 
-it(`[OP20] kill -9 at ${kills} random moments of the story: the same end each time, nothing seen is gone, no webhook missing`, async () => {
+it(`[OP20] ${kills} kill -9 during the story: same end, no seen text lost, no webhook missing`, async () => {
   const undisturbed = await playUndisturbed(playStory);
   let done = 0;
   while (done < kills) {

@@ -36,7 +36,7 @@ function start(): { process: ChildProcess; lines: AsyncIterable<string> } {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("[WH8] kill -9 between commit and delivery: every event comes at least once, under one id and one body", async () => {
+test("[WH8] after kill -9 between commit and delivery, every event arrives, with one id and body", async () => {
   let secret = "";
   for (let kill = 0; kill < kills; kill += 1) {
     const run = start();
@@ -77,7 +77,7 @@ test("[WH8] kill -9 between commit and delivery: every event comes at least once
   expect(new Set([...bodies.values()].map(([body]) => JSON.parse(body ?? "").id)).size).toBe(count);
 });
 
-test("[WH2] no byte on the disk is a webhook's secret", async () => {
+test("[WH2] the bytes on the disk contain no webhook secret", async () => {
   const files = await readdir(directory, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "latin1")),

@@ -37,7 +37,7 @@ afterAll(async () => {
   await authority.remove();
 });
 
-test("[WH13] fifty webhooks that hang, one that drips and one that floods keep nothing from ten healthy ones", async () => {
+test("[WH13] fifty hanging webhooks, one that drips and one that floods do not delay ten healthy ones", async () => {
   const at = (receiver: Receiver, path: string) => receiver.url.replace("/hook", path);
   const slowPaths = [...Array.from({ length: hanging }, (_, n) => `/hang-${n}`), "/drip", "/flood"];
   const made = new Map<string, string>();

@@ -54,7 +54,7 @@ const three = text.chain((base) => fc.tuple(fc.constant(base), edited(base), edi
 
 const isWellFormed = (value: string) => !/\p{Surrogate}/u.test(value);
 
-test("[AR10] the hunks between two texts turn the one into the other, ascend and never touch", () => {
+test("[AR10] the hunks between two texts turn one into the other, ascend and never touch", () => {
   fc.assert(
     fc.property(text, text, fc.constantFrom(0, 5, 1000), (base, next, longFrom) => {
       const hunks = diffTexts(base, next, longFrom);
@@ -70,7 +70,7 @@ test("[AR10] the hunks between two texts turn the one into the other, ascend and
   );
 });
 
-test("[AR10] a write based on the live text gives exactly the text that was written", () => {
+test("[AR10] a write based on the live text produces exactly the written text", () => {
   fc.assert(
     fc.property(text, text, (base, written) => {
       expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
@@ -79,7 +79,7 @@ test("[AR10] a write based on the live text gives exactly the text that was writ
   );
 });
 
-test("[AR11] whatever came after the base stays: of the live text only characters of the base are removed", () => {
+test("[AR11] a merge removes only characters of the base, and keeps all text added after it", () => {
   fc.assert(
     fc.property(three, ([base, written, live]) => {
       const theirs = diffTexts(base, live);
@@ -92,7 +92,7 @@ test("[AR11] whatever came after the base stays: of the live text only character
   );
 });
 
-test("[AR11] what was inserted on both sides is in the result, each piece in one piece and in its own order", () => {
+test("[AR11] text inserted on both sides is in the result, each piece whole and in order", () => {
   fc.assert(
     fc.property(three, ([base, written, live]) => {
       const mine = diffTexts(base, written);
@@ -118,7 +118,7 @@ test("[AR11] what was inserted on both sides is in the result, each piece in one
   );
 });
 
-test("[AR12] the same change on both sides is one change: a write sent twice changes nothing the second time", () => {
+test("[AR12] the same change on both sides counts once, so a repeated write changes nothing", () => {
   fc.assert(
     fc.property(three, ([base, written]) => {
       expect(carryOver(base, written, written)).toEqual([]);
@@ -127,7 +127,7 @@ test("[AR12] the same change on both sides is one change: a write sent twice cha
   );
 });
 
-test("[AR11] a text nobody changed is left to the live one", () => {
+test("[AR11] a write without a change leaves the live text unchanged", () => {
   fc.assert(
     fc.property(three, ([base, , live]) => {
       expect(carryOver(base, base, live)).toEqual([]);
@@ -155,7 +155,7 @@ test("[AR10] operations ascend, do not overlap and never split a surrogate pair"
   );
 });
 
-test("[AR20] operations carried onto what the text became meanwhile remove nothing that came meanwhile, and lose nothing of their own", () => {
+test("[AR20] operations moved onto a newer text remove no newer text and lose none of their own", () => {
   fc.assert(
     fc.property(three, text, ([base, written, planned], typed) => {
       const operations = carryOver(base, written, planned);
@@ -181,7 +181,7 @@ test("[AR20] operations carried onto what the text became meanwhile remove nothi
   );
 });
 
-test("[AR21] however few the places at which operations are joined, the text is the same", () => {
+test("[AR21] operations joined into any number of places give the same text", () => {
   fc.assert(
     fc.property(three, fc.integer({ min: 1, max: 5 }), ([base, written, live], maxPlaces) => {
       const operations = carryOver(base, written, live);
@@ -204,7 +204,7 @@ test("[CO6] counted lines agree with the number of lines", () => {
   );
 });
 
-test("[AR13] texts without likeness, and long texts with thousands of edits, are merged within bounded steps", () => {
+test("[AR13] unrelated texts, and long texts with thousands of edits, merge within bounded steps", () => {
   const lines = Array.from({ length: 30_000 }, (_, at) => `line ${at % 977} of a text that repeats itself ${at % 13}\n`);
   const base = lines.join("");
   const written = lines.map((line, at) => (at % 7 === 0 ? `${line.trim()} changed\n` : line)).join("");
@@ -227,7 +227,7 @@ test("[AR13] texts without likeness, and long texts with thousands of edits, are
   expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(20_000);
 });
 
-test("[AR11] two insertions at one place stand one after the other, theirs first; an edit at a rewritten phrase goes around it", () => {
+test("[AR11] two insertions at one place are both kept, and an edit goes around a rewritten phrase", () => {
   const carry = (base: string, written: string, live: string) => applyOperations(live, carryOver(base, written, live));
   expect(carry("list\n", "list\nmine\n", "list\ntheirs\n")).toBe("list\ntheirs\nmine\n");
   expect(carry("one two three", "one 2 three", "one two three four")).toBe("one 2 three four");

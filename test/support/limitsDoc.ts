@@ -1,16 +1,16 @@
 /**
- * docs/limits.md, written from `api/limits.ts` and the words below.
+ * LimitsDoc writes docs/limits.md from `api/limits.ts` and the descriptions below.
  *
- * A limit without words, or words without a limit, fails its test; so the page and the code cannot part.
+ * A limit without a description, or a description without a limit, fails a test. So the page agrees with the code.
  */
 import { defaultLimits, type LimitField, type RateLimit } from "../../api/limits.ts";
 
 interface LimitText {
-  /** What the limit bounds, and why it is what it is. */
+  /** The quantity that is limited, and the reason for the default. */
   readonly is: string;
-  /** What happens above it. */
+  /** What happens above the limit. */
   readonly above: string;
-  /** What is counted, where the default is a plain number. */
+  /** The unit, if the default is a plain number. */
   readonly unit?: string;
 }
 
@@ -64,22 +64,22 @@ const sections: readonly Section[] = [
       "A rate is a bucket of `burst` tokens that fills by `count` every `seconds`. It belongs to a credential unless the table says otherwise.",
     limits: {
       "rate.default": { is: "Every request.", above: "429 with `Retry-After`" },
-      "rate.writes": { is: "POST, PUT, PATCH and DELETE; they count in `rate.default` too.", above: "429" },
+      "rate.writes": { is: "POST, PUT, PATCH and DELETE requests; they also count in `rate.default`.", above: "429" },
       "rate.connects": {
-        is: "Socket upgrades and opened streams, which count here only: a thousand editors come back at once after a restart.",
+        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart.",
         above: "429, close 4429",
       },
       "rate.upgrades": {
-        is: "Upgrade requests for sockets, for each address, before their credential is read. As many as `rate.connects`, because all editors of an office may share one address.",
+        is: "Upgrade requests for sockets, for each address, before their credential is read. The rate equals `rate.connects`, because all editors of an office may share one address.",
         above: "429 with `Retry-After`",
       },
       "rate.refusals": {
         is: "Refused sockets of one credential from one address, on each server: old clients reconnect ten times a second.",
-        above: "the refusal waits `socket.refusalMs`",
+        above: "the refusal is delayed by `socket.refusalMs`",
       },
       "rate.runs": { is: "Requests that start a run or continue one.", above: "429" },
       "rate.management": { is: "Writes to keys, webhooks, accounts and members.", above: "429" },
-      "rate.auth": { is: "Sign-in with a password, and setup, for each address: a guess must cost time.", above: "429" },
+      "rate.auth": { is: "Sign-in with a password, and setup, for each address. The rate slows down guessing.", above: "429" },
       "rate.public": { is: "Public pages, for each address and server.", above: "429" },
     },
   },
@@ -88,9 +88,9 @@ const sections: readonly Section[] = [
     limits: {
       "body.json": { is: "A JSON body.", above: "413" },
       "body.string": { is: "One string in a body.", above: "422" },
-      "body.text": { is: "A body that carries the text of a document; the text itself is held to `article.file`.", above: "413" },
+      "body.text": { is: "A body that contains the text of a document; the text itself is limited by `article.file`.", above: "413" },
       "body.keys": {
-        is: "Members and items of one body. The code behind the parser must not have to read more.",
+        is: "Members and items of one body. The limit protects the code after the parser.",
         above: "422",
         unit: "members",
       },
@@ -98,18 +98,18 @@ const sections: readonly Section[] = [
       "body.freeForm": { is: "Settings of a workspace, as JSON.", above: "422" },
       "body.freeFormDepth": { is: "Nesting of settings.", above: "422", unit: "levels" },
       "batch.calls": {
-        is: "Calls in one tRPC request. A request head of 64 KiB could name 60,000, each with an answer of its own.",
+        is: "Calls in one tRPC request. A request head of 64 KiB could name 60,000 calls, each with its own answer.",
         above: "400",
         unit: "calls",
       },
       "body.prose": { is: "Instructions, feedback and notes.", above: "422", unit: "characters" },
-      "body.public": { is: "A body that needs no credential: sign-in and setup.", above: "413" },
+      "body.public": { is: "A body of a request without a credential: sign-in and setup.", above: "413" },
       "body.inFlight": {
-        is: "Body bytes of unanswered requests in one process. Parsed, a body takes two to three times its bytes. [http.md](http.md) says when a body is read.",
+        is: "Body bytes of unanswered requests in one process. A parsed body takes two to three times its bytes. [http.md](http.md) says when a body is read.",
         above: "503 with `Retry-After`",
       },
       "body.inFlightAccount": {
-        is: "The same for one account, whatever its number of keys and sessions: three of the largest bodies at once.",
+        is: "The same for one account with all its keys and sessions: three of the largest bodies at once.",
         above: "503 with `Retry-After`",
       },
       "body.inFlightAddress": {
@@ -117,9 +117,9 @@ const sections: readonly Section[] = [
         above: "503 with `Retry-After`",
       },
       "list.limitMax": { is: "The largest `limit` of a list.", above: "422", unit: "items" },
-      "list.limitDefault": { is: "The size of a page when no `limit` is given.", above: "–", unit: "items" },
-      "list.scan": { is: "Rows that one list request reads.", above: "a shorter page that still carries `nextToken`", unit: "rows" },
-      "list.words": { is: "Words of one title that `q` can find.", above: "the words after them are not found", unit: "words" },
+      "list.limitDefault": { is: "The size of a page without `limit`.", above: "–", unit: "items" },
+      "list.scan": { is: "Rows that one list request reads.", above: "a shorter page that still has `nextToken`", unit: "rows" },
+      "list.words": { is: "Words of one title that `q` can find.", above: "later words are not found", unit: "words" },
     },
   },
   {
@@ -127,10 +127,10 @@ const sections: readonly Section[] = [
     limits: {
       "article.file": { is: "One file of an article, as UTF-8.", above: "413 `content_too_large`, close 4413" },
       "edit.workMs": {
-        is: "Time of a thread for one edit. A thousand edits scattered over 1.9 MB, the heaviest honest request, took 2.8 to 4.7 s on two busy cores.",
+        is: "Time of a thread for one edit. The heaviest realistic request, a thousand edits over 1.9 MB, took 2.8 to 4.7 s on two busy cores.",
         above: "422 `edit_too_complex`",
       },
-      "document.bytes": { is: "An encoded document. 2.5 MB load in 0.7 s.", above: "413 `content_too_large`, close 4413" },
+      "document.bytes": { is: "An encoded document. A document of 2.5 MB loads in 0.7 s.", above: "413 `content_too_large`, close 4413" },
       "document.clientIds": {
         is: "Client ids in a document. Each makes a keystroke slower: 0.28 ms at 1,000, 4.1 ms at 10,000, 27 ms at 60,000.",
         above: "the update is refused",
@@ -138,12 +138,12 @@ const sections: readonly Section[] = [
       },
       "update.clientIds": { is: "Client ids in one update.", above: "the update is refused", unit: "ids" },
       "update.run": {
-        is: "Length of one run of an update. A run of 2^40 under another author's id would swallow all that author types later.",
+        is: "Length of one run of an update. A run of 2^40 under another author's id would swallow the later typing of that author.",
         above: "the update is refused",
         unit: "units",
       },
       "document.pending": {
-        is: "Updates that cannot be integrated yet. 1.5 MB of them cost 7.7 s of CPU.",
+        is: "Updates that cannot be integrated yet. 1.5 MB of them took 7.7 s of CPU.",
         above: "the update is refused",
       },
       "document.keptMs": {
@@ -151,7 +151,7 @@ const sections: readonly Section[] = [
         above: "409 `revision_conflict`, 410 `revision_gone`",
       },
       "document.keptBatches": {
-        is: "Number of batches for which that holds; the smaller of the two counts.",
+        is: "The same as a number of newer batches; the limit that is reached first counts.",
         above: "409 `revision_conflict`, 410 `revision_gone`",
         unit: "batches",
       },
@@ -160,21 +160,21 @@ const sections: readonly Section[] = [
   {
     title: "Work on texts",
     before:
-      "These are fixed, because they follow from how long the event loop may be blocked. Work within the first three is done at once, other work in threads.",
+      "These limits are fixed, because they follow from the time for which the event loop may be blocked. Work within the first three is done at once, other work in threads.",
     limits: {},
     after: `| what | bound | above it |
 |---|---|---|
-| characters of the texts that are read | 64 Ki | a thread |
-| characters that differ between them | 8 Ki | a thread: comparing them takes up to 10 ms, a trip to a thread half a millisecond |
+| characters of the input texts | 64 Ki | a thread |
+| characters that differ between them | 8 Ki | a thread: comparing 8 Ki takes up to 10 ms, and sending work to a thread half a millisecond |
 | base and live text of a \`patch\` | 16 Ki, with 1 Mi characters searched by its edits | a thread |
-| places at which one edit writes | 2,000; 20,000,000 divided by the document's pieces, if that is fewer | near places are joined |
-| changed stretches in a diff | 3,000 of lines, 5,000 of words | near ones are shown as one |
+| places at which one edit writes | 2,000, or 20,000,000 divided by the document's pieces if that is fewer | places near each other are joined |
+| changed stretches in a diff | 3,000 of lines, 5,000 of words | stretches near each other are shown as one |
 | a comparison or a count (an edit has \`edit.workMs\` instead) | 15 s, after at most 15 s of waiting, with 20 others of the workspace and 10 of the text | 413 \`content_too_large\`, 429 |
 | an earlier revision rebuilt | 60 s, after at most 15 s of waiting | 413 \`content_too_large\`, 429 |
 | a syntax tree | 512 Ki characters, 5 s, after at most 10 s of waiting, with 50 others | 413 \`content_too_large\`, 429 |
-| the layout of a public page | 1 Mi characters, 2 s and 5 ms more for each 1,000 characters up to 6 s, 4 Mi characters of HTML | shown plain, and not tried again |
-| the wait for that | 4 s, or 20 others of the workspace | shown plain this once |
-| memory of a thread | 512 MiB, rebuilding 1 GiB | as if it took too long |`,
+| the layout of a public page | 1 Mi characters, 2 s and 5 ms more for each 1,000 characters up to 6 s, 4 Mi characters of HTML | shown as plain text, and not tried again |
+| the wait for that layout | 4 s, or 20 others of the workspace | shown as plain text for this request |
+| memory of a thread | 512 MiB, rebuilding 1 GiB | as if the work took too long |`,
   },
   {
     title: "Sockets and streams",
@@ -182,25 +182,25 @@ const sections: readonly Section[] = [
       "frame.bytes": { is: "One frame. The first sync of a long-edited article is 2.5 MB.", above: "close 1009" },
       "frame.update": { is: "One update, over a socket or REST.", above: "the update is refused, 413 over REST" },
       "socket.frames": {
-        is: "Frames of one socket. A person types 15 a second; an import sends a history of 260,000 keystrokes at once.",
+        is: "Frames of one socket. A person types 15 frames a second; an import sends a history of 260,000 keystrokes at once.",
         above: "close 4429",
       },
       "socket.bytes": { is: "Bytes of one socket.", above: "close 4429" },
       "room.queue": { is: "Bytes of one document that are not yet on disk.", above: "writers are closed with 1013" },
       "socket.syncAnswers": {
-        is: "Answers to sync step 1 for one socket: three bytes ask for a whole document.",
-        above: "the answer waits; several questions get one",
+        is: "Answers to sync step 1 for one socket: a request of three bytes returns a whole document.",
+        above: "the answer waits; several requests get one answer",
       },
       "socket.syncBytes": { is: "Bytes of those answers.", above: "the answer waits" },
-      "socket.buffer": { is: "Bytes that a slow reader has not taken, on top of one full sync.", above: "close 1013" },
+      "socket.buffer": { is: "Bytes that a slow reader has not read, in addition to one full sync.", above: "close 1013" },
       "socket.authMs": {
-        is: "Time to send a credential as the first frame. A client has it in hand when it connects, so one round trip is enough.",
+        is: "Time to send a credential as the first frame. A client has the credential when it connects, so one round trip is enough.",
         above: "close 4408",
       },
       "socket.credential": { is: "Size of that first frame. An access token has about 400 bytes.", above: "close 4401" },
-      "socket.refusalMs": { is: "Time that a refused upgrade above `rate.refusals` waits for its answer.", above: "–" },
+      "socket.refusalMs": { is: "Delay of the answer to a refused upgrade above `rate.refusals`.", above: "–" },
       "sockets.anonymous": {
-        is: "Sockets of one server that have shown no credential. Each may fill a buffer of twice `frame.bytes`, so 256 MiB in all.",
+        is: "Sockets of one server without a proven credential. Each may fill a buffer of twice `frame.bytes`, 256 MiB in all.",
         above: "close 4429",
         unit: "sockets",
       },
@@ -209,11 +209,11 @@ const sections: readonly Section[] = [
       "sockets.article": { is: "Open sockets of one article.", above: "the new socket is closed with 4429", unit: "sockets" },
       "sockets.credential": { is: "Open sockets of one credential.", above: "the new socket is closed with 4429", unit: "sockets" },
       "sse.buffer": {
-        is: "Bytes read ahead for one reader of a stream. A reader that takes nothing for 12 s is cut off and can resume.",
+        is: "Bytes read ahead for one reader of a stream. A reader that reads nothing for 12 s is disconnected and can resume.",
         above: "the rest waits in the log",
       },
       "sse.credential": { is: "Open streams of one credential.", above: "429", unit: "streams" },
-      "awareness.state": { is: "Awareness state of one client: its cursor and colours.", above: "dropped" },
+      "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
       "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
       "awareness.rate": { is: "Awareness frames of one socket.", above: "dropped; the newest is kept" },
     },
@@ -223,40 +223,40 @@ const sections: readonly Section[] = [
     limits: {
       "webhook.perWorkspace": { is: "Webhooks of one workspace.", above: "409 `limit_reached`", unit: "webhooks" },
       "webhook.url": { is: "Length of a webhook's address.", above: "422", unit: "characters" },
-      "webhook.payload": { is: "Body of a delivery; an event refers to the rest.", above: "its texts are cut" },
-      "webhook.totalMs": { is: "One attempt, from the look-up of the name to the end of the answer.", above: "the attempt fails" },
-      "webhook.connectMs": { is: "Name look-up, connection and TLS of one attempt.", above: "the attempt fails" },
+      "webhook.payload": { is: "Body of a delivery; an event refers to the rest.", above: "its texts are shortened" },
+      "webhook.totalMs": { is: "One attempt, from the name lookup to the end of the answer.", above: "the attempt fails" },
+      "webhook.connectMs": { is: "Name lookup, connection and TLS of one attempt.", above: "the attempt fails" },
       "webhook.response": {
         is: "Bytes of a receiver's answer inside TLS that are read: interim answers, head, chunk framing and body.",
-        above: "the rest is not read; the attempt fails if no byte of a body was read",
+        above: "the rest is not read; the attempt fails if no byte of the body was read",
       },
-      "webhook.responseKept": { is: "Answer of the last attempt that is kept.", above: "cut" },
+      "webhook.responseKept": { is: "Stored part of the last attempt's answer.", above: "shortened" },
       "webhook.inFlight": {
         is: "Open attempts of one server to one webhook: a slow receiver delays only itself.",
         above: "the attempt waits",
         unit: "attempts",
       },
       "webhook.inFlightProcess": { is: "Open attempts of one server.", above: "the attempt waits", unit: "attempts" },
-      "webhook.retryAfter": { is: "The longest `Retry-After` of a receiver that is honoured.", above: "cut to it" },
+      "webhook.retryAfter": { is: "The longest `Retry-After` of a receiver that is honoured.", above: "shortened to the limit" },
       "webhook.oldSecret": { is: "Time for which the old secret signs too after a rotation.", above: "only the new secret signs" },
     },
   },
   {
     title: "Runs",
     limits: {
-      "run.journal": { is: "Steps begun, over all attempts of a run.", above: fails, unit: "entries" },
-      "run.stepOutput": { is: "What one step makes.", above: fails },
-      "run.state": { is: "What all steps of a run make.", above: fails },
+      "run.journal": { is: "Started steps, over all attempts of a run.", above: fails, unit: "entries" },
+      "run.stepOutput": { is: "Output of one step.", above: fails },
+      "run.state": { is: "Output of all steps of a run.", above: fails },
       "run.optionalApproval": { is: "Wait for an optional approval.", above: "the run goes on" },
       "model.quietMs": { is: "Time without a byte from the model's endpoint, before its answer or within it.", above: stepFails },
       "model.totalMs": {
-        is: "One answer of a model with its repeated attempts, also where the endpoint keeps the connection awake.",
+        is: "One answer of a model with its retries, even if the endpoint keeps the connection open.",
         above: stepFails,
       },
-      "model.line": { is: "A model's answer without an end of line, which is held until the end of line comes.", above: stepFails },
-      "model.answer": { is: "A model's whole answer; its text is held to `run.stepOutput`.", above: stepFails },
+      "model.line": { is: "One line of a model's answer, which is buffered until its end.", above: stepFails },
+      "model.answer": { is: "A model's whole answer; its text is limited by `run.stepOutput`.", above: stepFails },
       "model.received": {
-        is: "Bytes of the connection for one answer of a model, with head and chunk framing, before it is unpacked.",
+        is: "Bytes of the connection for one answer of a model, head and chunk framing included, before decompression.",
         above: stepFails,
       },
       "code.blocks": { is: "Code blocks of an article that are verified.", above: "skipped, `article_block_limit`", unit: "blocks" },
@@ -270,33 +270,36 @@ const sections: readonly Section[] = [
       "keep.accessToken": { is: "Life of an access token.", above: "401 `token_expired`" },
       "keep.refreshToken": { is: "Life of a refresh token.", above: "401" },
       "keep.refreshGrace": {
-        is: "Time for which the refresh token before the current one is accepted, from its first use on: two tabs, or a lost answer.",
+        is: "Time for which the previous refresh token is accepted after its first use: two tabs, or a lost answer.",
         above: "401, and the session ends",
       },
       "keep.ticket": { is: "Life of a stream ticket.", above: "401, close 4401" },
       "keep.setupLink": { is: "Life of a setup link.", above: "410 `link_expired`" },
-      "keep.idempotency": { is: "Time for which an `Idempotency-Key` and its answer are kept.", above: "the request is done again" },
-      "keep.idempotencySecret": { is: "The same, where the answer carries a secret.", above: "the request is done again" },
+      "keep.idempotency": { is: "Time for which an `Idempotency-Key` and its answer are kept.", above: "the request runs again" },
+      "keep.idempotencySecret": { is: "The same, if the answer contains a secret.", above: "the request runs again" },
       "keep.nextToken": { is: "Life of a `nextToken`.", above: "400 `invalid_next_token`" },
       "keep.deliveries": { is: "Time for which webhook deliveries are kept.", above: "deleted" },
       "keep.events": { is: "Time for which timeline events are kept.", above: "`stream.reset`" },
       "keep.eventsPerLog": { is: "Timeline events kept of one run, and of one workspace.", above: "`stream.reset`", unit: "events" },
       "keep.trash": { is: "Time for which a deleted article stays in the trash.", above: "deleted for good" },
     },
-    after: `Conversions, invitations and custom workflows do not exist yet, so their limits (\`rate.conversions\`, \`conversion.*\`, \`archive.*\`,
-\`keep.output\`, \`keep.invitation\`, \`workflow.steps\`) do not either. \`blob.bytes\` has no row of its own, because whatever becomes a blob is
-already held to \`article.file\` or \`run.stepOutput\`.`,
+    after: `Conversions, invitations and custom workflows do not exist yet. So their limits do not exist either: \`rate.conversions\`, \`conversion.*\`,
+\`archive.*\`, \`keep.output\`, \`keep.invitation\`, \`workflow.steps\`. There is no \`blob.bytes\`, because every blob is already limited by
+\`article.file\` or \`run.stepOutput\`.`,
   },
 ];
 
 const head = `# Limits
 
-Every size, rate, count and lifetime of the wire, with its default and what happens above it. This page is written from \`api/limits.ts\`.
+\`\`\`sh
+LIMITS='{"keys.active": 100, "rate.writes": "off"}' npm start
+\`\`\`
 
-\`LIMITS\` is a JSON object that overrides single fields, \`LIMITS='{"keys.active": 100, "rate.writes": "off"}'\`. \`LIMITS=off\` turns every rate
-and count off, never a size, a lifetime or a rule of validity. In \`LIMITS\`, sizes are in bytes, times in milliseconds, and rates are
-\`{"count": …, "seconds": …, "burst": …}\` or \`"off"\`. An unknown field stops the start. Every changed field is listed under \`deviations\` in
-\`/readyz\`.`;
+This page lists every size, rate, count and lifetime with its default and what happens above it. It is written from \`api/limits.ts\`.
+
+\`LIMITS\` is a JSON object that overrides single fields. \`LIMITS=off\` turns every rate and count off, but no size, lifetime or validity rule. In
+\`LIMITS\`, sizes are in bytes, times in milliseconds, and rates are \`{"count": …, "seconds": …, "burst": …}\` or \`"off"\`. An unknown field stops
+the start. Every changed field is listed under \`deviations\` in \`/readyz\`.`;
 
 function toRow([field, { is, above, unit }]: readonly [string, LimitText]): string {
   return `| \`${field}\` | ${toDefault(field, defaultLimits[field as LimitField], unit)} | ${above} | ${is} |`;
@@ -308,7 +311,7 @@ function toSection({ title, before, limits, after }: Section): string {
   return [`## ${title}`, before, ...table, after].filter((part) => part !== undefined).join("\n\n");
 }
 
-/** The limits that have words, in the order of the page. */
+/** The described limits, in the order of the page. */
 export const describedLimits: readonly string[] = sections.flatMap(({ limits }) => Object.keys(limits));
 
 export function toLimitsPage(): string {

@@ -98,10 +98,14 @@ function finalStates(node: AnyStateNode): readonly AnyStateNode[] {
   return node.type === "final" || node.tags.includes("removed") ? [node] : [];
 }
 
-/** Nothing is fetched by whoever looks at it: the renderer's import of a web font is taken out. */
-export function toSvg(machine: AnyStateMachine): string {
-  const svg = renderMermaidSVG(toMermaid(machine), { bg: "#ffffff", fg: "#1d2330", font: "system-ui" });
+/** Draws Mermaid text as an SVG that loads nothing: the web font that the renderer imports is removed. */
+export function renderDiagram(mermaid: string): string {
+  const svg = renderMermaidSVG(mermaid, { bg: "#ffffff", fg: "#1d2330", font: "system-ui" });
   return `${svg.replace(/@import url\([^)]*\);?\s*/g, "").trimEnd()}\n`;
+}
+
+export function toSvg(machine: AnyStateMachine): string {
+  return renderDiagram(toMermaid(machine));
 }
 
 function toEntries(node: AnyStateNode): readonly string[] {

@@ -15,7 +15,7 @@ type Outputs = inferRouterOutputs<AppRouter>;
 type Client = TRPCClient<AppRouter>;
 
 describe("types of the contract", () => {
-  it("[API23] the stock client infers inputs as what a caller writes, all parts in one object", () => {
+  it("[API23] the stock client infers an input as all its parts in one object", () => {
     expectTypeOf<Inputs["articles"]["list"]>().toEqualTypeOf<{
       workspaceId: string;
       topicId?: string | undefined;
@@ -34,14 +34,14 @@ describe("types of the contract", () => {
     expectTypeOf<Inputs["keys"]["list"]["state"]>().toEqualTypeOf<"active" | "revoked" | "expired" | undefined>();
   });
 
-  it("[API23] unions of a body stay unions beside the other parts", () => {
+  it("[API23] unions in a body stay unions next to the other parts", () => {
     expectTypeOf<Inputs["auth"]["token"]>().toExtend<
       { grantType: "password"; username: string; password: string } | { grantType: "refresh_token"; refreshToken: string }
     >();
     expectTypeOf<{ grantType: "password"; refreshToken: string }>().not.toExtend<Inputs["auth"]["token"]>();
   });
 
-  it("[API23] outputs are the reply schemas; an operation without an answer gives undefined", () => {
+  it("[API23] outputs are the reply schemas, and an operation without an answer gives undefined", () => {
     expectTypeOf<Outputs["articles"]["get"]["publicLink"]>().toEqualTypeOf<
       { mode: "live" | "snapshot"; url: string; state: "live" | "snapshot" | "expired" } | undefined
     >();
@@ -58,7 +58,7 @@ describe("types of the contract", () => {
     expectTypeOf<AppRouter["_def"]["_config"]["$types"]["errorShape"]["data"]["problem"]>().toEqualTypeOf<Problem>();
   });
 
-  it("[SE11] streams are subscriptions, whose items are tracked events or the notice that one begins anew", () => {
+  it("[SE11] streams are subscriptions of tracked events, or of the notice that one restarts", () => {
     type Subscribe = Client["runs"]["timeline"]["subscribe"];
     type Item = Parameters<NonNullable<Parameters<Subscribe>[1]["onData"]>>[0];
     expectTypeOf<Parameters<Subscribe>[0]>().toEqualTypeOf<{
@@ -83,7 +83,7 @@ describe("types of the contract", () => {
     expectTypeOf<Client["runs"]["get"]>().not.toHaveProperty("subscribe");
   });
 
-  it("[API23] handlers get parsed and branded parts, each from its own place", () => {
+  it("[API23] handlers receive parsed and branded parts, each from its own place", () => {
     type Update = ParsedInput<AppContract["articles"]["update"]>;
     expectTypeOf<Update["params"]["articleId"]>().toEqualTypeOf<ArticleId>();
     expectTypeOf<Update["body"]>().toEqualTypeOf<{ title?: string | undefined; slug?: string | undefined }>();
@@ -94,7 +94,7 @@ describe("types of the contract", () => {
     expectTypeOf<InputOf<AppContract["content"]["edit"]>>().not.toHaveProperty("mediaType");
   });
 
-  it("[API23] a missing handler, and an answer that reply does not take, fail to compile", () => {
+  it("[API23] a missing handler, and an answer that the reply schema refuses, fail to compile", () => {
     expectTypeOf<Omit<Handlers<AppContract>, "articles">>().not.toExtend<Handlers<AppContract>>();
     expectTypeOf<Omit<Handlers<AppContract>["articles"], "get">>().not.toExtend<Handlers<AppContract>["articles"]>();
     const own = handler<AppContract["articles"]["get"], { title: string }>({

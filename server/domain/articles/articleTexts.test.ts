@@ -6,7 +6,7 @@ import { createArticleTexts } from "./articleTexts.ts";
 const texts = createArticleTexts({ "edit.workMs": 1500 });
 afterAll(() => texts.close());
 
-test("[AR23] edits that take longer than edit.workMs are refused as edit_too_complex, and the next ones are served", async () => {
+test("[AR23] edits over edit.workMs are refused with edit_too_complex, and the next edits succeed", async () => {
   const { text, edits } = createTangledPatch(defaultLimits["article.file"]);
   const bounds = { base: text, live: text, maxFileBytes: defaultLimits["article.file"] };
   const tangled = texts.planEdit("ws_a", { request: { mode: "patch", edits }, ...bounds });
@@ -15,7 +15,7 @@ test("[AR23] edits that take longer than edit.workMs are refused as edit_too_com
   expect(await texts.planEdit("ws_a", { request: { ...plain, edits: [...plain.edits] }, ...bounds })).toMatchObject({ applied: 1 });
 });
 
-test("[AR7] a syntax tree holds the constructs of GitHub's Markdown and front matter, without positions", async () => {
+test("[AR7] a syntax tree has GitHub's Markdown constructs and the front matter, without positions", async () => {
   const tree = JSON.parse(await texts.toSyntaxTree("ws_a", "---\na: 1\n---\n\n| x |\n| - |\n| ~~y~~ |\n"));
   expect(tree).toEqual({
     type: "root",
@@ -33,13 +33,13 @@ test("[AR7] a syntax tree holds the constructs of GitHub's Markdown and front ma
   });
 });
 
-test("[AR7] a text too long or too deep for a tree is refused, and the next one is served", async () => {
+test("[AR7] a text that is too long or too deep for a tree is refused, and the next one succeeds", async () => {
   await expect(texts.toSyntaxTree("ws_a", "x".repeat(512 * 1024 + 1))).rejects.toMatchObject({ code: "content_too_large" });
   await expect(texts.toSyntaxTree("ws_a", ">".repeat(20_000))).rejects.toMatchObject({ code: "content_too_large" });
   expect(JSON.parse(await texts.toSyntaxTree("ws_a", "after"))).toMatchObject({ type: "root" });
 });
 
-test("[AR7] more texts than may wait are refused at once, those that wait are served", async () => {
+test("[AR7] texts beyond the queue limit are refused at once, and the queued ones succeed", async () => {
   const asked = await Promise.allSettled(Array.from({ length: 60 }, (_, at) => texts.toSyntaxTree("ws_a", `text ${at}`)));
   const served = asked.flatMap((outcome) =>
     outcome.status === "fulfilled" ? [JSON.parse(outcome.value).children[0].children[0].value] : [],

@@ -4,7 +4,7 @@ import { toDiff } from "./diff.ts";
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`);
 
-test("[CO10] the unified format marks lines with three of context, apart where the text between is longer", () => {
+test("[CO10] the unified format has three lines of context and separates distant hunks", () => {
   const older = numbers(20);
   const newer = older.map((line) => (line === "line 2\n" ? "second\n" : line)).filter((line) => line !== "line 15\n");
   const { hunks, stats } = toDiff(older.join(""), `${newer.join("")}end`, "unified");
@@ -17,7 +17,7 @@ test("[CO10] the unified format marks lines with three of context, apart where t
   expect(toDiff("same\n", "same\n", "unified")).toEqual({ hunks: [], stats: { added: 0, removed: 0 } });
 });
 
-test("[CO10] words shows what changed inside the lines", () => {
+test("[CO10] the words format shows the changes inside the lines", () => {
   expect(toDiff("one two three\nkept\n", "one 2 three\nkept\n", "words").hunks).toEqual([
     {
       fromLine: 1,
@@ -34,7 +34,7 @@ test("[CO10] words shows what changed inside the lines", () => {
   ]);
 });
 
-test("[CO10] the hunks of both other formats are exactly the two texts, but for what is equal between them", () => {
+test("[CO10] the hunks of both other formats contain both texts, except where they are equal", () => {
   const text = fc.array(fc.constantFrom("a\n", "b\n", "c c\n", "\r\n", "d"), { maxLength: 30 }).map((lines) => lines.join(""));
   fc.assert(
     fc.property(text, text, fc.constantFrom("json" as const, "words" as const), (from, to, format) => {
@@ -49,7 +49,7 @@ test("[CO10] the hunks of both other formats are exactly the two texts, but for 
   );
 });
 
-test("[CO10] of texts that differ in tens of thousands of places the near ones are told as one, and nothing is left out", () => {
+test("[CO10] tens of thousands of changed places are joined into fewer hunks, without losing any", () => {
   const lines = Array.from({ length: 40_000 }, (_, at) => `${at} one two three\n`);
   const from = lines.join("");
   const to = lines.map((line, at) => (at % 2 === 0 ? line : line.replace("two", "2"))).join("");

@@ -10,7 +10,7 @@ function placesOf(text: string, wanted: string): number[] {
   return Array.from({ length: text.length }, (_, at) => at).filter((at) => text.startsWith(wanted, at));
 }
 
-test("[AR14] a text is replaced only where it is the only one, or where an occurrence was named", () => {
+test("[AR14] a text is replaced only if it occurs once or an occurrence is named", () => {
   fc.assert(
     fc.property(letters, some, letters, (text, find, replace) => {
       const places = placesOf(text, find);
@@ -41,7 +41,7 @@ test("[AR14] a text is replaced only where it is the only one, or where an occur
   );
 });
 
-test("[AR14] prefix and suffix choose the place and are not replaced; neighbours may share them", () => {
+test("[AR14] prefix and suffix select the place and are kept; neighbouring edits may share them", () => {
   expect(applyTextEdit("a-x a+x", { find: "x", replace: "y", prefix: "+" }, 100)).toEqual({ kind: "edited", text: "a-x a+y" });
   expect(applyTextEdit("x1 x2", { find: "x", replace: "y", suffix: "2" }, 100)).toEqual({ kind: "edited", text: "x1 y2" });
   expect(applyTextEdit(",a,a,", { find: "a", replace: "b", prefix: ",", suffix: ",", occurrence: "all" }, 100)).toEqual({
@@ -50,7 +50,7 @@ test("[AR14] prefix and suffix choose the place and are not replaced; neighbours
   });
 });
 
-test("[AR13] a search through a text that repeats itself takes linear time", () => {
+test("[AR13] a search through a repetitive text takes linear time", () => {
   const text = "a".repeat(2_000_000);
   const find = `b${"a".repeat(100_000)}`;
   const before = process.cpuUsage();
@@ -63,7 +63,7 @@ test("[AR13] a search through a text that repeats itself takes linear time", () 
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000);
 });
 
-test("[AR15] a result beyond the limit is refused before it is built", () => {
+test("[AR15] a result above the limit is refused before it is built", () => {
   const edit = { find: "a", replace: "b".repeat(1_000_000), occurrence: "all" as const };
   expect(applyTextEdit("a".repeat(100_000), edit, 2_000_000)).toEqual({ kind: "too_large" });
 });

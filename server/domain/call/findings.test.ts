@@ -17,7 +17,7 @@ function findings(schema: z.ZodType, value: unknown, part: Part = "body"): unkno
 }
 
 describe("findings", () => {
-  it("[API7] say what would be right", () => {
+  it("[API7] findings state the allowed values", () => {
     expect(findings(CreateApiKeyRequest, {})).toEqual(["/name is required"]);
     expect(findings(CreateApiKeyRequest, { name: 1 })).toEqual(["/name must be a string"]);
     expect(findings(CreateApiKeyRequest, { name: "  " })).toEqual(["/name must have at least 1 character"]);
@@ -40,7 +40,7 @@ describe("findings", () => {
     expect(findings(z.strictObject({ e: z.email() }), { e: "x" })).toEqual(["/e must be a valid email"]);
   });
 
-  it("[API7] list every fault, each with its own pointer", () => {
+  it("[API7] findings list every fault, each with its own pointer", () => {
     expect(findings(CreateApiKeyRequest, { name: "", scopes: ["articles:read", "all"], zz: 1 })).toEqual([
       "/name must have at least 1 character",
       expect.stringMatching(/^\/scopes\/1 must be one of 'articles:read', /),
@@ -48,7 +48,7 @@ describe("findings", () => {
     ]);
   });
 
-  it("[API1] the code of a refusal and its words tell the same fault", () => {
+  it("[API1] the code of a refusal and its text describe the same fault", () => {
     const refused = (value: unknown) => expect(() => parsePart(CreateApiKeyRequest, value, "body"));
     refused({ name: "", zz: 1 }).toThrow(
       expect.objectContaining({ code: "unknown_field", message: "In the body, /zz is not a known field (and 1 more, see errors)." }),
@@ -61,7 +61,7 @@ describe("findings", () => {
     );
   });
 
-  it("[API7] of a union name what is wrong inside the alternative that was meant, or all alternatives", () => {
+  it("[API7] a fault in a union is reported for the intended alternative, or all alternatives are listed", () => {
     expect(findings(TokenRequest, { grantType: "password", username: "ana" })).toEqual(["/password is required"]);
     expect(findings(TokenRequest, { grantType: "magic" })).toEqual(["/grantType must be one of 'password', 'refresh_token'"]);
     expect(findings(EditRequest, { mode: "patch", edits: [{ find: "a", replace: "b", occurrence: "last" }] })).toEqual([
@@ -69,7 +69,7 @@ describe("findings", () => {
     ]);
   });
 
-  it("[API7] a union or an enumeration that is missing is required, like anything else", () => {
+  it("[API7] a missing union or enumeration is reported as required, like any other field", () => {
     const schema = z.strictObject({ from: RevisionOrLive, kind: z.enum(["a", "b"]), only: z.literal("x") });
     expect(findings(schema, {})).toEqual(["/from is required", "/kind is required", "/only is required"]);
     expect(findings(schema, { from: "now", kind: "c", only: "y" })).toEqual([
@@ -79,7 +79,7 @@ describe("findings", () => {
     ]);
   });
 
-  it("[API7] rules between fields speak too", () => {
+  it("[API7] rules between fields also produce findings", () => {
     expect(findings(UpdateMeRequest, { password: "a long enough one" })).toEqual(["/currentPassword is required to set a new password"]);
     expect(findings(EditRequest, { mode: "patch", content: "x" })).toEqual([
       "/edits is required",
@@ -91,7 +91,7 @@ describe("findings", () => {
     expect(findings(EditRequest, { content: "x" })).toEqual(["/mode must be one of 'replace', 'append', 'prepend', 'patch'"]);
   });
 
-  it("[API7] never repeat the refused value, and never list more than fifty", () => {
+  it("[API7] findings never repeat the refused value and list at most fifty faults", () => {
     const many = Array.from({ length: 90 }, () => "s3cret-value");
     const refused = findings(CreateApiKeyRequest, { name: "k", scopes: many });
     expect(refused).toHaveLength(50);

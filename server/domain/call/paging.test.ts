@@ -52,7 +52,7 @@ async function fixture(count: number, options: { partitions?: number; scan?: num
 const down = (from: number, to = 0) => Array.from({ length: from - to }, (_, at) => from - 1 - at);
 
 describe("pager", () => {
-  it("[API16] walks every item once, newest first, and the last page carries no token", async () => {
+  it("[API16] a list returns every item once, newest first, and its last page has no token", async () => {
     for (const count of [0, 1, 3, 4, 5, 8, 11]) {
       const { walk } = await fixture(count);
       const pages = await walk();
@@ -61,17 +61,17 @@ describe("pager", () => {
     }
   });
 
-  it("[API16] walks forward too", async () => {
+  it("[API16] a list can also be walked oldest first", async () => {
     const { walk } = await fixture(9);
     expect(await walk({ reverse: false })).toEqual([[0, 1, 2, 3], [4, 5, 6, 7], [8]]);
   });
 
-  it("[API16] merges partitions into one order", async () => {
+  it("[API16] the items of all partitions are merged into one order", async () => {
     const { walk } = await fixture(23, { partitions: 7 });
     expect((await walk({ partition: [0, 1, 2, 3, 4, 5, 6] })).flat()).toEqual(down(23));
   });
 
-  it("[API16] a filter keeps pages full, and rows that are gone are passed over", async () => {
+  it("[API16] a filter keeps pages full, and deleted rows are skipped", async () => {
     const { walk, storage } = await fixture(300);
     const gone = await storage.records.get(itemRecord, "0:item-0297");
     const pages = await walk({
@@ -86,14 +86,14 @@ describe("pager", () => {
     for (const page of pages.slice(0, -1)) expect(page).toHaveLength(4);
   });
 
-  it("[API16] a request scans no more than list.scan rows: the page is shorter and still carries a token", async () => {
+  it("[API16] a request scans at most list.scan rows and returns a shorter page with a token", async () => {
     const { walk, pager, request } = await fixture(50, { scan: 20 });
     const first = await pager.page(request({ keep: (item) => item.at === 0 }));
     expect([first.items, typeof first.nextToken]).toEqual([[], "string"]);
     expect((await walk({ keep: (item) => item.at === 0 })).flat()).toEqual([2, 1, 0]);
   });
 
-  it("[API16] items that come or go between pages shift nothing", async () => {
+  it("[API16] items that appear or disappear between pages shift no other item", async () => {
     const { pager, request, storage } = await fixture(9);
     const first = await pager.page(request());
     const value = { id: "item-9999", partition: 0, at: 99 };
@@ -104,7 +104,7 @@ describe("pager", () => {
     expect(second.items.map((item) => item.id)).toEqual(["item-0004", "item-0003", "item-0002", "item-0001"]);
   });
 
-  it("[API16] a token serves only its own list, unchanged and not for ever", async () => {
+  it("[API16] a token is valid only for its own list, unchanged, and for a limited time", async () => {
     const { pager, request, advance } = await fixture(9);
     const { nextToken = "" } = await pager.page(request());
     const refused = { code: "invalid_next_token" };
@@ -199,7 +199,7 @@ describe("pager", () => {
       return { walk, expected };
     }
 
-    it("[API16] merges them into one order, groups one after the other, in both directions", async () => {
+    it("[API16] several lists are merged into one order, group after group, in both directions", async () => {
       const { walk, expected } = await colored(300);
       for (const reverse of [false, true]) {
         const { found } = await walk([["red", "blue", "green"], ["none"], ["grey"]], { reverse });
@@ -207,13 +207,13 @@ describe("pager", () => {
       }
     });
 
-    it("[API16] reads no more than a page of each list", async () => {
+    it("[API16] merging reads at most one page of each list", async () => {
       const { walk } = await colored(900);
       const { reads } = await walk([["red", "green", "blue", "grey"]], { reverse: true });
       expect(Math.max(...reads)).toBeLessThanOrEqual(4 * 8);
     });
 
-    it("[API16] bounds on the sort key, both included, hold in both directions", async () => {
+    it("[API16] bounds on the sort key are inclusive in both directions", async () => {
       const { walk, expected } = await colored(200);
       const within = { from: 11, to: 24 };
       for (const reverse of [false, true]) {
@@ -223,7 +223,7 @@ describe("pager", () => {
       }
     });
 
-    it("[API16] a filter and a small list.scan lose nothing and repeat nothing", async () => {
+    it("[API16] merging with a filter and a small list.scan loses and repeats nothing", async () => {
       const { walk, expected } = await colored(300, 9);
       const keep = ({ at }: Colored) => at % 3 === 0;
       const { found, reads } = await walk(

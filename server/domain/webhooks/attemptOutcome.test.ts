@@ -5,7 +5,7 @@ const answered = (status: number, headers: Record<string, string | string[]> = {
   ({ kind: "answered", status, headers, body: Buffer.from(body) }) as const;
 
 describe("attemptOutcome", () => {
-  test("[WH5] only 2xx delivers", () => {
+  test("[WH5] only a 2xx counts as delivered", () => {
     for (const status of [200, 201, 202, 204, 299]) expect([status, isDelivered(answered(status))]).toEqual([status, true]);
     for (const status of [199, 300, 301, 302, 304, 307, 400, 404, 410, 429, 500, 503]) {
       expect([status, isDelivered(answered(status))]).toEqual([status, false]);
@@ -26,7 +26,7 @@ describe("attemptOutcome", () => {
     expect(toRetryAfterMs({ kind: "failed", reason: "timeout" }, nowMs)).toBeUndefined();
   });
 
-  test("[WH7] of the answer its headers and the start of its body are kept, and no more", () => {
+  test("[WH7] only the headers and the beginning of the body of an answer are kept", () => {
     const kept = toExchange({ "x-svc-attempt": "1" }, answered(500, { "x-a": ["1", "2"], "x-b": "y".repeat(5000) }, "é".repeat(1000)), 7);
     expect(kept).toEqual({ requestHeaders: { "x-svc-attempt": "1" }, responseHeaders: { "x-a": "1, 2" }, responseBody: "ééé\ufffd" });
     expect(toExchange({}, { kind: "failed", reason: "timeout" }, 7)).toEqual({ requestHeaders: {} });

@@ -4,7 +4,7 @@ import { createIds, partitionOfId } from "../../platform/storage/ids.ts";
 import { toDeliveryId } from "./deliveryId.ts";
 
 describe("deliveryId", () => {
-  test("[WH8] a delivery id follows from event and webhook, lies in the event's partition and is an id like any other", () => {
+  test("[WH8] a delivery id is derived from event and webhook, in the event's partition", () => {
     const ids = createIds({ now: () => 1_800_000_000_000 });
     const seen = new Set<string>();
     for (let partition = 0; partition < 64; partition += 1) {

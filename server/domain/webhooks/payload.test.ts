@@ -26,7 +26,7 @@ describe("payload", () => {
     expect(text.startsWith(data.body?.slice(0, -1) ?? "-")).toBe(true);
   });
 
-  test("[WH1] a list that does not fit loses its end, and what fits exactly is left alone", () => {
+  test("[WH1] a list that does not fit loses its end, and a list that fits exactly is unchanged", () => {
     const authors = Array.from({ length: 2000 }, (_, at) => ({ username: `author-${at}`, kind: "session" }));
     const body = toEventBody({ ...envelope, data: { articleId: "art_1", authors, files: [{ file: "content.md" }] } }, 20 * kilobyte);
     const { data } = JSON.parse(body) as { data: { authors: unknown[]; files: unknown[] } };

@@ -25,7 +25,7 @@ const body = '{"id":"evt_1","data":{"title":"Grüße 🎈"}}';
 const signing = { deliveryId: "dlv_1", timestamp: 1_800_000_000, body };
 
 describe("sign", () => {
-  test("[WH3] a published vector of Standard Webhooks comes out right", () => {
+  test("[WH3] the published test vector of Standard Webhooks gives the expected signature", () => {
     const headers = toSignatureHeaders({
       deliveryId: "msg_p5jXN8AQM9LWM0D4loKWxJek",
       timestamp: 1_614_265_330,
@@ -35,7 +35,7 @@ describe("sign", () => {
     expect(headers["webhook-signature"]).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   });
 
-  test("[WH3] the own signature is keyed with the whole text of the secret", () => {
+  test("[WH3] the x-svc-signature is keyed with the whole text of the secret", () => {
     const headers = toSignatureHeaders({ ...signing, secret: "whsec_c2VjcmV0" });
     // printf '1800000000.…' | openssl dgst -sha256 -hmac whsec_c2VjcmV0
     expect(headers["x-svc-signature"]).toBe("v1=5f3b879b9fc9437372a57d2b051b92bbfd856e93eb8a81c97231a5d1e7f155ce");
@@ -55,7 +55,7 @@ describe("sign", () => {
     }
   });
 
-  test("[WH4] after a rotation the old secret signs beside the new one", () => {
+  test("[WH4] after a rotation the old secret signs as well as the new one", () => {
     const [secret, previousSecret] = [createWebhookSecret(), createWebhookSecret()];
     const headers = toSignatureHeaders({ ...signing, secret, previousSecret });
     expect(headers["x-svc-signature"]).toMatch(/^v1=[0-9a-f]{64}$/);

@@ -31,12 +31,12 @@ describe("bounds of a body", () => {
     expect(refusal([[[[[1]]]]])).toEqual(["validation_failed", "/0/0/0/0", "too_deep"]);
   });
 
-  it("[API9] members are the names of objects and the items of arrays, all together", () => {
+  it("[API9] the member limit counts names of objects and items of arrays together", () => {
     expect(refusal({ a: [1, 2, 3, 4], b: { c: 1, d: 2, e: 3, f: 4 } })).toBe("taken");
     expect(refusal({ a: [1, 2, 3, 4, 5], b: { c: 1, d: 2, e: 3, f: 4 } })).toEqual(["validation_failed", "", "too_big"]);
   });
 
-  it("[API9] a string is bounded in bytes of UTF-8, names too", () => {
+  it("[API9] strings and names are limited in bytes of UTF-8", () => {
     expect(refusal({ a: "123456789012" })).toBe("taken");
     expect(refusal({ a: "1234567890123" })).toEqual(["validation_failed", "/a", "too_big"]);
     expect(refusal({ a: ["東東東東"] })).toBe("taken");
@@ -44,7 +44,7 @@ describe("bounds of a body", () => {
     expect(refusal({ "1234567890123": 1 })).toEqual(["validation_failed", "/1234567890123", "too_big"]);
   });
 
-  it("[API9] document text is bounded by article.file, and only where it is document text", () => {
+  it("[API9] document text is limited by article.file, and only in fields for document text", () => {
     const long = "x".repeat(30);
     const edit = { content: long, edits: [{ find: long, replace: long }] };
     expect(refusal(edit, { documentText: true })).toBe("taken");
@@ -57,21 +57,21 @@ describe("bounds of a body", () => {
     expect(refusal({ title: long }, { documentText: true })).toEqual(["validation_failed", "/title", "too_big"]);
   });
 
-  it("[AR15] half a surrogate pair in document text is content that is not accepted", () => {
+  it("[AR15] half a surrogate pair in document text is refused with content_not_accepted", () => {
     for (const value of [{ content: "\ud800" }, { edits: [{ find: "a", replace: "\udc00" }] }]) {
       expect(refusal(value, { documentText: true })).toEqual(["content_not_accepted", expect.any(String), "invalid_text"]);
       expect(refusal(value)).toEqual(["validation_failed", expect.any(String), "invalid_text"]);
     }
   });
 
-  it("[API9] half a surrogate pair and __proto__ are refused wherever they stand", () => {
+  it("[API9] half a surrogate pair and __proto__ are refused in every place", () => {
     expect(refusal({ a: ["\ud800"] })).toEqual(["validation_failed", "/a/0", "invalid_text"]);
     expect(refusal({ "\udc00": 1 })).toEqual(["validation_failed", "/\udc00", "invalid_text"]);
     expect(refusal({ a: "🗼" })).toBe("taken");
     expect(refusal(JSON.parse('{"a":{"__proto__":1}}'))).toEqual(["validation_failed", "/a/__proto__", "invalid_name"]);
   });
 
-  it("[API9] free-form members have a size and a depth of their own", () => {
+  it("[API9] free-form members have their own size and depth limits", () => {
     const freeForm = ["settings"];
     expect(refusal({ settings: { a: { b: "12345678" } } }, { freeForm })).toBe("taken");
     expect(refusal({ settings: { a: { b: [] } } }, { freeForm })).toEqual(["validation_failed", "/settings", "too_deep"]);

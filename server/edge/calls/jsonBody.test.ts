@@ -12,7 +12,7 @@ function outcome(text: string, maxMembers = 10): unknown {
 }
 
 describe("the bytes of a JSON body", () => {
-  it("[API9] as many names and items as are possible are read, in whatever form", () => {
+  it("[API9] the allowed number of names and items is read, in any form", () => {
     const ten = Array.from({ length: 10 }, (_, at) => at);
     expect(outcome(JSON.stringify(ten))).toEqual(ten);
     const named = Object.fromEntries(ten.map((at) => [`name ${at}`, at]));
@@ -21,7 +21,7 @@ describe("the bytes of a JSON body", () => {
     expect(outcome(nested)).toEqual(JSON.parse(nested));
   });
 
-  it("[API9] more are refused before the parser sees them, malformed or not", () => {
+  it("[API9] too many names and items are refused before parsing, even in malformed JSON", () => {
     const tooMany = ["validation_failed", "too_big"];
     expect(outcome(JSON.stringify(Array.from({ length: 11 })))).toEqual(tooMany);
     expect(outcome(`${"[".repeat(12)}${"]".repeat(12)}`)).toEqual(tooMany);
@@ -30,7 +30,7 @@ describe("the bytes of a JSON body", () => {
     expect(outcome(",".repeat(5_000_000), 10_000)).toEqual(tooMany);
   });
 
-  it("[API9] what stands in strings is no structure", () => {
+  it("[API9] brackets and commas inside strings do not count as structure", () => {
     for (const text of [
       "[[[[[[[[[[[[[{{{{",
       ",,,,,,,,,,,,,,,,,",

@@ -23,7 +23,7 @@ describe("JSON of answers", () => {
     }
   });
 
-  it("[API17] any text and number comes out right, half surrogate pairs and control characters too", () => {
+  it("[API17] any text and number is written correctly, also half surrogates and control characters", () => {
     const schema = z.strictObject({ text: z.string(), n: z.number(), list: z.array(z.string()) });
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
@@ -33,7 +33,7 @@ describe("JSON of answers", () => {
     fc.assert(fc.property(value, (given) => sameText(schema, given)));
   });
 
-  it("[API17] optional, null, empty and nested members stand where they belong", () => {
+  it("[API17] optional, null, empty and nested members are written in their places", () => {
     const inner = z.strictObject({ a: z.number().optional(), b: z.boolean().optional() });
     const schema = z.strictObject({
       first: z.string().optional(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { rankMediaTypes, readContentType } from "./mediaTypes.ts";
 
 describe("media types of a request", () => {
-  it("[API8] a body is UTF-8, however the parameter is written", () => {
+  it("[API8] a body is UTF-8, whatever the form of the charset parameter", () => {
     for (const header of [
       "Application/JSON",
       'application/json; charset="UTF-8"',
@@ -16,7 +16,7 @@ describe("media types of a request", () => {
     }
   });
 
-  it("[API8] headers as long as they may be are read in time that grows with their length", { timeout: 60_000 }, () => {
+  it("[API8] the longest possible headers are read in time proportional to their length", { timeout: 60_000 }, () => {
     const spaces = " ".repeat(200_000);
     const startedAt = process.cpuUsage();
     for (const parameter of [`charset=${spaces}x y`, `charset${spaces}=x`, `${spaces}charset${spaces}`, `charset=${'"'.repeat(200_000)}`]) {

@@ -14,7 +14,7 @@ const router = createRouter([
 ]);
 
 describe("router", () => {
-  it("[HO1] finds a route by method and template and gives its parameters decoded", () => {
+  it("[HO1] the router finds a route by method and template and decodes its parameters", () => {
     expect(router.match("GET", "/articles/art_%31")).toMatchObject({
       kind: "found",
       route: { path: "/articles/{articleId}" },
@@ -31,7 +31,7 @@ describe("router", () => {
     });
   });
 
-  it("[HO2] a known path with another method lists what it allows", () => {
+  it("[HO2] a known path with another method returns the allowed methods", () => {
     expect(router.match("PUT", "/articles")).toMatchObject({ kind: "method", allow: ["GET", "HEAD", "OPTIONS", "POST"] });
     expect(router.match("PATCH", "/api-keys/self")).toMatchObject({ kind: "method", allow: ["GET", "HEAD", "OPTIONS"] });
   });
@@ -40,7 +40,7 @@ describe("router", () => {
     expect(router.match("HEAD", "/articles/x")).toMatchObject({ kind: "found", route: { method: "GET" } });
   });
 
-  it("[HO1] an empty segment, a trailing slash and an unknown path find nothing", () => {
+  it("[HO1] an empty segment, a trailing slash and an unknown path match no route", () => {
     for (const path of ["/articles/", "/articles//", "/nothing", "/", "", "*", "/articles/x/y", "/constructor", "/__proto__"]) {
       expect(router.match("GET", path), path).toEqual({ kind: "none" });
     }
@@ -50,7 +50,7 @@ describe("router", () => {
     for (const segment of ["%", "%zz", "%ff", "a%c3"]) expect(router.match("GET", `/articles/${segment}`)).toEqual({ kind: "malformed" });
   });
 
-  it("refuses two routes of the same method and shape", () => {
+  it("[HO1] two routes of the same method and shape are refused", () => {
     expect(() => createRouter([route("GET", "/a/{b}"), route("GET", "/a/{c}")])).toThrow("two routes for GET /a/{c}");
   });
 });

@@ -87,7 +87,7 @@ async function openPage(address: string, answer: { status: number; body: unknown
 const firstLink = "https://content.example/setup#token=first.abc";
 
 describe("the setup page", () => {
-  it("[AU32] is served under a policy that allows its own script, style and requests, and nothing else", async () => {
+  it("[AU32] the setup page has a policy that allows only its own script, style and requests", async () => {
     const { headers, body, status } = await get("/setup");
     expect(status).toBe(200);
     expect(headers["content-security-policy"]).toBe(
@@ -108,7 +108,7 @@ describe("the setup page", () => {
     expect(setupScript).not.toMatch(/innerHTML|document\.write|eval\(|new Function/);
   });
 
-  it("[AU32] makes the first account: asks for a username, sends JSON to the same origin, and says what comes next", async () => {
+  it("[AU32] the page makes the first account: username, JSON to the same origin, next steps", async () => {
     const made = { status: 201, body: { username: "ann", displayName: "Ann", operator: true, disabled: false, createdAt: 1 } };
     const page = await openPage(firstLink, made);
     expect(page.at("form").hidden).toBe(false);
@@ -129,7 +129,7 @@ describe("the setup page", () => {
     expect(page.location.hash).toBe("");
   });
 
-  it("[AU32] sets the password of an account that waits for it, without asking for a username", async () => {
+  it("[AU32] the page sets the password of a waiting account without asking for a username", async () => {
     const page = await openPage("https://content.example/base/setup#token=usr_1.abc&username=ann", {
       status: 201,
       body: { username: "ann" },
@@ -144,13 +144,13 @@ describe("the setup page", () => {
     expect(page.at("done").hidden).toBe(false);
   });
 
-  it("[AU32] moves a token that came in the query behind the #", async () => {
+  it("[AU32] the page moves a token from the query behind the #", async () => {
     const page = await openPage("https://content.example/setup?token=first.abc");
     expect(page.location).toMatchObject({ search: "", hash: "#token=first.abc" });
     expect(page.at("form").hidden).toBe(false);
   });
 
-  it("says what is missing before anything is sent", async () => {
+  it("[AU32] the page reports a missing value before it sends anything", async () => {
     const page = await openPage(firstLink);
     page.fill({ username: "-ann", password: "short" });
     await page.submit();
@@ -162,7 +162,7 @@ describe("the setup page", () => {
     expect(page.at("usernameError").textContent).toBe("");
   });
 
-  it("shows a refusal at the field it is about, and keeps what was typed", async () => {
+  it("[AU32] the page shows a refusal at its field and keeps the typed values", async () => {
     const taken = {
       status: 409,
       body: { detail: "taken", errors: [{ pointer: "/username", message: "This username belongs to another account." }] },
@@ -176,7 +176,7 @@ describe("the setup page", () => {
     expect(page.at("submit").disabled).toBe(false);
   });
 
-  it("says that a link no longer works, and how to get another", async () => {
+  it("[AU32] the page says that a link has expired and how to get another", async () => {
     for (const [address, how] of [
       [firstLink, "Start the server again"],
       ["https://content.example/setup#token=usr_1.abc", "Ask the person who sent it"],
@@ -192,7 +192,7 @@ describe("the setup page", () => {
     expect(empty.at("problem").textContent).toContain("no setup token");
   });
 
-  it("says so when the server cannot be reached, refuses for its rate, or answers something else", async () => {
+  it("[AU32] the page reports an unreachable server, an exceeded rate and any other answer", async () => {
     for (const [answer, text] of [
       ["unreachable", "could not be reached"],
       [{ status: 429, body: { retryAfter: 3.2 } }, "Wait 4 seconds"],
@@ -208,7 +208,7 @@ describe("the setup page", () => {
     }
   });
 
-  it("shows and hides the password on demand", async () => {
+  it("[AU32] the page shows and hides the password on request", async () => {
     const page = await openPage(firstLink);
     const click = () => page.at("show").listeners.get("click")?.({ preventDefault: () => {} });
     click();

@@ -29,7 +29,7 @@ function createSource() {
   };
 }
 
-test("[SE14] a sign goes out after each 15 seconds without an item, counted from the last thing that went out", async () => {
+test("[SE14] a comment is sent 15 seconds after the last output, whenever no item was sent", async () => {
   const time = createManualTime();
   const source = createSource();
   const out: string[] = [];
@@ -55,7 +55,7 @@ test("[SE14] a sign goes out after each 15 seconds without an item, counted from
   expect(out.slice(-1)).toEqual(["two"]);
 });
 
-test("[SE14] while a reader does not take, no signs pile up and nothing more is asked for", async () => {
+test("[SE14] while a reader does not read, no comments pile up and no more items are requested", async () => {
   const time = createManualTime();
   const source = createSource();
   const reader = withLifeSigns(source.items, "sign", everyMs, time);
@@ -71,7 +71,7 @@ test("[SE14] while a reader does not take, no signs pile up and nothing more is 
   expect(await next).toEqual({ done: false, value: "two" });
 });
 
-test("[SE10] a reader that goes ends the source; what the source throws reaches the reader", async () => {
+test("[SE10] a reader that leaves ends the source, and an error of the source reaches the reader", async () => {
   const time = createManualTime();
   const source = createSource();
   const reader = withLifeSigns(source.items, "sign", everyMs, time);

@@ -54,7 +54,7 @@ async function trim(log: string): Promise<number> {
 }
 
 describe("timeline retention", () => {
-  test("[SE8] what is older than keep.events goes, page after page, and the next look is when the oldest that stays is as old", async () => {
+  test("[SE8] events over keep.events are deleted in pages, and the next pass waits for the oldest kept", async () => {
     await tell(600);
     nowMs += 10 * dayMs;
     await tell(3);
@@ -69,7 +69,7 @@ describe("timeline retention", () => {
     expect(await kept(logs.workspace)).toEqual([601, 603]);
   });
 
-  test("[SE8] a log that is empty by then goes on from its positions", async () => {
+  test("[SE8] a log that becomes empty continues its positions", async () => {
     await tell(5);
     nowMs += keepMs;
     await trim(logs.run);
@@ -80,7 +80,7 @@ describe("timeline retention", () => {
     expect(await kept(logs.run)).toEqual([6, 6]);
   });
 
-  test("[SE25] of more than keep.eventsPerLog the oldest go, however young", async () => {
+  test("[SE25] beyond keep.eventsPerLog the oldest events are deleted, however young", async () => {
     await tell(1000);
     await tell(501);
     await trim(logs.workspace);
@@ -93,7 +93,7 @@ describe("timeline retention", () => {
     expect(await kept(logs.workspace)).toEqual([303, 1502]);
   });
 
-  test("[SE25] a workspace that was silent for long enough to be empty is looked at as often as any", async () => {
+  test("[SE25] a workspace log that was emptied by a long silence is checked as often as any other", async () => {
     await tell(5);
     nowMs += keepMs;
     expect(await trim(logs.workspace)).toBe(trimEveryMs);

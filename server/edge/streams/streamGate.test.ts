@@ -74,7 +74,7 @@ function createRig({ perCredential = 10 } = {}) {
   };
 }
 
-test("[SE22] a key's reader goes when its key expires, also when that is longer off than any timer", async () => {
+test("[SE22] a stream ends when its key expires, even if that is later than the longest timer", async () => {
   const rig = createRig();
   const dayMs = 24 * 60 * 60 * 1000;
   const [soon, late] = [
@@ -91,7 +91,7 @@ test("[SE22] a key's reader goes when its key expires, also when that is longer 
   expect(late.signal.aborted).toBe(true);
 });
 
-test("[SE22] access that is lost while a reader is let in ends its stream as soon as it is in", async () => {
+test("[SE22] access lost during admission ends the stream as soon as it opens", async () => {
   for (const [principal, fact] of [
     [keyOf("key_1"), { kind: "key.revoked", keyId: "key_1" }],
     [session, { kind: "session.ended", sessionId: "ses_1" }],
@@ -111,7 +111,7 @@ test("[SE22] access that is lost while a reader is let in ends its stream as soo
   }
 });
 
-test("[SE22] what befalls others ends nobody's stream, and who keeps access after a change stays", async () => {
+test("[SE22] changes for other readers end no stream, and a reader that keeps access stays", async () => {
   const rig = createRig();
   const readers = [await rig.admit(keyOf("key_1")), await rig.admit(session)];
   for (const fact of [
@@ -136,7 +136,7 @@ test("[SE22] what befalls others ends nobody's stream, and who keeps access afte
   expect(readers.map(({ signal }) => signal.aborted)).toEqual([true, true]);
 });
 
-test("[SE22] a node that missed what was told of access ends all streams, also of who is being let in", async () => {
+test("[SE22] a node that missed access facts ends all streams, also those being admitted", async () => {
   const rig = createRig();
   const open = await rig.admit(session);
   const go = rig.hold();
@@ -147,7 +147,7 @@ test("[SE22] a node that missed what was told of access ends all streams, also o
   expect([open.signal.aborted, (await admitting).signal.aborted]).toEqual([true, true]);
 });
 
-test("[SE5] a place is counted once, and free again when its reader leaves, is gone already, or was refused", async () => {
+test("[SE5] a place is counted once and freed when its reader leaves, has left or was refused", async () => {
   const rig = createRig({ perCredential: 1 });
   const first = await rig.admit(session);
   await expect(rig.admit(session)).rejects.toMatchObject({ code: "rate_limited", facts: { retryAfter: 5 } });
@@ -166,7 +166,7 @@ test("[SE5] a place is counted once, and free again when its reader leaves, is g
   expect(rig.gate.open).toBe(1);
 });
 
-test("[SE24] a gate that is closed lets nobody in, and those who were being let in go at once", async () => {
+test("[SE24] a closed gate admits nobody, and ends the streams that are being admitted", async () => {
   const rig = createRig();
   const go = rig.hold();
   const admitting = rig.admit(session);

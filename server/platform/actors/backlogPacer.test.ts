@@ -8,8 +8,8 @@ import { createDuePump } from "./due.ts";
 const leaseMs = 5000;
 const pauseMs = 2 * leaseMs;
 
-describe("turned away", () => {
-  test("[AC25] a line that is too full takes back a line's worth in each pause, the first after one pause, the last not beyond its bound", () => {
+describe("rows that found their lane full", () => {
+  test("[AC25] each pause brings back as many rows as the lane holds, and the last within its limit", () => {
     const { toReturnAtMs } = createBacklogPacer({ now: () => 1_000_000, pauseMs });
     const waits = Array.from({ length: 5000 }, () => toReturnAtMs("slow", 1000) - 1_000_000);
     expect(Math.min(...waits)).toBe(pauseMs);
@@ -22,7 +22,7 @@ describe("turned away", () => {
     expect(Math.max(...many)).toBeLessThanOrEqual(300_000 + 2 * pauseMs);
   });
 
-  test("[AC25] a long backlog for one endpoint that never answers is not claimed over and over, and each of it comes up again", async () => {
+  test("[AC25] rows of a long backlog for a dead endpoint are claimed rarely, and each one again", async () => {
     const time = createManualTime();
     const storage = createMemoryStorage({ recordTypes: [], now: time.now });
     const claimed: string[][] = [[]];

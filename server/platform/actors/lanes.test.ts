@@ -27,7 +27,7 @@ function createYard() {
 describe("lanes", () => {
   const all = { name: "all", max: 8 };
 
-  test("[WH13] a few that never end cannot take all the room there is", () => {
+  test("[WH13] a few attempts that never end cannot use all the room", () => {
     const yard = createYard();
     const own = (name: string): Lane => ({ name, max: 4, maxInCrowd: 1 });
     for (const name of ["a", "b", "c", "d"]) for (let n = 0; n < 10; n += 1) yard.enter(all, own(name));
@@ -42,7 +42,7 @@ describe("lanes", () => {
     expect([yard.count("b"), yard.count("f")]).toEqual([0, 1]);
   });
 
-  test("[WH13] alone, or with room to spare, each has its whole share", () => {
+  test("[WH13] a lane that is alone, or has room to spare, gets its whole share", () => {
     const yard = createYard();
     const roomy = { name: "all", max: 100 };
     for (const name of ["a", "b"]) for (let n = 0; n < 10; n += 1) yard.enter(roomy, { name, max: 4, maxInCrowd: 1 });

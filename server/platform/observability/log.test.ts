@@ -15,7 +15,7 @@ const refreshToken = `WyJzZXNfMDEiLDEsIngiXQ.${"q".repeat(43)}`;
 const setupToken = `first.${"Z-_9".repeat(10)}abc`;
 
 describe("log lines", () => {
-  test("a line is JSON with the level as a word and the time in UTC", () => {
+  test("[OP4] a line is JSON with the level as a word and the time in UTC", () => {
     const { log, lines } = capture();
     log.info({ requestId: "r1", op: "articles.get", status: 200 }, "request");
     log.debug("not shown");
@@ -25,7 +25,7 @@ describe("log lines", () => {
     expect(line.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  test("[OP4] a field with a secret's name is censored wherever it stands", () => {
+  test("[OP4] a field with a secret's name is masked at any depth", () => {
     const { log, lines } = capture();
     log.info({
       password: "hunter2hunter2",
@@ -37,7 +37,7 @@ describe("log lines", () => {
   });
 
   test.each([key, webhookSecret, jwt, refreshToken, setupToken])(
-    "[OP4] %s does not reach a line, not even inside a text or an error",
+    "[OP4] %s does not appear in a line, not even inside a text or an error",
     (secret) => {
       const { log, lines } = capture();
       log.info({ note: `it was ${secret}.` }, `message with ${secret}`);
@@ -48,7 +48,7 @@ describe("log lines", () => {
   );
 });
 
-test("[OP4] ordinary text is not touched by the mask", () => {
+test("[OP4] the mask does not change ordinary text", () => {
   for (const text of [
     "art_01JDABCDEFGHJKMNPQRSTVWXYZ moved to revision 12",
     "key_01JDABCDEFGHJKMNPQRSTVWXYZ",

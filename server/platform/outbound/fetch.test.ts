@@ -55,7 +55,7 @@ afterAll(async () => {
 describe("fetch", () => {
   const at = (path: string, host = "127.0.0.1") => `https://${host}:${receiver.port}${path}`;
 
-  test("[OB8] whoever does not want the request any more when the connection stands has sent nothing; what the question throws is thrown", async () => {
+  test("[OB8] a caller that withdraws when the connection is open has sent nothing, and its error is thrown", async () => {
     const before = receiver.received.length;
     const trouble = new Error("nobody knows");
     expect(await fetch(at("/asked"), { isStillWanted: async () => false })).toEqual({ kind: "withheld" });
@@ -76,13 +76,13 @@ describe("fetch", () => {
     expect(got?.headers).toEqual({ host: `hooks.example.com:${receiver.port}`, connection: "close", "content-length": "5", "x-one": "1" });
   });
 
-  test("[OB3] a name that changes its mind between two requests is refused the second time", async () => {
+  test("[OB3] a name that resolves differently at the second request is refused then", async () => {
     zone["rebind.example.com"] = [["127.0.0.1"], ["10.0.0.1"]];
     expect(await fetch(at("/hook", "rebind.example.com"))).toEqual({ kind: "failed", reason: "certificate_invalid" });
     expect(await fetch(at("/hook", "rebind.example.com"))).toEqual({ kind: "failed", reason: "url_not_public" });
   });
 
-  test("[OB3] nothing is dialled when a single address is not public", async () => {
+  test("[OB3] nothing is dialled if a single address is not public", async () => {
     zone["mixed.example.com"] = [["127.0.0.1", "192.168.0.1"]];
     const before = receiver.connections.most + receiver.received.length;
     expect(await fetch(at("/hook", "mixed.example.com"))).toEqual({ kind: "failed", reason: "url_not_public" });
@@ -91,18 +91,18 @@ describe("fetch", () => {
     expect(receiver.connections.most + receiver.received.length).toBe(before);
   });
 
-  test("[OB4] a redirect is an answer and is not followed", async () => {
+  test("[OB4] a redirect counts as an answer and is not followed", async () => {
     const count = receiver.received.length;
     expect(await fetch(at("/redirect"))).toMatchObject({ kind: "answered", status: 302 });
     expect(receiver.received.length).toBe(count + 1);
   });
 
-  test("[OB4] every request has a connection of its own, closed when it is over", async () => {
+  test("[OB4] every request has its own connection, which is closed after it", async () => {
     await Promise.all([fetch(at("/a")), fetch(at("/b")), fetch(at("/c"))]);
     await expect.poll(() => receiver.connections.open, { timeout: 10_000 }).toBe(0);
   });
 
-  test("[OB4] an answer is read up to its bound, head included, and never inflated", async () => {
+  test("[OB4] an answer is read up to its limit, head included, and never decompressed", async () => {
     const gzip = await fetch(at("/gzip"));
     expect(gzip).toMatchObject({ status: 200, headers: { "content-encoding": "gzip" } });
     const body = gzip.kind === "answered" ? Buffer.from(gzip.body) : Buffer.alloc(0);
@@ -114,14 +114,14 @@ describe("fetch", () => {
     await expect.poll(() => receiver.connections.open, { timeout: 10_000 }).toBe(0);
   });
 
-  test("[OB4] time is capped: for the head as a failure, for the rest of a body as its end", async () => {
+  test("[OB4] time is limited: a late head is a failure, and a late body ends where it is", async () => {
     expect(await fetch(at("/hang"), { totalMs: 150 })).toEqual({ kind: "failed", reason: "timeout" });
     const drip = await fetch(at("/drip"), { totalMs: 1500 });
     expect(drip).toMatchObject({ kind: "answered", status: 200 });
     await expect.poll(() => receiver.connections.open, { timeout: 10_000 }).toBe(0);
   });
 
-  test("[OB4] a peer that accepts and then says nothing meets the connect cap", async () => {
+  test("[OB4] a peer that accepts and then stays silent reaches the connect limit", async () => {
     const silent: Server = createServer(() => {});
     await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
     const { port } = silent.address() as { port: number };
@@ -130,7 +130,7 @@ describe("fetch", () => {
     expect(await fetch(`https://127.0.0.1:${port}/`)).toEqual({ kind: "failed", reason: "connection_refused" });
   });
 
-  test("[OB4] a cut connection, a foreign certificate and a wrong name are told apart", async () => {
+  test("[OB4] a cut connection, a foreign certificate and a wrong name have different errors", async () => {
     expect(await fetch(at("/reset"))).toEqual({ kind: "failed", reason: "connection_reset" });
     zone["other.example.com"] = [["127.0.0.1"]];
     expect(await fetch(at("/hook", "other.example.com"))).toEqual({ kind: "failed", reason: "certificate_invalid" });

@@ -60,15 +60,12 @@ async function expectLittleRead(): Promise<void> {
   expect(dialled[0]?.bytesRead).toBeLessThanOrEqual(maxReadBytes);
 }
 
-test.each(Object.entries(endlessAnswers))(
-  "[OB9] of %s no more than the bound is read, and the attempt has failed",
-  async (_what, endless) => {
-    expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
-    await expectLittleRead();
-  },
-);
+test.each(Object.entries(endlessAnswers))("[OB9] of %s no more than the limit is read, and the attempt fails", async (_what, endless) => {
+  expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
+  await expectLittleRead();
+});
 
-test("[OB9] a body beyond the bound is left unread and the status counts", async () => {
+test("[OB9] a body beyond the limit is left unread, and the status counts", async () => {
   const outcome = await call({ start: "HTTP/1.1 201 Made\r\ncontent-length: 99999999999\r\n\r\n", repeated: "body ".repeat(13_000) });
   expect(outcome).toMatchObject({ kind: "answered", status: 201 });
   const bodyBytes = outcome.kind === "answered" ? outcome.body.length : 0;
@@ -77,7 +74,7 @@ test("[OB9] a body beyond the bound is left unread and the status counts", async
   await expectLittleRead();
 });
 
-test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its bound is read", async (_what, endless) => {
+test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its limit is read", async (_what, endless) => {
   const endpoint = await startHostileReceiver(() => endless);
   const maxReceivedBytes = 2 * 1024 * 1024;
   const provider = createProviderFetch({
@@ -101,7 +98,7 @@ test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint 
   }
 });
 
-test("[OB10] each answer of a model's endpoint has a bound of its own", async () => {
+test("[OB10] each answer of a model's endpoint has its own limit", async () => {
   const server = createServer((_request, response) => void response.end("x".repeat(1500)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

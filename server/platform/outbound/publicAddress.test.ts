@@ -38,7 +38,7 @@ describe("publicAddress", () => {
     },
   );
 
-  test("[OB5] an allowed range counts as public, and nothing beside it", () => {
+  test("[OB5] an allowed range counts as public, and addresses outside it do not", () => {
     const allowing = createPublicAddresses(["127.0.0.0/8", "fd00::/8", "10.1.2.3"]);
     for (const address of ["127.0.0.1", "127.9.9.9", "fd12::1", "10.1.2.3"]) {
       expect([address, allowing.isPublic(address), allowing.isAllowed(address)]).toEqual([address, true, true]);

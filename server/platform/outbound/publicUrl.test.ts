@@ -45,7 +45,7 @@ describe("publicUrl", () => {
     ["https://8.8.8.8/", "8.8.8.8", 443, ["8.8.8.8"]],
     ["https://[2606:4700:4700::1111]:8443/", "2606:4700:4700::1111", 8443, ["2606:4700:4700::1111"]],
     ["https://10.0.0.1.example.com/", "10.0.0.1.example.com", 443, ["93.184.215.14"]],
-  ])("[OB1] %s passes with the addresses to dial", async (text, hostname, port, addresses) => {
+  ])("[OB1] %s is accepted and returns the addresses to dial", async (text, hostname, port, addresses) => {
     expect(await check(text)).toMatchObject({ hostname, port, addresses });
   });
 

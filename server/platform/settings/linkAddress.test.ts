@@ -5,7 +5,7 @@ import { toLinkAddress } from "./linkAddress.ts";
 const at = (address: string, internal = false) =>
   ({ address, internal }) as NonNullable<ReturnType<typeof networkInterfaces>[string]>[number];
 
-test("[OP34] links name the address listened on, and the first private one for all addresses", () => {
+test("[OP34] links name the listening address, or the first private one when listening on all", () => {
   const interfaces = {
     lo: [at("127.0.0.1", true), at("::1", true)],
     wan: [at("203.0.113.7"), at("2001:db8::7"), at("fe80::1")],
@@ -24,7 +24,7 @@ test("[OP34] links name the address listened on, and the first private one for a
   expect(origin({ host: "nas", port: 80 }, interfaces)).toBe("http://nas:80");
 });
 
-test("[OP34] on all addresses of a machine without a private one, links say 127.0.0.1 and a warning says so", () => {
+test("[OP34] when listening on all without a private address, links say 127.0.0.1 with a warning", () => {
   const interfaces = { lo: [at("127.0.0.1", true)], wan: [at("203.0.113.7"), at("192.0.2.2"), at("fe80::1")] };
   for (const host of ["0.0.0.0", "::"]) {
     expect(toLinkAddress({ host, port: 8787 }, interfaces)).toEqual({

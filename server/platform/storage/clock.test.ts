@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "performance"], now: w
 afterEach(() => void vi.useRealTimers());
 
 describe("store time", () => {
-  test("[ST21] it begins with the wall's time and goes on by the monotonic clock, whatever the wall does", () => {
+  test("[ST21] store time starts at the wall clock and advances by the monotonic clock alone", () => {
     const clock = createStoreClock();
     expect(clock.now()).toBe(wallMs);
     vi.advanceTimersByTime(5000);
@@ -17,7 +17,7 @@ describe("store time", () => {
     }
   });
 
-  test("[ST21] a wall that stands behind what was handed out before does not hold time up", () => {
+  test("[ST21] a wall clock behind the last store time does not stop store time", () => {
     const clock = createStoreClock({ notBeforeMs: wallMs + 60_000 });
     expect(clock.now()).toBe(wallMs + 60_000);
     vi.advanceTimersByTime(1000);

@@ -18,7 +18,7 @@ function setUp() {
 }
 
 describe("directory", () => {
-  test("[ST22] of many that claim one text at once, one gets it", async () => {
+  test("[ST22] of many concurrent claims of one text, one succeeds", async () => {
     const { claim, directory } = setUp();
     const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => claim("ann", `usr_${at}`)));
     expect(answers.filter((answer) => answer === "claimed")).toHaveLength(1);
@@ -27,7 +27,7 @@ describe("directory", () => {
     expect(await claim("Ann", "usr_x")).toBe("claimed");
   });
 
-  test("[ST22] a repeat of a claim for its own target holds", async () => {
+  test("[ST22] a repeated claim for its own target stays valid", async () => {
     const { claim } = setUp();
     expect([await claim("ann", "usr_1"), await claim("ann", "usr_1"), await claim("ann", "usr_2")]).toEqual([
       "claimed",
@@ -36,7 +36,7 @@ describe("directory", () => {
     ]);
   });
 
-  test("[ST22] a claim whose target never came is free after its time, and not before", async () => {
+  test("[ST22] a claim whose target never appeared is free after its time, and not before", async () => {
     const { claim, advance, directory } = setUp();
     await claim("ann", "usr_1");
     advance(claimMs - 1);
@@ -46,7 +46,7 @@ describe("directory", () => {
     expect(await directory.find("username", "ann")).toBe("usr_2");
   });
 
-  test("[ST22] a claim whose target points back stays for ever", async () => {
+  test("[ST22] a claim whose target points back is kept for ever", async () => {
     const { claim, advance, targets } = setUp();
     await claim("ann", "usr_1");
     targets.set("usr_1", "ann");
@@ -56,7 +56,7 @@ describe("directory", () => {
     expect(await claim("ann", "usr_2")).toBe("claimed");
   });
 
-  test("[ST22] only the target that a text leads to releases it", async () => {
+  test("[ST22] only the target of a text can release it", async () => {
     const { claim, directory } = setUp();
     await claim("ann", "usr_1");
     await directory.release("username", "ann", "usr_2");

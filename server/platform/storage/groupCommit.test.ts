@@ -29,7 +29,7 @@ function createTransactions() {
 }
 
 describe("group commit", () => {
-  test("[ST1] what comes while a transaction is on its way shares the next one, in order", async () => {
+  test("[ST1] jobs that arrive during a transaction share the next one, in order", async () => {
     const { transactions, events, underWay } = createTransactions();
     const group = createGroupCommit(transactions);
     const order: number[] = [];
@@ -59,7 +59,7 @@ describe("group commit", () => {
     expect(acknowledged).toBe(true);
   });
 
-  test("[ST1] a job that throws before it wrote fails alone; after it wrote, it ends the transaction for all", async () => {
+  test("[ST1] a job that throws before it wrote fails alone; after that it fails the transaction", async () => {
     const { transactions, events, underWay } = createTransactions();
     const group = createGroupCommit(transactions);
     const clean = group.run(() => {

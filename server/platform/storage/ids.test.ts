@@ -38,7 +38,7 @@ describe("ids", () => {
     expect(() => createIds({ now: () => 2 ** 48 }).next("evt", 0)).toThrow(RangeError);
   });
 
-  test("[ST23] what carries no partition is refused", () => {
+  test("[ST23] a text without a partition is refused", () => {
     const good = createIds({ now: () => nowMs }).next("art", 5);
     for (const bad of [
       "",
@@ -72,7 +72,7 @@ describe("ids", () => {
     expect([...drawn].sort((one, other) => one - other)).toEqual(Array.from({ length: partitionCount }, (_, at) => at));
   });
 
-  test("[ST23] bytes are as many as asked for, and fresh each time", () => {
+  test("[ST23] random bytes have the requested length and differ each time", () => {
     const ids = createIds({ now: () => nowMs });
     for (const count of [0, 1, 32, 5000]) expect(ids.bytes(count)).toHaveLength(count);
     const one = ids.bytes(16);

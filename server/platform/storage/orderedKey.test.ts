@@ -34,7 +34,7 @@ function compareKeys(one: IndexKey, other: IndexKey): number {
 }
 
 describe("index keys as byte text", () => {
-  test("[ST5] any key comes back from its byte text, wherever it stands and whatever follows", () => {
+  test("[ST5] any key can be read back from its byte text, at any position in a longer key", () => {
     fc.assert(
       fc.property(anyKey, (key) => {
         const encoded = encodeKey(key);
@@ -56,7 +56,7 @@ describe("index keys as byte text", () => {
     );
   });
 
-  test("[ST5] one key begins another only when its parts do", () => {
+  test("[ST5] one key is a prefix of another only if its parts are", () => {
     fc.assert(
       fc.property(anyKey, anyKey, (one, other) => {
         const begins = one.every((part, at) => Object.is(part, other[at]));
@@ -65,13 +65,13 @@ describe("index keys as byte text", () => {
     );
   });
 
-  test("[ST5] text is UTF-8 as bytes, and halves of pairs stay apart", () => {
+  test("[ST5] text is encoded as UTF-8 bytes, and half surrogate pairs stay distinct", () => {
     expect(toByteText("ä😀")).toBe(Buffer.from("ä😀").toString("latin1"));
     fc.assert(fc.property(anyText, (text) => fromByteText(toByteText(text)) === text));
     expect(fromByteText(toByteText("\ud7ff\udc00\ud83d"))).toBe("\ud7ff\udc00\ud83d");
   });
 
-  test("[ST5] what no store could hold is refused", () => {
+  test("[ST5] a key that no store could hold is refused", () => {
     expect(encodeKey(["i", "x".repeat(maxIndexKeyBytes - 5)])).toHaveLength(maxIndexKeyBytes - 5 + 5);
     expect(() => encodeKey(["i", "x".repeat(maxIndexKeyBytes - 4)])).toThrow(RangeError);
     expect(() => encodeKey(["i", Number.NaN])).toThrow(RangeError);

@@ -43,7 +43,7 @@ test.each([
       database: 0,
     },
   ],
-])("[ST40] %s says where Redis is and how it is entered", (text, address) => {
+])("[ST40] %s names the Redis servers and the credentials", (text, address) => {
   expect(toRedisAddress(text)).toEqual(address);
 });
 
@@ -63,11 +63,11 @@ test.each([
   "redis+sentinel://a/",
   "redis+cluster://a/1",
   "redis+other://a",
-])("[ST40] %j is no address of Redis", (text) => {
+])("[ST40] %j is not a valid Redis address", (text) => {
   expect(toRedisAddress(text)).toBeUndefined();
 });
 
-test("[ST40] a description of the address holds no password", () => {
+test("[ST40] the description of an address contains no password", () => {
   const address = toRedisAddress("redis+sentinel://me:secret@a,b/main");
   expect(address && describeRedis(address)).toBe('Redis "main" of the Sentinels a:26379, b:26379');
 });

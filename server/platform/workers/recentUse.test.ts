@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRecentUse } from "./recentUse.ts";
 
-test("[AR24] the time that an owner used counts half after half a minute, and nothing in the end", () => {
+test("[AR24] used time counts half after half a minute, and fades to nothing", () => {
   let nowMs = 0;
   const recentUse = createRecentUse(() => nowMs);
   recentUse.add("a", 4000);

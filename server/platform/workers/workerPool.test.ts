@@ -13,7 +13,7 @@ const start = (threads: number, maxWaiting = 10) => {
   return workers;
 };
 
-test("[AR19] a task that does not end, exhausts its memory or its stack is given up, and the next one is served", async () => {
+test("[AR19] a task that hangs or exhausts memory or stack is stopped, and the next one runs", async () => {
   const { run } = start(1);
   expect(await run("spin", hour, of("a", 50))).toEqual({ kind: "tooMuch" });
   expect(await run("exhaust", undefined, of("a"))).toEqual({ kind: "tooMuch" });
@@ -21,7 +21,7 @@ test("[AR19] a task that does not end, exhausts its memory or its stack is given
   expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
 });
 
-test("[AR19] a refusal comes back as it was made, a bug as a failure", async () => {
+test("[AR19] a refusal is returned unchanged, and a bug as a failure", async () => {
   const { run } = start(1);
   await expect(run("refuse", "anchor_not_found", of("a"))).rejects.toMatchObject({
     code: "anchor_not_found",
@@ -32,7 +32,7 @@ test("[AR19] a refusal comes back as it was made, a bug as a failure", async () 
   expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
 });
 
-test("[AR22] an owner with much waiting leaves a thread for others, and owners take turns", async () => {
+test("[AR22] an owner with many waiting tasks leaves a thread for others, and owners take turns", async () => {
   const { run } = start(2);
   const order: string[] = [];
   const ask = async (owner: string, ms: number, name: string) => {
@@ -47,7 +47,7 @@ test("[AR22] an owner with much waiting leaves a thread for others, and owners t
   expect(order).toEqual(["a1", "b1", "a2", "a3", "hostile again"]);
 });
 
-test("[AR24] an owner whose tasks are quick is not held up by several owners whose tasks are heavy", async () => {
+test("[AR24] quick tasks of one owner are not delayed by heavy tasks of several others", async () => {
   const { run } = start(1);
   const order: string[] = [];
   const ask = async (owner: string, ms: number) => {
@@ -62,7 +62,7 @@ test("[AR24] an owner whose tasks are quick is not held up by several owners who
   expect(order.slice(9).toSorted()).toEqual(["a", "a", "b", "b", "c", "c"]);
 });
 
-test("[AR22] what waits too long or too much is told so, and what is under way goes on", async () => {
+test("[AR22] work that waits too long or in too large a queue is refused, and running work continues", async () => {
   const { run } = start(1, 1);
   const first = run("spin", 300, of("a"));
   const second = run("echo", "in time", of("a"));
@@ -72,7 +72,7 @@ test("[AR22] what waits too long or too much is told so, and what is under way g
   expect(await second).toEqual({ kind: "done", value: "in time" });
 });
 
-test("[AR19] once closed nothing hangs: what is under way, what waits and what comes is told that its turn does not come", async () => {
+test("[AR19] after close nothing hangs: running, waiting and new tasks are refused", async () => {
   const { run, close } = start(1);
   const asked = [run("spin", hour, of("a")), run("echo", "x", of("a"))];
   await close();

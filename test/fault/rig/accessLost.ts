@@ -130,6 +130,6 @@ export const accessLost = createScenario<Scale>({
   short: { rounds: rounds.length, deadMs: 700 },
   full: { rounds: 102, deadMs: 4000 },
   play,
-  figure: "requests allowed that begin after the answer 0, at any node; sockets and streams closed ≤ 1 s",
+  figure: "no request that begins after the answer is allowed at any node; sockets and streams close within 1 s",
   holds: (outcome) => isClean(outcome) && outcome.p99 <= closedMs,
 });

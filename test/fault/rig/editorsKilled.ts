@@ -152,7 +152,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const { articles, editorsOfNode, faults, kinds, storeKills, everyMs, writeMs } = scale;
   const killsOfStore = rig.redis === undefined ? "" : `, ${storeKills} store kills`;
   return {
-    load: `${articles} articles, ${editorsOfNode(rig.nodes.length)} editors of each at each of ${rig.nodes.length} nodes, a token every ${writeMs} ms of each`,
+    load: `${articles} articles, ${editorsOfNode(rig.nodes.length)} editors for each at each of ${rig.nodes.length} nodes, a write of each editor every ${writeMs} ms`,
     faults: faults === 0 ? "none" : `${faults} faults of a node (${kinds.join(", ")}), one every ${everyMs} ms${killsOfStore}`,
     ...sum,
   };

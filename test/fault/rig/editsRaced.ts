@@ -249,6 +249,6 @@ export const editsRaced = createScenario<Scale>({
   short: { writers: 50, updates: 60, kills: 2, everyMs: 800 },
   full: { writers: 50, updates: 2000, kills: 25, everyMs: 4000 },
   play,
-  figure: "an article's text and a topic's title (briefs have no endpoint yet): lost updates 0, each revision made once and none left out",
+  figure: "no lost update of the article's text or the topic's title; each revision is made once, without a gap",
   holds: isClean,
 });

@@ -188,6 +188,6 @@ export const failover = createScenario<Scale>({
     betweenFaultsMs: 1000,
   },
   play,
-  figure: "nothing answered, confirmed or seen is lost or doubled; both nodes take writes again ≤ 10 s after the fault",
+  figure: "nothing answered, confirmed or seen is lost or doubled; both nodes accept writes again within 10 s of the fault",
   holds: (outcome) => isClean(outcome) && outcome.acked > 0 && outcome.p99 <= backMs,
 });

@@ -305,6 +305,6 @@ export const isolation = createScenario<Scale>({
   // The hooks lead nowhere, and nobody tries again while somebody compares.
   rig: { settings: { BASE_URL: "http://127.0.0.1:8787", OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", WEBHOOK_RETRY_SCHEDULE: "3600" } },
   play,
-  figure: "2,000 probes, no leak; times of a foreign and a missing id less than 2 ms apart",
+  figure: "2,000 probes, no leak; the answer times for a foreign and a missing id differ by less than 2 ms",
   holds: (outcome) => isClean(outcome) && outcome.acked >= 2000,
 });

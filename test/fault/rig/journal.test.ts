@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createJournal } from "./journal.ts";
 import { percentile } from "./outcome.ts";
 
-it("[FT10] what was acknowledged and is not there is lost, what is there twice is double, what was never acknowledged may be either", () => {
+it("[FT10] an acknowledged write that is missing counts as lost, and one present twice as double", () => {
   let nowMs = 0;
   const journal = createJournal(() => nowMs);
   for (const entry of ["a", "b", "c", "d"]) journal.began(entry);
@@ -17,6 +17,6 @@ it("[FT10] what was acknowledged and is not there is lost, what is there twice i
   expect(journal.told).toEqual(["something else", "lost: b", "lost: c", "double: d"]);
 });
 
-it("[FT10] the checker's percentile is a value that was measured, and 0 of none", () => {
+it("[FT10] the checker's percentile is a measured value, and 0 without values", () => {
   expect([percentile([], 0.5), percentile([3], 0.99), percentile([5, 1, 3, 2, 4], 0.5)]).toEqual([0, 3, 3]);
 });

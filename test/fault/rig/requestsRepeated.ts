@@ -209,9 +209,9 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     if (times !== 1) tell(`${name} is there ${times} times`);
   }
   for (const other of there.filter((name) => name?.startsWith("Other") === true)) fault(`${other} was made after all`);
-  if (early === 0) fault("no repeat came while the first still ran");
+  if (early === 0) fault("no repeat arrived while the first still ran");
   return {
-    load: `${wishes.length} requests, each ${copies} times at once to ${rig.nodes.length} nodes and then again to each; ${early} came while the first still ran`,
+    load: `${wishes.length} requests, each ${copies} times at once to ${rig.nodes.length} nodes and then again to each; ${early} arrived while the first still ran`,
     faults: `${rig.kills} node kills`,
     bad,
     acked,
@@ -229,6 +229,6 @@ export const requestsRepeated = createScenario<Scale>({
   full: { requests: 1000, kills: 20, betweenKillsMs: 300, restMs: 60 },
   rig: { settings: { WEBHOOK_RETRY_SCHEDULE: "3600" } },
   play,
-  figure: "exactly one of each, replies equal, another request 422",
+  figure: "each request is executed once, its replies are equal, and another request under its key is 422",
   holds: (outcome) => isClean(outcome) && outcome.acked > 0,
 });

@@ -63,7 +63,7 @@ async function play(rig: Rig, { runs, abreast, kills, everyMs }: Scale, tell: (w
     .filter(({ fromMs, untilMs }) => fromMs < lastStartMs && untilMs > lastStartMs)
     .map(({ untilMs }) => untilMs - lastStartMs);
   return {
-    load: `${started.length} runs of 5 steps, ${abreast} abreast; ${repeats} interrupted steps asked for again`,
+    load: `${started.length} runs of 5 steps, ${abreast} at once; ${repeats} interrupted steps requested again`,
     faults: `${kills} node kills, one every ${everyMs} ms`,
     bad,
     acked,
@@ -81,6 +81,6 @@ export const runsKilled = createScenario<Scale>({
   full: { runs: 200, abreast: 8, kills: 40, everyMs: 2000 },
   rig: { settings: { MODEL_NAME: "ledger" } },
   play,
-  figure: `finished steps rerun 0, values changed 0; what was under way at the last start is over ≤ ${endedMs / 1000} s after it (times)`,
+  figure: `no finished step runs again and no result changes; runs that were active at the last start end within ${endedMs / 1000} s of it (times)`,
   holds: (outcome) => isClean(outcome) && outcome.p99 <= endedMs,
 });

@@ -113,6 +113,6 @@ export const runsTakenOver = createScenario<Scale>({
   full: { rounds: 30, abreast: 4 },
   rig: { settings: { MODEL_NAME: "ledger", LEASE_MS: String(leaseMs) } },
   play,
-  figure: "writes accepted from the old owner 0; two ends of one step 0 (times: until the other node asks)",
+  figure: "no write of the old owner is accepted, and no step ends twice (times: until the other node starts the step)",
   holds: isClean,
 });

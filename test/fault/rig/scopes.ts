@@ -271,7 +271,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
   return {
     load: `${scopeNames.length} scopes at ${asked.length} operations and ${probedStreams.length} streams; keys that make keys`,
-    faults: "what the scopes do not allow",
+    faults: "operations that the scopes do not allow",
     bad,
     acked: count,
     lost: 0,
@@ -288,6 +288,6 @@ export const scopes = createScenario<Scale>({
   full: { rounds: 4 },
   rig: { settings: { BASE_URL: "http://127.0.0.1:8787", OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", WEBHOOK_RETRY_SCHEDULE: "3600" } },
   play,
-  figure: "no escalation",
+  figure: "no key gets more rights than its scopes give",
   holds: (outcome) => isClean(outcome) && outcome.acked >= 2000,
 });

@@ -182,8 +182,8 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
   const bytes = [...kept, ...logged, answered].reduce((sum, { bytes: { length } }) => sum + length, 0);
   return {
-    load: `${scan.size} secrets, of ${scale.count} keys, ${scale.count} webhooks and as many rotations; ${Math.round(bytes / 2 ** 20)} MiB looked through`,
-    faults: "secrets in wrong places of requests, used after their end",
+    load: `${scan.size} secrets of ${scale.count} keys, ${scale.count} webhooks and as many rotations; ${Math.round(bytes / 2 ** 20)} MiB searched`,
+    faults: "secrets in wrong places of requests, and used after their expiry",
     bad,
     acked: scale.count * 3,
     lost: 0,
@@ -200,6 +200,6 @@ export const secrets = createScenario<Scale>({
   full: { count: 100 },
   rig: { settings: { BASE_URL: "http://127.0.0.1:8787", LOG_LEVEL: "trace", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8" } },
   play,
-  figure: "no secret in store, log or answer, in whatever form",
+  figure: "no secret in the store, the log or another answer, in any encoding",
   holds: isClean,
 });

@@ -1,68 +1,23 @@
 /**
- * `npm run soak [NAME…]`: the full series of the rig, or the scenarios named, each on every store it means something on,
- * or on one: `timers-killed/E`.
- * What they found goes into docs/soak.md, in place of what the same ones found before; a figure that was not held ends
- * the command with 1.
+ * `npm run soak [NAME…]` plays the full series of the rig, or only the named scenarios, each on every store where it
+ * applies. `timers-killed/E` plays one scenario on one store.
+ *
+ * Each result replaces the earlier line of the same scenario in docs/soak.jsonl, and docs/soak.md is written again from
+ * all lines. A result that does not hold its figure makes the command end with 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "./outcome.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
+import { parseSoakLines, type SoakLine, toSoakLines, toSoakPage } from "./soakPage.ts";
 
-interface Line {
-  readonly outcome: Outcome;
-  /** The day, UTC. */
-  readonly day: string;
-}
+const linesFile = join(process.cwd(), "docs/soak.jsonl");
+const pageFile = join(process.cwd(), "docs/soak.md");
 
-const file = join(process.cwd(), "docs/soak.md");
-const block = /```json\n([\s\S]*?)```/;
-
-function readLines(): Map<string, Line> {
-  const held = existsSync(file) ? (block.exec(readFileSync(file, "utf8"))?.[1] ?? "") : "";
-  const lines = held
-    .split("\n")
-    .filter((text) => text !== "")
-    .map((text): Line => {
-      const { day, ...outcome } = JSON.parse(text) as Outcome & { day: string };
-      return { day, outcome };
-    });
-  return new Map(lines.map((line) => [line.outcome.name, line]));
-}
-
-function toPage(lines: ReadonlyMap<string, Line>): string {
-  const rows: string[] = [];
-  const json: string[] = [];
-  for (const { name, modes, figure, holds } of scenarios) {
-    for (const mode of modes) {
-      const line = lines.get(`${name}/${mode}`);
-      if (line === undefined) continue;
-      const { load, faults, bad, acked, lost, dup, p50, p99, maxRssMiB } = line.outcome;
-      rows.push(
-        `| ${name} | ${mode} | ${load}; ${faults} | ${acked} | ${lost} | ${dup} | ${bad} | ${p50} / ${p99} | ${maxRssMiB} | ${figure} | ${holds(line.outcome) ? "yes" : "**no**"} |`,
-      );
-      json.push(JSON.stringify({ ...line.outcome, day: line.day }));
-    }
-  }
-  const memoryGiB = Math.round(totalmem() / 2 ** 30);
-  return `# What the faults leave
-
-The full series of \`test/fault/rig\`, written by \`npm run soak\`; the short form of each stands in \`npm test\`. E: one node on the embedded store.
-R: two nodes on one Redis that syncs every write. S: two nodes on a master with a replica under a Sentinel, \`REDIS_WAIT_REPLICAS\` 1.
-Acked is what somebody outside was told is safe, in the unit of the load; bad is every broken promise that is neither a loss nor a double; times are
-in milliseconds, memory is the most of one node. Taken with ${availableParallelism()} cores, ${memoryGiB} GiB,
-Node ${process.versions.node}: nodes, store, clients and checker share them.
-
-| scenario | mode | load; faults | acked | lost | dup | bad | p50 / p99 | RSS MiB | to hold | held |
-|---|---|---|---|---|---|---|---|---|---|---|
-${rows.join("\n")}
-
-\`\`\`json
-${json.join("\n")}
-\`\`\`
-`;
+function store(line: SoakLine): void {
+  const lines = parseSoakLines(existsSync(linesFile) ? readFileSync(linesFile, "utf8") : "").set(line.name, line);
+  writeFileSync(linesFile, toSoakLines(lines));
+  writeFileSync(pageFile, toSoakPage(lines));
 }
 
 const named = process.argv.slice(2);
@@ -81,7 +36,7 @@ async function run({ name, modes, holds, play }: Scenario, mode: (typeof modes)[
     console.error(`  ${name}/${mode} does not hold its figure`);
     process.exitCode = 1;
   }
-  writeFileSync(file, toPage(readLines().set(outcome.name, { outcome, day: new Date().toISOString().slice(0, 10) })));
+  store({ ...outcome, day: new Date().toISOString().slice(0, 10) });
 }
 
 for (const scenario of scenarios) {

@@ -110,6 +110,6 @@ export const timelineResumed = createScenario<Scale>({
   short: { viewers: 3, resumes: 8, kills: 3, everyMs: 500, abreast: 2 },
   full: { viewers: 4, resumes: 100, kills: 30, everyMs: 1000, abreast: 3 },
   play,
-  figure: "missing 0, out of order 0, duplicates by id 0",
+  figure: "no event is missing, out of order or repeated",
   holds: (outcome) => isClean(outcome) && outcome.acked > 0,
 });

@@ -91,6 +91,6 @@ export const timersKilled = createScenario<Scale>({
   full: { timers: 1000, abreast: 12, everyMs: 4000 },
   rig: { settings: toSettings(3000) },
   play,
-  figure: "lost 0, double 0, early 0; lateness p99 ≤ 1 s while a node is up",
+  figure: "no timer is lost, doubled or early; its delay is at most 1 s (p99) while a node is up",
   holds: (outcome) => isClean(outcome) && outcome.p99 <= lateMs,
 });

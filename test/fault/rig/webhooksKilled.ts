@@ -99,7 +99,7 @@ async function play(rig: Rig, { webhooks: count, commits, perSecond, kills, ever
     }),
   );
   return {
-    load: `${owed.size} commits, ${perSecond} a second, ${commits.inPeace} of them in peace, told to ${count} webhooks; ${rig.receiver.received.length} requests`,
+    load: `${owed.size} commits, ${perSecond} a second, ${commits.inPeace} of them without kills, sent to ${count} webhooks; ${rig.receiver.received.length} requests`,
     faults: `${kills} node kills, one every ${everyMs} ms; 20 % of the answers 500, 2 % never`,
     bad: bad.length,
     acked: owed.size * count,
@@ -129,6 +129,6 @@ export const webhooksKilled = createScenario<Scale>({
   rig: { settings: { LIMITS: JSON.stringify(limits), WEBHOOK_RETRY_SCHEDULE: schedule.join(",") }, answer: toAnswer },
   play,
   figure:
-    "missing 0, twice in peace 0, twice under kills ≤ 2 %; one id and one body over all retries, signatures right (times: commit to first request)",
+    "no event is missing; none is repeated without kills, and at most 2 % with kills; all retries have one id, one body and a valid signature (times: commit to first request)",
   holds: ({ bad, lost, dup, acked }) => bad === 0 && lost === 0 && acked > 0 && dup <= acked * dupShare,
 });

@@ -115,6 +115,6 @@ export const webhooksWithdrawn = createScenario<Scale>({
     },
   },
   play,
-  figure: `requests begun after the answer 0, the last arrives ≤ ${graceMs / 1000} s after it; missing at the webhook that stays 0 (times: from the answer to the last request)`,
+  figure: `no request begins after the answer, and the last one arrives within ${graceMs / 1000} s; the webhook that stays misses nothing (times: from the answer to the last request)`,
   holds: (outcome) => isClean(outcome) && outcome.acked > 0 && outcome.p99 <= graceMs,
 });

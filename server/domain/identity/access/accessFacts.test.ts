@@ -26,7 +26,7 @@ describe("the watch of access facts", () => {
     return { watch, heard, missed, end };
   }
 
-  it("[AU28] a fact that is announced reaches every node, in order, without waiting for a poll", async () => {
+  it("[AU28] an announced fact reaches every node, in order, without waiting for a poll", async () => {
     const storage = createMemoryStorage();
     await state(storage, 7, revoked("before"));
     const [here, there] = [await watching(storage, 3_600_000), await watching(storage, 3_600_000)];
@@ -48,7 +48,7 @@ describe("the watch of access facts", () => {
     expect(new Set(heard)).toEqual(new Set([revoked("key_0"), revoked("key_31"), revoked("key_63")]));
   });
 
-  it("[AU28] who ended the subscription, or stopped, hears no more", async () => {
+  it("[AU28] a subscription that ended or stopped receives no more facts", async () => {
     const storage = createMemoryStorage();
     const { watch, heard, end } = await watching(storage, 3_600_000);
     const others: AccessFact[] = [];
@@ -65,7 +65,7 @@ describe("the watch of access facts", () => {
     expect(others).toHaveLength(1);
   });
 
-  it("[AU28] the log is cut to what a node can be behind, and a node that is further behind is told so", async () => {
+  it("[AU28] the log is trimmed to what nodes may need, and a node further behind is notified", async () => {
     const storage = createMemoryStorage();
     const { watch, heard, missed } = await watching(storage, 3_600_000);
     for (let at = 0; at < 6; at += 1) await state(storage, 3, ...Array.from({ length: 2000 }, () => revoked("key")));
@@ -88,7 +88,7 @@ describe("the watch of access facts", () => {
     await vi.waitFor(() => expect(heard.at(-1)).toEqual(revoked("next")), 20_000);
   });
 
-  it("[AU28] a store that does not answer for a while loses no fact", async () => {
+  it("[AU28] a store that does not answer for a while causes no lost fact", async () => {
     const storage = createMemoryStorage();
     let away = false;
     const flaky = {

@@ -42,7 +42,7 @@ async function forge(header: object, payload: JWTPayload = {}): Promise<string> 
 }
 
 describe("access tokens", () => {
-  it("[AU1] carry sub, sid, amr, aud, iss and a type, signed with EdDSA", async () => {
+  it("[AU1] access tokens have sub, sid, amr, aud, iss and a type, and are signed with EdDSA", async () => {
     const tokens = await make();
     const { token, expiresInSeconds } = await tokens.issue(claims, nowMs);
     expect(expiresInSeconds).toBe(900);
@@ -55,7 +55,7 @@ describe("access tokens", () => {
     expect(await tokens.verify(token, nowMs)).toEqual(claims);
   });
 
-  it("[AU7] the key set is public: it verifies, and holds nothing to sign with", async () => {
+  it("[AU7] the published key set verifies tokens and contains no private key", async () => {
     const { jwks } = await make({ seeds: [seed, randomBytes(32)] });
     expect(jwks.keys).toHaveLength(2);
     for (const key of jwks.keys) {
@@ -64,14 +64,14 @@ describe("access tokens", () => {
     }
   });
 
-  it("[AU7] a token of the former first key is good while that key is listed", async () => {
+  it("[AU7] a token of the former first key is valid while that key is listed", async () => {
     const { token } = await (await make()).issue(claims, nowMs);
     const fresh = randomBytes(32);
     expect(await (await make({ seeds: [fresh, seed] })).verify(token, nowMs)).toEqual(claims);
     expect(await refusalOf((await make({ seeds: [fresh] })).verify(token, nowMs))).toBe("unauthenticated");
   });
 
-  it("[AU3] an expired token says so, also one that was seen before", async () => {
+  it("[AU3] an expired token is refused as expired, even if it was accepted before", async () => {
     const tokens = await make();
     const { token } = await tokens.issue(claims, nowMs);
     await tokens.verify(token, nowMs);
@@ -81,7 +81,7 @@ describe("access tokens", () => {
     expect(await refusalOf((await make()).verify(token, nowMs + lifetimeMs + 60_000))).toBe("token_expired");
   });
 
-  it("[AU2] a header that asks for anything else is refused, whoever signed it", async () => {
+  it("[AU2] a header with another algorithm, type or key is refused, whoever signed the token", async () => {
     const tokens = await make();
     expect(await tokens.verify(await forge({}), nowMs)).toEqual(claims);
     const { publicKey } = generateKeyPairSync("ed25519");
@@ -107,7 +107,7 @@ describe("access tokens", () => {
       expect([header, await refusalOf(tokens.verify(await forge(header), nowMs))]).toEqual([header, "unauthenticated"]);
   });
 
-  it("[AU2] claims of another service, without an end, or from the future are refused", async () => {
+  it("[AU2] claims of another service, without an expiry, or from the future are refused", async () => {
     const tokens = await make();
     const payloads: JWTPayload[] = [
       { iss: "https://elsewhere.example" },
@@ -128,7 +128,7 @@ describe("access tokens", () => {
     }
   });
 
-  it("[AU2] an unsigned token, one signed with the public key as a secret, one of another key and a changed one are refused", async () => {
+  it("[AU2] unsigned, changed, foreign-key and public-key-as-secret tokens are refused", async () => {
     const tokens = await make();
     const { token } = await tokens.issue(claims, nowMs);
     const [header = "", payload = "", signature = ""] = token.split(".");
@@ -167,7 +167,7 @@ describe("access tokens", () => {
     for (const attack of attacks) expect([attack, await refusalOf(tokens.verify(attack, nowMs))]).toEqual([attack, "unauthenticated"]);
   });
 
-  it("[AU2] a token above 8 KiB is refused unread", async () => {
+  it("[AU2] a token above 8 KiB is refused without being parsed", async () => {
     const tokens = await make();
     const large = await forge({}, { note: "x".repeat(9000) });
     expect(await refusalOf(tokens.verify(large, nowMs))).toBe("unauthenticated");

@@ -23,12 +23,12 @@ function outcome(principal: Principal, grant: KeyGrant): string {
   }
 }
 
-describe("what a caller may give to a new key", () => {
+describe("rights that a caller may give to a new key", () => {
   it("[AU14] a session may grant everything", () => {
     for (const scopes of [undefined, ...scopeNames.map((scope) => [scope])]) expect(outcome(session, { scopes })).toBe("granted");
   });
 
-  it("[AU14] over every pair of scopes a key grants only what it holds, and never keys:manage", () => {
+  it("[AU14] over every pair of scopes, a key grants only its own scopes and never keys:manage", () => {
     for (const held of scopeNames) {
       for (const wanted of scopeNames) {
         const caller = key({ scopes: ["keys:manage", held] });
@@ -56,14 +56,14 @@ describe("what a caller may give to a new key", () => {
     expect(outcome(key({ scopes: ["articles:write"] }), { scopes: ["articles:read"] })).toBe("granted");
   });
 
-  it("[AU14] a refused scope is named, so that the caller can mend the request", () => {
+  it("[AU14] the refusal of a scope names it, so that the caller can correct the request", () => {
     const grant = { scopes: ["articles:read", "reviews:write"] as Scope[] };
     expect(() => requireGrantable(key({ scopes: ["articles:read"] }), grant)).toThrow(
       expect.objectContaining({ facts: expect.objectContaining({ missingScopes: ["reviews:write"] }) }),
     );
   });
 
-  it("[AU14] a key limited to workspaces makes keys limited to some of them", () => {
+  it("[AU14] a key limited to workspaces makes only keys limited to some of them", () => {
     const scopes: Scope[] = ["articles:read"];
     const caller = key({ workspaceIds: ["ws_1", "ws_2"] });
     expect(outcome(caller, { scopes })).toBe("scope_escalation");
@@ -72,7 +72,7 @@ describe("what a caller may give to a new key", () => {
     expect(outcome(key(), { scopes, workspaceIds: ["ws_3"] })).toBe("granted");
   });
 
-  it("[AU14] a key that expires makes keys that expire no later", () => {
+  it("[AU14] a key that expires makes only keys that expire no later", () => {
     const scopes: Scope[] = ["articles:read"];
     const caller = key({ expiresAtMs: 1000 });
     expect(outcome(caller, { scopes })).toBe("scope_escalation");

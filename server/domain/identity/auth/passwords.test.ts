@@ -4,7 +4,7 @@ import { createPasswords } from "./passwords.ts";
 const cheap = { memoryKiB: 64, passes: 1 };
 
 describe("passwords", () => {
-  it("are kept as argon2id with the parameters named and a salt of their own", async () => {
+  it("[AU1] passwords are stored as argon2id with the named parameters and their own salt", async () => {
     const passwords = createPasswords();
     const kept = await passwords.hash("correct horse battery");
     expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -13,13 +13,13 @@ describe("passwords", () => {
     expect(await passwords.verify(kept, "correct horse batterx")).toBe(false);
   });
 
-  it("typed with composed or decomposed characters are the same", async () => {
+  it("[AU1] composed and decomposed characters count as the same password", async () => {
     const passwords = createPasswords(cheap);
     const kept = await passwords.hash("Zürich-Genève".normalize("NFC"));
     expect(await passwords.verify(kept, "Zürich-Genève".normalize("NFD"))).toBe(true);
   });
 
-  it("[AU1] checked against no hash answer false, after the same work", async () => {
+  it("[AU1] a check without a hash returns false after the same work", async () => {
     const passwords = createPasswords();
     const kept = await passwords.hash("correct horse battery");
     const time = async (work: () => Promise<boolean>) => {
@@ -35,7 +35,7 @@ describe("passwords", () => {
     expect(unknown).toBeGreaterThan(wrong / 4);
   });
 
-  it("wait for a turn, and are refused when too many wait", async () => {
+  it("[AU1] password checks wait for their turn and are refused when too many wait", async () => {
     const passwords = createPasswords({ ...cheap, maxRunning: 1, maxWaiting: 2 });
     const hashed = vi.fn();
     const work = [1, 2, 3].map((at) => passwords.hash(`password ${at}`).then(hashed));

@@ -5,7 +5,7 @@ import { createSignedText } from "./signedText.ts";
 const key = randomBytes(32);
 
 describe("signed text", () => {
-  it("opens for its purpose and under any listed key, and for nothing else", () => {
+  it("[AU9] a signed text opens only for its purpose, under any listed key", () => {
     const text = createSignedText([key], "ticket").sign("payload ü");
     expect(createSignedText([key], "ticket").open(text)).toBe("payload ü");
     expect(createSignedText([randomBytes(32), key], "ticket").open(text)).toBe("payload ü");
@@ -13,7 +13,7 @@ describe("signed text", () => {
     expect(createSignedText([randomBytes(32)], "ticket").open(text)).toBeUndefined();
   });
 
-  it("has one form: changed, cut or padded it does not open", () => {
+  it("[AU9] a signed text that was changed, cut or padded does not open", () => {
     const signed = createSignedText([key], "ticket");
     const text = signed.sign("payload");
     for (let at = 0; at < text.length; at += 1) {

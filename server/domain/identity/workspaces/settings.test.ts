@@ -18,12 +18,12 @@ const examples: readonly (readonly [target: Settings, patch: Settings, result: S
 ];
 
 describe("workspace settings", () => {
-  it("[WS3] merge as RFC 7396 says", () => {
+  it("[WS3] settings are merged by RFC 7396", () => {
     for (const [target, patch, result] of examples) expect(mergeSettings(target, patch)).toEqual(result);
     expect(mergeSettings(undefined, { a: { b: null, c: 1 } })).toEqual({ a: { c: 1 } });
   });
 
-  it("[WS3] a member named __proto__ is a member like any other", () => {
+  it("[WS3] a member named __proto__ is handled like any other member", () => {
     const patch = JSON.parse('{"__proto__": {"polluted": true}, "a": {"__proto__": 1}}') as Settings;
     const merged = mergeSettings({}, patch);
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"polluted":true},"a":{"__proto__":1}}');
@@ -31,7 +31,7 @@ describe("workspace settings", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("[WS3] are held to the size and the depth of free-form objects", () => {
+  it("[WS3] settings have the size and depth limits of free-form objects", () => {
     const limits: Limits = { ...defaultLimits, "body.freeForm": 100, "body.freeFormDepth": 3 };
     const nested = (depth: number): Json => (depth === 0 ? 1 : { a: nested(depth - 1) });
     expect(() => checkSettings(nested(3) as Settings, limits)).not.toThrow();

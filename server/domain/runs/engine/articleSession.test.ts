@@ -57,7 +57,7 @@ async function show(session: ArticleSession, piece: string): Promise<void> {
 }
 
 describe("into a blank file", () => {
-  test("[RU30] the text streams as it is made, and what a person types in it or behind it stays where it was typed", async () => {
+  test("[RU30] text streams in as it is made, and text typed inside or after it stays in its place", async () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     const session = await open();
@@ -74,7 +74,7 @@ describe("into a blank file", () => {
     expect(revision).toBeGreaterThan(3);
   });
 
-  test("[RU30] where the whole text differs from what was streamed, only the difference is written at the end", async () => {
+  test("[RU30] if the final text differs from the streamed text, only the difference is written", async () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     const session = await open();
@@ -86,7 +86,7 @@ describe("into a blank file", () => {
     expect(await live()).toBe("By bob: The first draft has a typo.\nA second line.\nA third.\n");
   });
 
-  test("[RU30] many small pieces become few updates, and a pair that was cut in two is put together", async () => {
+  test("[RU30] many small pieces become few updates, and a divided surrogate pair is joined", async () => {
     rig = createRealtimeRig();
     const session = await open();
     // One piece is never waited for: a model says them faster than they are written.
@@ -97,7 +97,7 @@ describe("into a blank file", () => {
     expect(rig.log.batches(articleId).length).toBeLessThan(4);
   });
 
-  test("[RU30] who makes text faster than it becomes durable is held back, and only then", async () => {
+  test("[RU30] an executor is paused only when it writes faster than the text becomes durable", async () => {
     rig = createRealtimeRig();
     const session = await open();
     await show(session, "A");
@@ -114,7 +114,7 @@ describe("into a blank file", () => {
 });
 
 describe("into a file that holds a text", () => {
-  test("[RU31] nothing shows before the end; then the new text is merged, and what people wrote meanwhile stays", async () => {
+  test("[RU31] nothing is visible before the end; then the new text is merged with people's text", async () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     bob.type("The outline.\n\nIts first point.\n\nIts second point.\n", 0);
@@ -129,7 +129,7 @@ describe("into a file that holds a text", () => {
     expect(await live()).toBe("The outline, better.\n\nIts first point.\n\nIts other point.\nBob adds a point.\n");
   });
 
-  test("[RU31] the same text again writes nothing", async () => {
+  test("[RU31] writing the same text again changes nothing", async () => {
     rig = createRealtimeRig();
     const bob = await rig.join("bob");
     bob.type("As it was.\n", 0);
@@ -142,7 +142,7 @@ describe("into a file that holds a text", () => {
   });
 });
 
-test("[RU32] what an earlier attempt typed is taken back first, and nothing of anybody else", async () => {
+test("[RU32] the text of an earlier attempt is reverted first, and no other author's text", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   const first = await open(500);
@@ -158,7 +158,7 @@ test("[RU32] what an earlier attempt typed is taken back first, and nothing of a
   expect(await live()).toBe(" (bob was here) The whole draft.\n");
 });
 
-test("[RU32] the text that an interrupted rewriting is merged against is the one its first attempt began with", async () => {
+test("[RU32] an interrupted rewrite is merged against the text with which its first attempt began", async () => {
   rig = createRealtimeRig();
   const bob = await rig.join("bob");
   bob.type("First line.\nSecond line.\n", 0);
@@ -173,7 +173,7 @@ test("[RU32] the text that an interrupted rewriting is merged against is the one
   expect(await live()).toBe("First line, new.\nSecond line.\nBob's line.\n");
 });
 
-test("[RU32] nothing is written after the lease moved on, and nothing after the step's end", async () => {
+test("[RU32] nothing is written after the lease moved to another node or after the step's end", async () => {
   rig = createRealtimeRig();
   const session = await open();
   await show(session, "before ");
@@ -187,7 +187,7 @@ test("[RU32] nothing is written after the lease moved on, and nothing after the 
   await expect(other.write("late")).rejects.toThrow();
 });
 
-test("[RU33] a text that would not fit into the file is refused and the file left as it is", async () => {
+test("[RU33] a text that does not fit into the file is refused, and the file stays unchanged", async () => {
   rig = createRealtimeRig();
   const session = await open(500, { limits: { "article.file": 10 } });
   await show(session, "ten bytes.");

@@ -108,7 +108,7 @@ async function complete(type: WorkflowStepType, given: Given = {}, by = service)
 }
 
 describe("the composer", () => {
-  test("[EX5] an outline has the sections of the article's type, the topic's own facts, and words that add up to the range", async () => {
+  test("[EX5] an outline has the article type's sections, the topic's facts and the range's word count", async () => {
     const { text = "", artifacts } = await complete("outline", { wordCountRange: { min: 900, max: 1100 } });
     expect(artifacts).toEqual([{ kind: "outline", contentType: "text/markdown", text }]);
     expect(text.startsWith("# How wells are dug\n")).toBe(true);
@@ -131,7 +131,7 @@ describe("the composer", () => {
     expect(questions.text).toContain("## What is hand-dug well?");
   });
 
-  test("[EX6] every composed text says that it was composed and is the same for the same topic", async () => {
+  test("[EX6] every composed text states that it was composed, and is the same for the same topic", async () => {
     for (const type of ["research", "thesis", "outline", "draft"] as const) {
       const first = await complete(type);
       expect(first.artifacts[0]?.text).toContain(composerNote);
@@ -140,14 +140,14 @@ describe("the composer", () => {
     }
   });
 
-  test("[EX7] what is shown live is, piece after piece, the text that the step ends with", async () => {
+  test("[EX7] the pieces shown live add up to the text with which the step ends", async () => {
     const written: string[] = [];
     const { text } = await complete("draft", { written });
     expect(written.length).toBeGreaterThan(5);
     expect(written.join("")).toBe(text);
   });
 
-  test("[EX5] a draft follows the outline as people left it, and takes up what was asked for", async () => {
+  test("[EX5] a draft follows the outline as people edited it, and includes their requests", async () => {
     const outline = "# How wells are dug\n\n## A section of our own\n\nSay why.\n\n- one point\n\n## Sources\n\n- none";
     const { text = "" } = await complete("draft", { texts: { "outline.md": outline }, feedback: ["mention the costs"] });
     expect(text).toContain("## A section of our own");
@@ -156,7 +156,7 @@ describe("the composer", () => {
     expect(text).not.toContain("Check the result");
   });
 
-  test("[EX5] updating a draft keeps every word that is there", async () => {
+  test("[EX5] updating a draft keeps every existing word", async () => {
     const existing = "# How wells are dug\n\nOur own words.\n\n## Steps\n\nDig.";
     const { text = "" } = await complete("draft", { texts: { "content.md": existing }, action: "update" });
     expect(text.startsWith(existing)).toBe(true);
@@ -164,7 +164,7 @@ describe("the composer", () => {
     expect(text.match(/^## Steps$/gm)).toHaveLength(1);
   });
 
-  test("[EX5] a topic that says nothing but its title still gets an honest frame", async () => {
+  test("[EX5] a topic with only a title still gets a frame without invented facts", async () => {
     const bare: ContentTopic = {
       topicId: "top_2",
       workspaceId: "ws_1",
@@ -185,7 +185,7 @@ describe("the composer", () => {
 });
 
 describe("a model", () => {
-  test("[EX8] it is shown the topic, what earlier steps made and what people asked for, and its text is taken as it is", async () => {
+  test("[EX8] a model receives topic, earlier results and requests, and its text is used unchanged", async () => {
     endpoint.answer({ kind: "text", text: "# How wells are dug\n\nDig until it is wet.\n" });
     const written: string[] = [];
     const given = {
@@ -209,7 +209,7 @@ describe("a model", () => {
     expect(endpoint.asked.at(-1)?.headers["idempotency-key"]).not.toBe(key);
   });
 
-  test("[EX9] a review that is not the JSON asked for is a failure that can be retried, and says what was wrong", async () => {
+  test("[EX9] a review that is not the requested JSON is a retryable failure with the reason", async () => {
     const wrong = [
       "I like it.",
       '{"verdict": "great"}',
@@ -234,14 +234,14 @@ describe("a model", () => {
     expect(summary).toContain("1 issues");
   });
 
-  test("[EX3] the budget of the run bounds a step", async () => {
+  test("[EX3] the budget of the run limits a step", async () => {
     endpoint.answer({ kind: "text", text: "word ".repeat(3000) });
     expect(await run("draft", { budget: { tokens: 1000 } }, modelled)).toMatchObject({ kind: "failed", code: "budget_exhausted" });
   });
 });
 
 describe("the checks", () => {
-  test("[EX10] without a model the review holds the draft against outline and topic, and says that rules did it", async () => {
+  test("[EX10] without a model, the review checks draft against outline and topic, and says so", async () => {
     const texts = { "outline.md": "## Digging\n\n## Lining", "content.md": "# Wells\n\n## Digging\n\nDig, and how to line the shaft." };
     const { artifacts, summary } = await complete("review", { texts });
     expect(JSON.parse(artifacts[0]?.text ?? "")).toMatchObject({
@@ -255,7 +255,7 @@ describe("the checks", () => {
   const sample = (words: string) =>
     `# The hand-dug well\n\nA hand-dug well reaches the water table. ${words}\n\n## How a hand-dug well gets its well lining\n\n- one\n- two\n`;
 
-  test("[EX11] an article that meets its brief passes all five checks, and the snapshot has the specification's shape", async () => {
+  test("[EX11] an article that meets its brief passes all five checks and has the specified snapshot", async () => {
     const { review } = await complete("seo_review", { texts: { "content.md": sample("Other words stand here. ".repeat(40)) } });
     expect(TopicSeoReviewSnapshot.parse(review)).toEqual(review);
     expect(review).toMatchObject({ runId: "run_1", seoBriefRevision: 3, findings: [] });
@@ -269,7 +269,7 @@ describe("the checks", () => {
     ["supportingCoverage", "fail", "# The hand-dug well\n\nNothing else."],
     ["primaryTargetPlacement", "fail", "# Ponds\n\nFish."],
     ["intentAlignment", "warning", "# The hand-dug well\n\nText."],
-  ] as const)("[EX11] %s is %s where the article gives reason, with a finding that says so", async (check, status, text) => {
+  ] as const)("[EX11] %s is %s when the article gives a reason, and a finding describes it", async (check, status, text) => {
     const title = { ...topic, title: "Ponds" };
     const executor = service.executors.seo_review;
     const result = await executor?.({ ...toContext("seo_review", { texts: { "content.md": text }, topic: title }), title: "Ponds" });
@@ -278,7 +278,7 @@ describe("the checks", () => {
     expect(result.review?.findings.length).toBeGreaterThan(0);
   });
 
-  test("[EX11] without a brief or a text the report says that nothing was checked, and why", async () => {
+  test("[EX11] without a brief or a text, the report says that nothing was checked and why", async () => {
     const nothing = [{ topic: undefined, texts: { "content.md": "x" } }, {}];
     for (const options of nothing) {
       const result = await complete("seo_review", options);
@@ -290,7 +290,7 @@ describe("the checks", () => {
     }
   });
 
-  test("[EX12] what must not be published is found, with its line; a clean article passes", async () => {
+  test("[EX12] text that must not be published is found with its line, and a clean article passes", async () => {
     const clean = `# Wells\n\nHow to line the shaft, in ${"plain words and ".repeat(10)}order.\n\n## Digging\n\n[A guide](https://wells.example/guide)\n`;
     const good = await complete("article_validation", { texts: { "content.md": clean } });
     expect(JSON.parse(good.artifacts[0]?.text ?? "")).toMatchObject({ status: "pass", findings: [] });
@@ -315,7 +315,7 @@ describe("the checks", () => {
     expect((await complete("article_validation", { texts: { "content.md": framed.text ?? "" } })).summary).toContain("fail");
   });
 
-  test("[EX13] every language that is promised is parsed, in its good and in its bad form", async () => {
+  test("[EX13] every supported language is parsed, with valid and with invalid code", async () => {
     const samples: Readonly<Record<string, readonly [good: string, bad: string]>> = {
       js: ["const a = 1;", "const = ;"],
       jsx: ["const a = <b>x</b>;", "const a = <b>x</;"],
@@ -354,7 +354,7 @@ describe("the checks", () => {
     expect(report.blocks[2]?.line).toBe(9);
   }, 60_000);
 
-  test("[EX14] a block that is not read says why, and those beyond the cap are counted", async () => {
+  test("[EX14] a code block that is not parsed has a reason, and blocks beyond the limit are counted", async () => {
     const blocks = [
       "```\nplain\n```",
       "```cobol\nx\n```",
@@ -370,7 +370,7 @@ describe("the checks", () => {
   });
 });
 
-describe("articles as odd as people make them", () => {
+describe("unusual articles", () => {
   const oddities: readonly (readonly [string, string])[] = [
     ["a heading of half a million blanks", `## a${" ".repeat(500_000)}x`],
     ["a heading of half a million hashes", `## a${"#".repeat(500_000)}x`],
@@ -389,14 +389,14 @@ describe("articles as odd as people make them", () => {
     }
   });
 
-  test("[EX5] an update adds the sections that do not stand there as headings, and a heading keeps its own hash", async () => {
+  test("[EX5] an update adds only the sections that are missing, and a heading keeps its own hash", async () => {
     const outline = "## Part 7 ##\n\n## Part 8\n\n## Why C#\n";
     const existing = "# Wells\n\nOf part 8 in passing.\n\n### 2. Part 7\n\nHere.";
     const { text = "" } = await complete("draft", { texts: { "outline.md": outline, "content.md": existing }, action: "update" });
     expect(text.match(/^## .*$/gm)).toEqual(["## Part 8", "## Why C#", "## Terms not covered yet"]);
   });
 
-  test("[EX15] thousands of terms and demands are looked for in a long article, or given up: nobody else waits", async () => {
+  test("[EX15] a search for thousands of terms in a long article ends or is stopped, and delays nobody", async () => {
     const terms = Array.from({ length: 3000 }, (_, at) => `part of ${at}`);
     const many = { ...topic, mustInclude: terms };
     for (const type of ["article_validation", "review"] as const) {
@@ -407,7 +407,7 @@ describe("articles as odd as people make them", () => {
     }
   });
 
-  test("[EX9] an answer that is a fence and a hundred thousand empty lines is refused at once", async () => {
+  test("[EX9] an answer of one fence and a hundred thousand empty lines is refused at once", async () => {
     endpoint.answer({ kind: "text", text: `\`\`\`\n${"\n".repeat(100_000)}x`, pieceCharacters: 50_000 });
     const result = await run("review", { texts: { "content.md": "Dig." } }, modelled);
     expect(result).toMatchObject({ kind: "failed", code: "step_failed", message: expect.stringContaining("not the review") });

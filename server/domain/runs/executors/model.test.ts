@@ -48,7 +48,7 @@ function ask(model: Model, more: Partial<ModelRequest> = {}): Promise<ModelOutco
   return model.ask({ system: "Be brief.", prompt: "Say hello.", idempotencyKey: "run/step", budget: {}, signal, ...more });
 }
 
-test("[EX1] a model's text comes piece by piece, in order, with what it cost", async () => {
+test("[EX1] a model's text arrives in pieces, in order, with its usage and cost", async () => {
   const text = "# Wells\n\nA well is a hole with water in it. ".repeat(20);
   endpoint.answer({ kind: "text", text, usage: { prompt_tokens: 12, completion_tokens: 345, cost: 0.002 } });
   const pieces: string[] = [];
@@ -70,27 +70,27 @@ test.each([
   ["an empty text", { kind: "text", text: "" }, "provider_unavailable", true],
   ["a text cut at its greatest length", { kind: "text", text: "Half", finishReason: "length" }, "step_failed", true],
   ["a filtered text", { kind: "text", text: "", finishReason: "content_filter" }, "step_failed", false],
-] as const)("[EX2] %s is a failure that says so, never a finished text", async (_what, answer, code, retryable) => {
+] as const)("[EX2] %s is a failure that names the reason, never a finished text", async (_what, answer, code, retryable) => {
   endpoint.answer(answer);
   const outcome = await ask(connect());
   expect(outcome).toMatchObject({ kind: "failed", code, retryable });
   expect(JSON.stringify(outcome)).not.toContain("secret-of-the-operator");
 });
 
-test("[EX2] an endpoint that says nothing for too long is given up", async () => {
+test("[EX2] an endpoint that sends nothing for too long is a failure", async () => {
   endpoint.answer({ kind: "hang", text: "Once upon" });
   const outcome = await ask(connect({ quietMs: 300 }));
   expect(outcome).toMatchObject({ kind: "failed", code: "provider_unavailable", message: expect.stringContaining("said nothing") });
 });
 
-test("[EX2] a request that failed before its answer began is tried again", async () => {
+test("[EX2] a request that failed before its answer began is retried", async () => {
   endpoint.answer({ kind: "status", status: 503 }, { kind: "text", text: "Hello." });
   const before = endpoint.asked.length;
   expect(await ask(connect({ maxRetries: 1 }))).toMatchObject({ kind: "done", text: "Hello." });
   expect(endpoint.asked.length - before).toBe(2);
 }, 20_000);
 
-test("[EX3] a text that would pass the budget is stopped and fails with budget_exhausted", async () => {
+test("[EX3] a text that would exceed the budget is stopped and fails with budget_exhausted", async () => {
   endpoint.answer({ kind: "text", text: "word ".repeat(4000), pieceMs: 1 });
   const outcome = await ask(connect(), { budget: { tokens: 200 } });
   expect(outcome).toMatchObject({ kind: "failed", code: "budget_exhausted" });
@@ -101,7 +101,7 @@ test("[EX3] a text that would pass the budget is stopped and fails with budget_e
   expect(await ask(connect(), { budget: { usd: 0.1 } })).toMatchObject({ kind: "failed", code: "budget_exhausted" });
 });
 
-test("[EX3] what an endpoint does not count is counted here, also of an answer that breaks off", async () => {
+test("[EX3] tokens that an endpoint does not count are counted here, even if the answer breaks off", async () => {
   const text = "word ".repeat(400);
   endpoint.answer({ kind: "text", text, usage: null });
   expect(await ask(connect())).toMatchObject({ kind: "done", usage: { inputTokens: 5, outputTokens: 500, usd: 0 } });
@@ -109,7 +109,7 @@ test("[EX3] what an endpoint does not count is counted here, also of an answer t
   expect(await ask(connect())).toMatchObject({ kind: "failed", usage: { inputTokens: 5, outputTokens: 500 } });
 });
 
-test("[EX17] what the endpoint says of a failure is told to the log alone, without the key", async () => {
+test("[EX17] the endpoint's own error text is written only to the log, without the key", async () => {
   told.mockClear();
   endpoint.answer({ kind: "status", status: 400, message: `no such key: ${apiKey}` });
   const outcome = await ask(connect());
@@ -120,14 +120,14 @@ test("[EX17] what the endpoint says of a failure is told to the log alone, witho
   expect(line).not.toContain(apiKey);
 });
 
-test("[EX4] an aborted request ends at once and is no answer", async () => {
+test("[EX4] an aborted request ends at once without an answer", async () => {
   endpoint.answer({ kind: "hang", text: "Once upon a time" });
   const stop = new AbortController();
   const asking = ask(connect(), { signal: stop.signal, onText: async () => stop.abort() });
   await expect(asking).rejects.toThrow("aborted");
 });
 
-test("[EX4] where its text cannot be written any more, the endpoint is hung up on", async () => {
+test("[EX4] when its text can no longer be written, the connection to the endpoint is closed", async () => {
   endpoint.answer({ kind: "text", text: "word ".repeat(20_000), pieceMs: 5 });
   const writing = ask(connect(), { onText: () => Promise.reject(new Error("the file is full")) });
   await expect(writing).rejects.toThrow("the file is full");

@@ -32,13 +32,13 @@ describe("disk space", () => {
     disk.close();
   });
 
-  test("[ST19] the cause of an error counts as well", () => {
+  test("[ST19] the cause of an error is examined as well", () => {
     const { disk } = setUp();
     expect(disk.failed(new Error("Commit failed", { cause: withCode(28) }))).toBeInstanceOf(StorageFullError);
     disk.close();
   });
 
-  test("[ST19] an input-output error while there is space is a broken disk: told once, and refused for good", () => {
+  test("[ST19] an input-output error with free space is a broken disk: logged once, refused for good", () => {
     const { disk, probe, onDiskError } = setUp();
     expect(disk.failed(withCode(5))).toBeInstanceOf(StorageUnavailableError);
     expect(onDiskError).toHaveBeenCalledTimes(1);
@@ -53,28 +53,25 @@ describe("disk space", () => {
     [256, 100_000, 256],
     [256, 1000, 100],
     [50, 1000, 50],
-  ])(
-    "[ST19] writes are refused while less than the reserve is free: %i MiB of a disk of %i MiB make %i MiB",
-    (reserveMiB, totalMiB, limitMiB) => {
-      const MiB = 1024 * 1024;
-      let freeBytes = limitMiB * MiB;
-      const probe = vi.fn();
-      const readSpace = () => ({ freeBytes, totalBytes: totalMiB * MiB });
-      const disk = createDiskSpace({ directory: "/data", reserveMiB, probe, onDiskError: vi.fn(), readSpace });
-      expect(disk.refusal()).toBeUndefined();
-      freeBytes -= 1;
-      vi.advanceTimersByTime(1000);
-      expect(disk.refusal()).toBeInstanceOf(StorageFullError);
-      expect(disk.failed(withCode("EIO"))).toBeInstanceOf(StorageFullError);
-      vi.advanceTimersByTime(1000);
-      expect(probe).not.toHaveBeenCalled();
-      freeBytes += 1;
-      vi.advanceTimersByTime(1000);
-      expect(probe).toHaveBeenCalledTimes(1);
-      expect(disk.refusal()).toBeInstanceOf(StorageFullError);
-      disk.committed();
-      expect(disk.refusal()).toBeUndefined();
-      disk.close();
-    },
-  );
+  ])("[ST19] writes are refused below the reserve: %i MiB of a disk of %i MiB make %i MiB", (reserveMiB, totalMiB, limitMiB) => {
+    const MiB = 1024 * 1024;
+    let freeBytes = limitMiB * MiB;
+    const probe = vi.fn();
+    const readSpace = () => ({ freeBytes, totalBytes: totalMiB * MiB });
+    const disk = createDiskSpace({ directory: "/data", reserveMiB, probe, onDiskError: vi.fn(), readSpace });
+    expect(disk.refusal()).toBeUndefined();
+    freeBytes -= 1;
+    vi.advanceTimersByTime(1000);
+    expect(disk.refusal()).toBeInstanceOf(StorageFullError);
+    expect(disk.failed(withCode("EIO"))).toBeInstanceOf(StorageFullError);
+    vi.advanceTimersByTime(1000);
+    expect(probe).not.toHaveBeenCalled();
+    freeBytes += 1;
+    vi.advanceTimersByTime(1000);
+    expect(probe).toHaveBeenCalledTimes(1);
+    expect(disk.refusal()).toBeInstanceOf(StorageFullError);
+    disk.committed();
+    expect(disk.refusal()).toBeUndefined();
+    disk.close();
+  });
 });

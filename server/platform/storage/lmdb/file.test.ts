@@ -36,7 +36,7 @@ describe("a data file", () => {
     [false, true].flatMap((overlappingSync) => [false, true].map((noMemInit) => ({ pageSize, overlappingSync, noMemInit }))),
   );
 
-  test.each(variants)("[ST20] is good while every page in use is in it, and not a byte longer: %o", async (options) => {
+  test.each(variants)("[ST20] a data file is good exactly while it contains every page in use: %o", async (options) => {
     const path = join(folder, "whole");
     const db = await openAt(path, options);
     const expected = new Map<string, number>();
@@ -83,7 +83,7 @@ describe("a data file", () => {
     expect(found).toEqual(expected);
   });
 
-  test("[ST20] is shorter than its meta page says when it may be, and good all the same", async () => {
+  test("[ST20] a data file may be shorter than its meta page says if no page in use is missing", async () => {
     const db = openLmdb(folder);
     const missing = () => {
       const file = readFileSync(dataFile(folder));
@@ -107,7 +107,7 @@ describe("a data file", () => {
     expect(checkLmdbFile(dataFile(folder))).toBe("good");
   });
 
-  test("[ST20] that is missing or empty is none; one that makes no sense is refused", () => {
+  test("[ST20] a missing or empty data file counts as none, and an unreadable one is refused", () => {
     const path = dataFile(folder);
     expect(checkLmdbFile(path)).toBe("none");
     writeFileSync(path, "");

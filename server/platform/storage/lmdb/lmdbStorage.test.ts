@@ -53,7 +53,7 @@ async function readAll(storage: Storage, log: string, after = 0): Promise<readon
 }
 
 describe("the embedded store over restarts", () => {
-  test("[ST25] everything that was acknowledged is there after a restart", async () => {
+  test("[ST25] every acknowledged write is present after a restart", async () => {
     const first = await open();
     const sha256 = await first.blobs.put(7, Buffer.from("blob"));
     const due = { id: "d", kind: "k", dueAtMs: 9e12, payload: { deep: [1] }, attempts: 3 };
@@ -97,7 +97,7 @@ describe("the embedded store over restarts", () => {
     for (let other = 0; other < 5; other += 1) expect(await storage.log.tail(7, `other ${other}`)).toBe(40);
   });
 
-  test("[ST14] logs that were trimmed or dropped around regrouping are so after a restart", async () => {
+  test("[ST14] logs that were trimmed or dropped during regrouping stay so after a restart", async () => {
     const write = async (storage: Storage, ...logs: NonNullable<Parameters<Storage["commit"]>[0]["logs"]>) => {
       await storage.commit({ partition: 7, logs });
     };
@@ -120,7 +120,7 @@ describe("the embedded store over restarts", () => {
     }
   });
 
-  test("[ST14] nothing of a dropped log shows in the one that begins anew under its name", async () => {
+  test("[ST14] a new log under the name of a dropped one has none of its entries", async () => {
     const storage = await open({ regroupBytes: 1 });
     const writes = [...["1", "2", "3", "4"].map((entry) => append("l", `old ${entry}`)), { op: "drop", log: "l" } as const];
     for (const write of [...writes, append("l", "1", "2", "3"), append("l", "4", "5")]) {
@@ -133,7 +133,7 @@ describe("the embedded store over restarts", () => {
     }
   });
 
-  test("[ST12] at a start every lease of the earlier process is free, and fences go on rising", async () => {
+  test("[ST12] at a start every lease of the earlier process is free, and fences keep rising", async () => {
     const first = await open();
     const before = await first.leases.acquire(7, "room", "one", 3_600_000);
     await first.close();
@@ -144,7 +144,7 @@ describe("the embedded store over restarts", () => {
     expect(await second.commit({ partition: 7, require: [late] })).toEqual({ ok: false, conflict: { kind: "fence", lease: "room" } });
   });
 
-  test("[ST21] store time does not go back over a restart, though the clock did", async () => {
+  test("[ST21] store time does not go back over a restart, even if the clock did", async () => {
     let nowMs = startMs;
     const first = await open({ now: () => nowMs });
     for (; nowMs < startMs + 220; nowMs += 30) await first.commit({ partition: 7, logs: [append("l", "x")] });
@@ -155,8 +155,8 @@ describe("the embedded store over restarts", () => {
   });
 });
 
-describe("the embedded store and what it must not touch", () => {
-  test("[ST20] a second process in the directory says so and stops; a killed one leaves it free", async () => {
+describe("an embedded store that must not be opened", () => {
+  test("[ST20] a second process in the directory stops with a message, and a killed one leaves it free", async () => {
     const held = await open();
     await expect(createLmdbStorage({ directory })).rejects.toThrow(/held by another process \(pid \d+\)/);
     await held.close();
@@ -175,7 +175,7 @@ describe("the embedded store and what it must not touch", () => {
     expect(readdirSync(directory).filter((name) => name.startsWith("in-use-"))).toHaveLength(1);
   });
 
-  test("[ST20] of several that start at once in one directory, one opens it", async () => {
+  test("[ST20] of several processes that start in one directory, one opens it", async () => {
     const starts = await Promise.allSettled([1, 2, 3, 4].map(() => createLmdbStorage({ directory })));
     const open = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
     opened.push(...open);
@@ -183,7 +183,7 @@ describe("the embedded store and what it must not touch", () => {
     for (const start of starts) if (start.status === "rejected") expect(start.reason).toBeInstanceOf(StorageDamagedError);
   });
 
-  test("[ST20] a directory whose path no socket can have is locked all the same", async () => {
+  test("[ST20] a directory whose path is too long for a socket is locked all the same", async () => {
     const deep = join(directory, "d".repeat(120));
     const storage = await createLmdbStorage({ directory: deep });
     await expect(createLmdbStorage({ directory: deep })).rejects.toThrow(StorageDamagedError);
@@ -215,7 +215,7 @@ describe("the embedded store and what it must not touch", () => {
     expect(await (await open()).records.get(note, "a")).toBeDefined();
   });
 
-  test("[ST20] a missing log group is found at the start", async () => {
+  test("[ST20] a missing log group is detected at the start", async () => {
     const first = await open();
     for (const entry of ["1", "2", "3"]) await first.commit({ partition: 7, logs: [append("l", entry)] });
     await first.close();
@@ -225,7 +225,7 @@ describe("the embedded store and what it must not touch", () => {
     await expect(createLmdbStorage({ directory })).rejects.toThrow(/group 2 is missing/);
   });
 
-  test("[ST20] a file that is no store is refused", async () => {
+  test("[ST20] a file that is not a store is refused", async () => {
     mkdirSync(join(directory, "store"));
     for (const content of ["x", "x".repeat(20_000), Buffer.alloc(20_000)]) {
       writeFileSync(join(directory, "store", "data.mdb"), content);
@@ -233,7 +233,7 @@ describe("the embedded store and what it must not touch", () => {
     }
   });
 
-  test("[ST20] a store that was made once and is empty or gone is told of, and no new one comes in its place", async () => {
+  test("[ST20] a store that is empty or gone is reported, and not replaced by a new one", async () => {
     const first = await open();
     await first.commit({ partition: 7, records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }] });
     await first.close();
@@ -253,7 +253,7 @@ describe("the embedded store and what it must not touch", () => {
     expect(await (await open()).records.get(note, "a")).toBeDefined();
   });
 
-  test("[ST20] what a first start leaves that was killed before its first commit is no lost store", async () => {
+  test("[ST20] the rest of a first start that was killed before its first commit is not a lost store", async () => {
     mkdirSync(join(directory, "store"));
     writeFileSync(join(directory, "store", "data.mdb"), "");
     writeFileSync(join(directory, "store", "lock.mdb"), "");
@@ -261,7 +261,7 @@ describe("the embedded store and what it must not touch", () => {
     await expect(open()).resolves.toBeDefined();
   });
 
-  test("[ST19] rejections of LMDB's writer are told apart from all others", () => {
+  test("[ST19] rejections of LMDB's writer are distinguished from all others", () => {
     const inside = new Error("Commit failed");
     inside.stack = "Error: Commit failed\n    at rejectCommit (file:///app/node_modules/lmdb/write.js:612:17)";
     expect(isLmdbWriteRejection(inside)).toBe(true);

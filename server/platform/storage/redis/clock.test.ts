@@ -3,14 +3,14 @@ import { createDistantClock } from "./clock.ts";
 
 const offsetMs = 1_000_000;
 
-it("[ST50] an answer that was long on its way, there or back, moves store time not at all", () => {
+it("[ST50] an answer that is delayed in either direction does not move store time", () => {
   const clock = createDistantClock();
   clock.learn({ askedMs: 10, saidMs: offsetMs + 10, answeredMs: 11 });
   for (const saidAtMs of [1000, 3000, 5000]) clock.learn({ askedMs: 1000, saidMs: offsetMs + saidAtMs, answeredMs: 5000 });
   expect(Math.abs(clock.at(6000) - (offsetMs + 6000))).toBeLessThanOrEqual(1);
 });
 
-it("[ST50] store time follows a clock that drifts or jumps, as near as the answers are quick", () => {
+it("[ST50] store time follows a clock that drifts or jumps, as closely as the answers are fast", () => {
   const clock = createDistantClock();
   // The first answer comes late: it leaves half of its way in doubt, and the next one settles that.
   clock.learn({ askedMs: 0, saidMs: offsetMs + 400, answeredMs: 400 });
