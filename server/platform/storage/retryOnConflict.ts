@@ -29,7 +29,7 @@ export const maxTotalMs = 10_000;
 const immediateRetries = 3;
 /** Upper bound of the first wait. It doubles with each further wait, up to `maxWaitMs`. */
 const firstWaitMs = 2;
-const maxWaitMs = 100;
+const maxWaitMs = 1000;
 const retryAfterSeconds = 1;
 
 const conflicts = channel("svc.storage.conflict");

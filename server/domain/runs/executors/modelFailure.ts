@@ -93,8 +93,8 @@ function causesOf(error: unknown): readonly Error[] {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  UND_ERR_BODY_TIMEOUT: "it sent nothing for too long",
-  UND_ERR_HEADERS_TIMEOUT: "it sent nothing for too long",
+  UND_ERR_BODY_TIMEOUT: "it said nothing for too long",
+  UND_ERR_HEADERS_TIMEOUT: "it said nothing for too long",
   UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
   ETIMEDOUT: "no connection came about in time",
   ECONNREFUSED: "it refused the connection",
