@@ -1,35 +1,35 @@
 /**
- * The import rules of docs/architecture.md.
+ * Defines the import rules of docs/architecture.md.
  *
- * `test/checks/imports.ts` runs them, demands that modules were read at all, and forbids circles between folders.
- * `test/checks/imports.test.ts` plants one violation of each rule and demands that the check reports it.
+ * `test/checks/imports.ts` checks them, fails if too few modules were read, and forbids circles between folders.
+ * `test/checks/imports.test.ts` plants one violation of each rule and expects the check to report it.
  */
 
 const tests = "\\.test\\.ts$|^test/|^bench/";
-/** The process: it composes the layers and is imported by none. */
+/** The files of the process. They compose the layers, and no layer imports them. */
 const process = "^server/[^/]+\\.ts$";
 const composition = "^server/(compose|start|main|admin)\\.ts$";
 
-/** What one domain may import of another: its port, its records, its service, and the facts about access. */
-const doors = "^server/domain/(call/|.*/(port|records|service)\\.ts$|identity/(access/|workspaces/access\\.ts$))";
+/** Files of a domain that another domain may import: port, records, service, and access. */
+const entryPoints = "^server/domain/(call/|.*/(port|records|service)\\.ts$|identity/(access/|workspaces/access\\.ts$))";
 
-/** `from` may not import `to`; `name` says it in words. */
+/** Returns a rule: modules that match `from` must not import modules that match `to`. */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
 export default {
   forbidden: [
-    forbid("no cycles", "A cycle has no direction.", {}, { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } }),
+    forbid("no cycles", "Modules of a cycle cannot be understood or tested apart.", {}, { circular: true }),
     forbid("everything resolves", "A missing module is a broken build.", {}, { couldNotResolve: true }),
-    forbid("nobody imports test or bench", "They may import anything; nobody imports them.", { pathNot: tests }, { path: tests }),
+    forbid("no product code imports test or bench", "Tests and benchmarks may import everything.", { pathNot: tests }, { path: tests }),
     forbid(
-      "api imports nothing of ours",
-      "api says what exists.",
+      "api imports no other layer",
+      "api describes what exists.",
       { path: "^api/", pathNot: tests },
       { path: "^(machines|realtime|server|test|bench)/" },
     ),
     forbid(
       "machines import api/schema",
-      "machines say what may happen next.",
+      "machines decide what may happen next.",
       { path: "^machines/", pathNot: tests },
       { path: "^(api/(?!schema/)|realtime/|server/)" },
     ),
@@ -47,21 +47,21 @@ export default {
     ),
     forbid(
       "domain imports no edge",
-      "A domain does not know how a call came in.",
+      "A domain does not know how a call arrived.",
       { path: "^server/domain/", pathNot: tests },
       { path: `^server/edge/|${process}` },
     ),
     forbid(
       "edge imports no process",
-      "The composition hands the edge what it needs.",
+      "The composition passes to the edge what it needs.",
       { path: "^server/edge/", pathNot: tests },
       { path: process },
     ),
     forbid(
-      "domains meet at their doors",
-      "A domain imports another domain's port, records or service, never its inside.",
+      "domains import entry points",
+      "A domain imports only the port, records, service or access of another domain.",
       { path: "^server/domain/([^/]+)/", pathNot: tests },
-      { path: "^server/domain/", pathNot: `^server/domain/$1/|${doors}` },
+      { path: "^server/domain/", pathNot: `^server/domain/$1/|${entryPoints}` },
     ),
     forbid(
       "handlers never import storage",
@@ -71,19 +71,19 @@ export default {
     ),
     forbid(
       "storage adapters are named in compose",
-      "Only the composition and tests know which store it is.",
+      "Only the composition and tests choose a store.",
       { path: "^(server|realtime|api|machines)/", pathNot: `^server/platform/storage/|${composition}|${tests}` },
       { path: "^(server/platform/storage/(memoryStorage\\.ts|lmdb/|redis/)|node_modules/(lmdb|redis)/)" },
     ),
     forbid(
       "host adapters are named in compose",
-      "Only the composition and tests know which host it is.",
+      "Only the composition and tests choose a host.",
       { pathNot: `^server/edge/host/|${composition}|${tests}` },
       { path: "^(server/edge/host/(uws|node)\\.ts|node_modules/(uWebSockets\\.js|uws-pack|ws)/)" },
     ),
     forbid(
       "outbound network only in server/platform/outbound",
-      "One door to other machines, where every address is checked.",
+      "One folder connects to other machines, because it checks every address.",
       { path: "^(api|machines|realtime|server)/", pathNot: `^server/platform/outbound/|^server/edge/host/|${tests}` },
       { path: "^(node:)?(http|https|http2|tls|dns|dgram)(/promises)?$|^node_modules/undici/" },
     ),

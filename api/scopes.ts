@@ -21,7 +21,7 @@ export const scopeNames = [
 export const Scope = z.enum(scopeNames).meta({
   id: "Scope",
   description:
-    "What an API key may do. The write scope of a resource includes its read scope. `conversions:execute` is for document conversions, `keys:manage` for API keys.",
+    "Scope of an API key. The write scope of a resource includes its read scope. `conversions:execute` is for document conversions, `keys:manage` for API keys.",
 });
 export type Scope = z.infer<typeof Scope>;
 

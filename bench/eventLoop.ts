@@ -1,7 +1,7 @@
 /**
- * How long the event loop stands still while one request works on a text of 1.9 MB, and how long `/healthz` beside
- * it waits for its answer. The server is a process of its own, as it is shipped; the health check is polled by a
- * thread of its own. Prints the worst of the rounds for each kind of request.
+ * Measures how long one request on a text of 1.9 MB blocks the event loop, and how long `/healthz` waits meanwhile. The
+ * server runs as a separate process, as it is shipped. A separate thread polls the health check. For each kind of
+ * request, the largest value of all rounds is printed.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -9,10 +9,10 @@ import { createRest, type Rest, signIn } from "../test/support/clients.ts";
 import { startServer } from "../test/support/server.ts";
 
 const rounds = Number(process.argv[2] ?? 3);
-/** The server looks every 10 ms: an idle loop shows that much. */
+/** The server samples its event loop every 10 ms, so an idle loop shows this value. */
 const resolutionMs = 10;
 
-/** Asks for `/healthz` over one connection without a pause, and tells the longest wait when asked. */
+/** Polls `/healthz` over one connection without a pause, and reports the longest wait on request. */
 const pollProgram = `
 const { parentPort, workerData } = require("node:worker_threads");
 const http = require("node:http");
@@ -36,7 +36,7 @@ parentPort.on("message", () => {
 
 const line = (at: number): string => `line ${at} of an article that grew long over the years\n`;
 const text = Array.from({ length: 34_000 }, (_, at) => line(at)).join("");
-/** Nothing of it stands in the text, and no two words of it are alike. */
+/** Text that shares no line with `text` and has no repeated line. */
 const unrelated = Array.from({ length: 34_000 }, (_, at) => `${(at * 7919).toString(36)} ${"zyxwv ".repeat(7)}${at}\n`).join("");
 const scattered = text.replaceAll("article", "essay").replaceAll("years", "decades");
 const inSeventh = text.replaceAll(/^line (\d*[07]) of/gm, "verse $1 of");
@@ -53,7 +53,7 @@ interface Prepared {
 
 interface Scenario {
   readonly name: string;
-  /** Makes an article of its own and says what is asked of it. */
+  /** Creates an article for the scenario and returns the request to measure. */
   prepare(rest: Rest, workspaceId: string): Promise<Prepared>;
 }
 
@@ -62,14 +62,17 @@ async function create(rest: Rest, workspaceId: string, content: string): Promise
   return `/articles/${articleId}`;
 }
 
-/** An article whose revision 1 is `text` and whose live text is `live`. */
+/** Creates an article whose revision 1 is `text` and whose live text is `live`. */
 async function createMoved(rest: Rest, workspaceId: string, live: string): Promise<string> {
   const path = await create(rest, workspaceId, text);
   await rest.expect(200, "PUT", `${path}/content`, { content: live, baseRevision: 1 });
   return path;
 }
 
-/** As after years of work: its text stands in tens of thousands of pieces. Answers its path and revision. */
+/**
+ * Creates an article with a long edit history: its text consists of tens of thousands of pieces. Returns its path and
+ * revision.
+ */
 async function createWorn(rest: Rest, workspaceId: string): Promise<{ readonly path: string; readonly revision: number }> {
   const path = await create(rest, workspaceId, text);
   for (let round = 0; round < 10; round += 1) {
@@ -180,7 +183,7 @@ async function longestWait(): Promise<number> {
   return longest as number;
 }
 
-/** Since it was last asked. */
+/** Longest event loop delay in milliseconds since the last call. */
 async function longestDelay(): Promise<number> {
   const metrics = await operator.expect<string>(200, "GET", "/metrics");
   const found = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1];

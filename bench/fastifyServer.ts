@@ -1,6 +1,6 @@
 /**
- * Fastify doing the same: key, quota, scope and role in hooks, its own JSON-schema validator on path and body, its
- * own serialiser for the answer, the same headers on it. The schemas are written from the contract's own.
+ * Fastify with the same work as our server: key, quota, scope and role in hooks, its own JSON schema validator for path
+ * and body, its own serializer for the answer, and the same headers. The schemas are written from the contract.
  */
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyReply, type FastifyRequest } from "fastify";

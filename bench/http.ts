@@ -1,6 +1,7 @@
 /**
- * Goal P7: REST and tRPC per server CPU-second, as ratios to Fastify and to tRPC's standalone adapter. Servers and
- * driver are processes of their own, the runs take turns, and only ratios count. Writes `bench/baseline.json`.
+ * Measures goal P7: REST and tRPC requests per server CPU second, as ratios to Fastify and to tRPC's standalone
+ * adapter. Servers and load driver are separate processes and the runs alternate, so only the ratios count. Writes
+ * `bench/baseline.json`.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +25,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const built = join(here, "../dist/bench");
 const baselineFile = join(here, "baseline.json");
 
-/** As they are shipped: bundled, without a loader in the process. */
+/** Bundle the servers as they are shipped, so that no loader runs in the process. */
 await build({
   entryPoints: ["oursServer", "fastifyServer", "trpcServer", "loadDriver"].map((name) => join(here, `${name}.ts`)),
   outdir: built,
@@ -80,7 +81,7 @@ const ours = await start("oursServer");
 const rivals = { fastify: await start("fastifyServer"), trpc: await start("trpcServer") };
 const driver = fork(join(built, "loadDriver.js"));
 
-/** Answers per second of the server's CPU. */
+/** Returns the answers per CPU second of the server. */
 async function measure(server: Server, scenario: Scenario, forSeconds: number): Promise<number> {
   const order: LoadOrder = { port: server.port, request: scenario.request, status: scenario.status, connections, seconds: forSeconds };
   const before = cpuSeconds(server.process.pid ?? 0);

@@ -1,13 +1,14 @@
 /**
- * The work that every server of the HTTP comparison does: the same credentials behind the same SHA-256 look-up, the
- * same workspace and role, the same article. No store and no durable write, so that what differs is the surface.
+ * Defines the work that every server of the HTTP comparison does: the same credentials behind the same SHA-256 lookup,
+ * the same workspace and role, and the same article. There is no store and no durable write, so only the surfaces
+ * differ.
  */
 import { hash } from "node:crypto";
 import { AppError } from "../api/schema/error.ts";
 import type { Access, Principal } from "../server/domain/call/call.ts";
 import type { AccessResolver, Authenticator } from "../server/domain/call/ports.ts";
 
-/** Out of reach, but not off: every request draws from its bucket. */
+/** The rate is enabled but never reached, so every request still draws from its bucket. */
 export const rate = { count: 1e9, seconds: 1, burst: 1e9 };
 
 export const apiKey = "svc_bench001_0123456789abcdefghijklmnopqrstuv012345";

@@ -1,12 +1,12 @@
 /**
- * A process that sends one request again and again over many connections and counts the answers: no pipelining, as
- * real clients do not. It takes orders from its parent and checks that every answer has the status it was told.
+ * Sends one request repeatedly over many connections and counts the answers. It does not pipeline, because real clients
+ * do not. It runs as a child process, takes orders from its parent, and checks the status of every answer.
  */
 import { connect, type Socket } from "node:net";
 
 export interface LoadOrder {
   readonly port: number;
-  /** The whole request, byte for byte. */
+  /** The complete request as raw bytes. */
   readonly request: string;
   readonly status: number;
   readonly connections: number;

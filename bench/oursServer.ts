@@ -1,4 +1,7 @@
-/** Our side of the HTTP comparison: the whole app on its host, REST and tRPC, with handlers that answer from memory. */
+/**
+ * Runs our side of the HTTP comparison: the whole app on its host, REST and tRPC, with handlers that answer from
+ * memory.
+ */
 import { pino } from "pino";
 import { contract } from "../api/contract/contract.ts";
 import type { OperationSpec } from "../api/contract/operation.ts";

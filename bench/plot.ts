@@ -1,4 +1,7 @@
-/** `npm run bench:plot`: draws `bench/baseline.json` as `docs/bench.svg`, one bar a scenario, as a ratio to its rival. */
+/**
+ * `npm run bench:plot`: draws `bench/baseline.json` as `docs/bench.svg`, with one bar per scenario as a ratio to its
+ * rival.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,7 +25,7 @@ function mark(value: number, y: number, dash: string): string {
   return `<line x1="${x}" y1="${y - 4}" x2="${x}" y2="${y + barHeight + 4}" stroke="#57606a" stroke-width="1.5" stroke-dasharray="${dash}"/>`;
 }
 
-/** Bars from 0; the dashed mark is the floor, the whole one the goal. */
+/** The bars start at 0. The dashed line marks the minimum, the solid line the goal. */
 function toPlot(results: Readonly<Record<string, Result>>): string {
   const rows = Object.entries(results);
   const widest = Math.max(...rows.map(([, { ratio, goal }]) => Math.max(ratio, goal)));

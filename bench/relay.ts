@@ -1,8 +1,8 @@
 /**
- * Rooms against a bare relay: characters delivered per second of the server's CPU time, in one run. `npm run bench:relay`.
+ * Compares rooms with a bare relay: characters delivered per CPU second of the server. `npm run bench:relay`.
  *
- * Each client types into a text of its own; its updates are made beforehand. A delivery is one character that one
- * other client got. Only the ratio counts: machines are noisy.
+ * Each client types into its own text, and its updates are created before the run. A delivery is one character that one
+ * other client received. Only the ratio counts, because the speed of machines varies.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ interface Scenario {
   readonly rooms: number;
   readonly clients: number;
   readonly updates: number;
-  /** Between two updates of a client; 0: as fast as it goes. */
+  /** Milliseconds between two updates of a client; 0 means as fast as possible. */
   readonly everyMs: number;
 }
 
@@ -29,7 +29,7 @@ const scenarios: readonly Scenario[] = [
   { name: "100 documents x 2 clients, flat-out", rooms: 100, clients: 2, updates: 300, everyMs: 0 },
 ];
 
-/** One frame for each character that a client types. */
+/** Returns one frame for each character that a client types. */
 function typing(count: number): Uint8Array[] {
   const document = new Y.Doc();
   const frames: Uint8Array[] = [];

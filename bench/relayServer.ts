@@ -1,4 +1,4 @@
-/** The floor: a bare server that passes every frame on to everybody in the room, and does nothing else. */
+/** Runs the minimal relay: a server that only forwards every frame to everyone in the room. */
 import * as uws from "uWebSockets.js";
 
 const { App, us_socket_local_port } = uws as unknown as typeof uws & { us_socket_local_port(socket: unknown): number };

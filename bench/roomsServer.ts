@@ -1,18 +1,18 @@
-/** Our side of the relay comparison: rooms on uWebSockets.js, every batch durable in LMDB before it is relayed. */
+/** Runs our side of the relay comparison: rooms on uWebSockets.js. Every batch is durable in LMDB before it is relayed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as encoding from "lib0/encoding";
 import { defaultLimits } from "../api/limits.ts";
 import type { AuthoredUpdate, UpdateLog } from "../realtime/ports.ts";
-import { type Connection, createRooms } from "../realtime/rooms.ts";
+import { type Connection, createRooms } from "../realtime/room/rooms.ts";
 import { startUwsHost } from "../server/edge/host/uws.ts";
 import { createLmdbStorage } from "../server/platform/storage/lmdb/lmdbStorage.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "bench-rooms-"));
 const storage = await createLmdbStorage({ directory, diskReserveMiB: 0, recordTypes: [], onDiskError: (error) => console.error(error) });
 
-/** The log alone, without an article's record and checkpoint row around it. */
+/** Writes only the log, without the article's record and checkpoint row. */
 const updateLog: UpdateLog = {
   load: async () => ({ revision: 0, tail: [] }),
   tail: (articleId) => storage.log.tail(articleId.length % 64, `document/${articleId}`),

@@ -1,8 +1,9 @@
 /**
- * What a page of topics costs among 100 and among 100,000, as a ratio, for each filter and order. `npm run bench:topics`.
+ * Measures the cost of a page of topics among 100 and among 100,000 topics, as a ratio, for each filter and order.
+ * Run it with `npm run bench:topics`.
  *
- * Both sets lie in one embedded store and are asked in turn, through the service that the handlers call, so that a
- * noisy machine shows in both. The cost is the median of the rounds.
+ * Both sets are in one embedded store. They are read alternately through the service that the handlers call, so that
+ * load on the machine affects both. The cost is the median of the rounds.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +30,7 @@ for (const count of sizes) {
   sets.set(count, { workspaceId, contentProjectId });
 }
 
-/** Milliseconds of one page. */
+/** Returns the milliseconds that one page takes. */
 async function page(count: number, filter: object, inProject: boolean): Promise<number> {
   const set = sets.get(count);
   if (set === undefined) throw new Error(`there are no ${count} topics`);

@@ -1,4 +1,4 @@
-/** tRPC's own standalone adapter doing the same: key, scope and role in a middleware, zod for input and output. */
+/** Runs tRPC's standalone adapter with the same work: key, scope and role in a middleware, zod for input and output. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { z } from "zod";

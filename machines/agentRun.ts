@@ -112,7 +112,7 @@ export const agentRunMachine = setup({
       const { note } = currentApproval(context) as RunApproval;
       const step = currentStep(context);
       const { nextApprovalId } = nextIdsOf(event);
-      if (nextApprovalId === undefined) throw new Error(`${event.type} brings no id for the next approval of ${step.name}`);
+      if (nextApprovalId === undefined) throw new Error(`${event.type} carries no id for the next approval, of step ${step.name}`);
       return {
         steps: changeStep(context, {
           status: "pending",

@@ -207,7 +207,7 @@ export function nextIdsOf(event: RunEvent): NextIds {
 export type StepEnd = RunEventOf<"step.completed" | "step.skipped" | "step.failed" | "execute.exhausted">;
 export function currentStep(context: Pick<RunContext, "steps" | "at">): RunStepContext {
   const step = context.steps[context.at];
-  if (step === undefined) throw new Error(`a run has no step ${context.at}`);
+  if (step === undefined) throw new Error(`the run has no step at index ${context.at}`);
   return step;
 }
 

@@ -28,7 +28,7 @@ export function toRetried(context: RunContext, event: Retry): Partial<RunContext
   const successors = context.steps.slice(at).flatMap((step) => {
     if (!asksAnew(context, step)) return [];
     const approvalId = event.approvalIds[step.name];
-    if (approvalId === undefined) throw new Error(`run.retry brings no id for the next approval of ${step.name}`);
+    if (approvalId === undefined) throw new Error(`run.retry carries no id for the next approval, of step ${step.name}`);
     return [toApproval(approvalId, step, event.nowMs)];
   });
   const left = ({ name }: RunStepContext) => (event.keepsTextOf?.includes(name) === true ? { writers: [], base: undefined } : {});

@@ -17,7 +17,7 @@ interface Stored {
 
 const machineOf = (scheduleMs: readonly number[]) => createDeliveryMachine({ scheduleMs, maxRetryAfterMs: 24 * hour, keepMs });
 
-/** The events in order, each taken by a snapshot restored from what would be stored. */
+/** Sends the events in order. Before each event, the snapshot is restored from its stored form. */
 function run(machine: ReturnType<typeof machineOf>, ...steps: readonly DeliveryEvent[]) {
   let [snapshot, actions] = initialTransition(machine, input);
   for (const event of steps) {

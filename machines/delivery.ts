@@ -147,7 +147,7 @@ export function createDeliveryMachine(rules: DeliveryRules) {
     initial: firstWaitMs > 0 ? "waiting" : "queued",
     states: {
       queued: {
-        description: "The first attempt is about to be made.",
+        description: "The first attempt is due.",
         entry: { type: "deliver", params: null },
         on: {
           "attempt.delivered": { target: "delivered", actions: "keepAttempt" },
@@ -159,7 +159,7 @@ export function createDeliveryMachine(rules: DeliveryRules) {
         },
       },
       waiting: {
-        description: "The last attempt failed; the next one has its time.",
+        description: "The last attempt failed; the next attempt is scheduled.",
         entry: {
           type: "timer",
           params: ({ context }) => ({ name: "retry", atMs: context.nextAttemptAtMs ?? 0, event: { type: "retry.due" } }),
@@ -167,7 +167,7 @@ export function createDeliveryMachine(rules: DeliveryRules) {
         on: { "retry.due": "sending" },
       },
       sending: {
-        description: "A further attempt is about to be made.",
+        description: "A retry is due.",
         entry: { type: "deliver", params: null },
         on: {
           "attempt.delivered": { target: "delivered", actions: "keepAttempt" },

@@ -15,7 +15,7 @@ const delivered: EndpointEvent = { type: "attempt.delivered", nowMs };
 const disable: EndpointEvent = { type: "webhook.disabled", nowMs };
 const enable: EndpointEvent = { type: "webhook.enabled", nowMs };
 
-/** Facts after the events; those the machine does not take change nothing. */
+/** Returns the facts after the events. Events that the machine refuses change nothing. */
 function factsAfter(policy: AutoDisable, ...events: readonly EndpointEvent[]) {
   const machine = createEndpointMachine(policy);
   let [snapshot] = initialTransition(machine, input);

@@ -1,4 +1,4 @@
-/** Waiting for logs to grow, on a log, a bus and a clock of the test's own. */
+/** LogWatch on a log, a bus and a clock that the test controls. */
 import { expect, test } from "vitest";
 import { createManualTime } from "../test/support/manualTime.ts";
 import { createLogWatch } from "./logWatch.ts";
@@ -28,7 +28,7 @@ function createRig() {
     announce: () => {
       for (const listener of listeners) listener();
     },
-    /** Whether a reader at this place is woken, as it turns out. */
+    /** Lets a reader wait at this position. `isWoken` becomes true when the reader is woken. */
     wait(watched: ReturnType<typeof watch.watch>, position: number, signal = never()) {
       const seen = { isWoken: false };
       void watched.beyond(position, signal).then(() => {
@@ -39,7 +39,7 @@ function createRig() {
   });
 }
 
-test("[SE12] who waits is woken by the bus at once, and by a look within a second where the bus was silent", async () => {
+test("[SE12] the bus wakes a waiting reader at once; if the bus is silent, a poll does within a second", async () => {
   const rig = createRig();
   const watched = rig.watch.watch("run/1");
   const one = rig.wait(watched, 0);
@@ -53,11 +53,11 @@ test("[SE12] who waits is woken by the bus at once, and by a look within a secon
   expect(two.isWoken).toBe(false);
   await rig.time.advance(1);
   expect(two.isWoken).toBe(true);
-  // What is known already is not waited for.
+  // A position below the known end resolves at once.
   expect(await rig.watch.watch("run/1").beyond(1, never())).toBeUndefined();
 });
 
-test("[SE12] all readers of a log share one look a second, and only those who are behind are woken", async () => {
+test("[SE12] all readers of a log share one poll per second, and only readers that are behind are woken", async () => {
   const rig = createRig();
   const readers = Array.from({ length: 50 }, (_, at) => rig.wait(rig.watch.watch("run/1"), at < 25 ? 3 : 4));
   rig.tail = 4;
@@ -67,7 +67,7 @@ test("[SE12] all readers of a log share one look a second, and only those who ar
   expect([rig.looks, rig.listeners.size]).toEqual([5, 1]);
 });
 
-test("[SE12] a store that does not answer is asked again, and a word that comes during a look is not lost", async () => {
+test("[SE12] a failed poll is repeated, and an announcement that arrives during a poll is not lost", async () => {
   const rig = createRig();
   const waiting = rig.wait(rig.watch.watch("run/1"), 0);
   rig.isSilent = true;
@@ -86,7 +86,7 @@ test("[SE12] a store that does not answer is asked again, and a word that comes 
   expect(next.isWoken).toBe(true);
 });
 
-test("[SE4] a store that came back with less wakes who is beyond its end, and lets nobody ask and read without pause", async () => {
+test("[SE4] if the store lost entries, readers beyond its end are woken, and no reader polls in a loop", async () => {
   const rig = createRig();
   rig.tail = 9;
   const [ahead, behind] = [rig.watch.watch("run/1"), rig.watch.watch("run/1")];
@@ -94,7 +94,7 @@ test("[SE4] a store that came back with less wakes who is beyond its end, and le
   await rig.time.advance(1000);
   expect(waiting.isWoken).toBe(false);
   rig.tail = 7;
-  // It has read up to 7 and cannot know why there should be more.
+  // This reader has read up to 7, the end of the log, although `known` is still 9.
   await behind.beyond(7, never());
   const paused = rig.wait(behind, 7);
   await rig.time.advance(0);
@@ -106,7 +106,7 @@ test("[SE4] a store that came back with less wakes who is beyond its end, and le
   expect(paused.isWoken).toBe(true);
 });
 
-test("[SE10] a reader that goes stops waiting, and with the last one the log is watched no more", async () => {
+test("[SE10] a reader that leaves stops waiting; after the last one the log is not polled any more", async () => {
   const rig = createRig();
   const [one, two] = [rig.watch.watch("run/1"), rig.watch.watch("run/1")];
   const going = new AbortController();

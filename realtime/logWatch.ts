@@ -34,29 +34,29 @@ interface Hub {
   readonly waiting: Set<{ readonly position: number; readonly wake: () => void }>;
   readonly unsubscribe: () => void;
   cancelPoll: (() => void) | undefined;
-  isLooking: boolean;
-  looksAgain: boolean;
+  isReading: boolean;
+  readsAgain: boolean;
 }
 
 export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWatchOptions): LogWatch {
   const hubs = new Map<string, Hub>();
 
-  async function look(log: string, hub: Hub): Promise<void> {
-    if (hub.isLooking) {
-      hub.looksAgain = true;
+  async function readTail(log: string, hub: Hub): Promise<void> {
+    if (hub.isReading) {
+      hub.readsAgain = true;
       return;
     }
-    hub.isLooking = true;
+    hub.isReading = true;
     try {
       do {
-        hub.looksAgain = false;
+        hub.readsAgain = false;
         hub.known = await tail(log);
         for (const waiter of hub.waiting) if (waiter.position !== hub.known) waiter.wake();
-      } while (hub.looksAgain);
+      } while (hub.readsAgain);
     } catch {
       // The store does not answer now. The next poll tries again, and all waiting readers keep their position until then.
     } finally {
-      hub.isLooking = false;
+      hub.isReading = false;
     }
     poll(log, hub);
   }
@@ -65,7 +65,7 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
     if (hub.waiting.size === 0 || hub.watchers === 0) return;
     hub.cancelPoll ??= clock.after(pollMs, () => {
       hub.cancelPoll = undefined;
-      void look(log, hub);
+      void readTail(log, hub);
     });
   }
 
@@ -76,10 +76,10 @@ export function createLogWatch({ clock, subscribe, tail, pollMs = 1000 }: LogWat
       watchers: 0,
       known: 0,
       waiting: new Set(),
-      unsubscribe: subscribe(log, () => void look(log, hub)),
+      unsubscribe: subscribe(log, () => void readTail(log, hub)),
       cancelPoll: undefined,
-      isLooking: false,
-      looksAgain: false,
+      isReading: false,
+      readsAgain: false,
     };
     hubs.set(log, hub);
     return hub;

@@ -16,12 +16,12 @@ import { toLinkAddress } from "./platform/settings/linkAddress.ts";
 
 export const usage = `Usage: svc-server <command>
 
-  start                    serve, until SIGTERM drains it
+  start                    serve requests until SIGTERM, then drain
   check                    read the settings, open the store and close it again
-  reset-password USERNAME  print a link by which that person sets a new password, once;
-                           the server must be stopped for it, and started for the link
+  reset-password USERNAME  print a one-time link to set a new password for that account;
+                           stop the server first, and start it again to use the link
 
-Settings are read from the environment; the README lists them.
+The settings are read from the environment; the README lists them.
 `;
 
 export interface Checked {
@@ -33,10 +33,10 @@ export interface Checked {
 /** Opens the store, if there is one, and reports its status. Throws the errors of a server start. */
 export async function check(config: Config): Promise<Checked> {
   const weakened = config.deviations.map(({ name }) => name).join(", ");
-  const settings = `settings    good${weakened === "" ? "" : `; they weaken a promise: ${weakened}`}`;
+  const settings = `settings    good${weakened === "" ? "" : `; these settings weaken a promise: ${weakened}`}`;
   if (!hasStore(config)) {
     requireWritable(config.dataDir);
-    return { lines: [settings, `store       none yet; the first start makes it in ${config.dataDir}`], code: exitCodes.done };
+    return { lines: [settings, `store       none yet; the first start creates it in ${config.dataDir}`], code: exitCodes.done };
   }
   deriveSecrets(config.secretKeys ?? [readSecretKeyFile(config.dataDir, true)]);
   let diskError: Error | undefined;
@@ -80,7 +80,10 @@ export async function resetPassword(config: Config, username: string, log: Logge
     return { refusal: `There is no store in ${config.dataDir}. Set DATA_DIR to the server's data directory.`, code: exitCodes.settings };
   }
   if (config.baseUrl === undefined && config.port === 0) {
-    return { refusal: "With PORT=0 the link has no address. Set BASE_URL, or PORT as the server will have it.", code: exitCodes.settings };
+    return {
+      refusal: "PORT is 0, so the port in the link is unknown. Set BASE_URL, or set PORT to the port that the server will use.",
+      code: exitCodes.settings,
+    };
   }
   let diskError: Error | undefined;
   const storage = await openStorage(config, (error) => {
@@ -91,8 +94,8 @@ export async function resetPassword(config: Config, username: string, log: Logge
     const link = await passwords.createLink(username);
     if (link === undefined) return { refusal: `There is no account "${username}" in ${describeStore(config)}.`, code: exitCodes.usage };
     const minutes = Math.round(config.limits["keep.setupLink"] / 60_000);
-    const hint = `Start the server; the link sets the password of ${link.username}, once, within ${minutes} minutes, and ends its sessions.`;
-    const disabled = `The account ${link.username} is disabled: nobody can sign in to it until an operator enables it.`;
+    const hint = `Start the server and open the link. It sets a new password for ${link.username} once, within ${minutes} minutes, and ends the sessions of the account.`;
+    const disabled = `The account ${link.username} is disabled: sign-in is refused until an operator enables it.`;
     return { url: link.url, hints: link.disabled ? [hint, disabled] : [hint] };
   } catch (reason) {
     throw diskError ?? reason;

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
-import { createRooms } from "../realtime/rooms.ts";
+import { createRooms } from "../realtime/room/rooms.ts";
 import type { Config } from "./config.ts";
 import { articleRecordTypes } from "./domain/articles/records.ts";
 import { createArticleService, createDocumentStore } from "./domain/articles/service.ts";
@@ -53,7 +53,6 @@ import { createMemberHandlers } from "./edge/handlers/members.ts";
 import { createPublicLinkHandlers } from "./edge/handlers/publicLinks.ts";
 import { createRunHandlers } from "./edge/handlers/runs.ts";
 import { createTopicHandlers } from "./edge/handlers/topics.ts";
-import { createWebhookHandlers } from "./edge/handlers/webhooks.ts";
 import { createWorkflowHandlers } from "./edge/handlers/workflows.ts";
 import { createWorkspaceHandlers } from "./edge/handlers/workspaces.ts";
 import type { Host, HostApp } from "./edge/host/port.ts";
@@ -137,7 +136,7 @@ export async function startFittingHost(app: HostApp, config: Pick<Config, "host"
     maxFrameBytes: config.limits["frame.bytes"],
     // A whole document must fit into the send buffer of a slow reader in addition to `socket.buffer`.
     maxBufferedBytes: config.limits["socket.buffer"] + config.limits["document.bytes"],
-    onError: (err: unknown) => log.error({ err }, "a connection failed on a bug"),
+    onError: (err: unknown) => log.error({ err }, "connection handler failed with an unexpected error"),
   };
   try {
     const { startUwsHost } = await import("./edge/host/uws.ts");
@@ -146,7 +145,7 @@ export async function startFittingHost(app: HostApp, config: Pick<Config, "host"
     if (reason instanceof CannotListen) throw reason;
     log.warn(
       { reason: (reason as Error).message },
-      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the slower host on node:http serves instead`,
+      `uWebSockets.js has no binary for Node ${process.versions.node} on ${process.platform} ${process.arch}: the server uses the slower node:http host instead`,
     );
     const { startNodeHost } = await import("./edge/host/node.ts");
     return startNodeHost(app, options);
@@ -397,7 +396,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       articles: createArticleHandlers(articleService.articles),
       content: createContentHandlers(articleService),
       commits: createCommitHandlers(articleService),
-      webhooks: createWebhookHandlers({ webhooks }),
+      webhooks,
       publicLinks: createPublicLinkHandlers({ links: publishing.links }),
       topics: createTopicHandlers({ topics: topicService.topics, ...runService }),
       workflows: createWorkflowHandlers(runService),

@@ -62,9 +62,9 @@ describe("errors", () => {
     expect(text).toContain("http with a private address such as http://192.168.1.20:8787");
     for (const [name, value] of Object.entries(wrong)) {
       expect(text).toContain(`  ${name}\n    read     ${JSON.stringify(value)}\n    allowed  `);
-      expect(text).toContain(`    mend     ${name}=`);
+      expect(text).toContain(`    example  ${name}=`);
     }
-    expect(text).toContain("SVC_ADMIN_PASSWORD\n    read     nothing, but SVC_ADMIN_USERNAME is set");
+    expect(text).toContain("SVC_ADMIN_PASSWORD\n    read     not set, but SVC_ADMIN_USERNAME is set");
   });
 
   test("[OP3] the example value in every error message is itself valid", () => {
@@ -103,9 +103,9 @@ describe("errors", () => {
       },
       waitReplicas: 1,
     });
-    expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("SVC_SECRET_KEY\n    read     nothing, but REDIS_URL is set");
+    expect(problemsOf({ REDIS_URL: "redis://localhost" })).toContain("SVC_SECRET_KEY\n    read     not set, but REDIS_URL is set");
     expect(problemsOf({ REDIS_URL: "redis+sentinel://localhost", SVC_SECRET_KEY: key })).toContain("redis+sentinel://host,host/master");
-    expect(problemsOf({ REDIS_WAIT_REPLICAS: "1" })).toContain("REDIS_URL\n    read     nothing, but REDIS_WAIT_REPLICAS is set");
+    expect(problemsOf({ REDIS_WAIT_REPLICAS: "1" })).toContain("REDIS_URL\n    read     not set, but REDIS_WAIT_REPLICAS is set");
   });
 
   test("[OP3] a model requires an address and a name; its key is optional and never shown", () => {
@@ -129,7 +129,7 @@ describe("errors", () => {
 
   test("[OP3] an unknown SVC_ name causes a warning, except the names that clients use", () => {
     const result = readConfig({ SVC_ADMIN_USER: "x", SVC_API_KEY: "x", SVC_BASE_URL: "x", OTHER: "x" });
-    expect(result.warnings).toEqual(["SVC_ADMIN_USER is no setting of this server and was ignored"]);
+    expect(result.warnings).toEqual(["SVC_ADMIN_USER is not a setting of this server; it was ignored"]);
     expect(result.ok).toBe(true);
   });
 });
@@ -195,7 +195,7 @@ describe("values", () => {
 
   test("[OP35] a public listening address requires a BASE_URL", () => {
     for (const host of ["8.8.8.8", "192.0.2.2", "240.0.0.1", "2001:db8::1", "::ffff:8.8.8.8"]) {
-      expect(problemsOf({ HOST: host })).toContain(`nothing, but HOST is ${host}, which is neither a private nor a loopback address`);
+      expect(problemsOf({ HOST: host })).toContain(`not set, but HOST is ${host}, which is neither a private nor a loopback address`);
       expect(problemsOf({ BASE_URL: `http://${host.includes(":") ? `[${host}]` : host}:8787` })).toContain("BASE_URL");
     }
     for (const host of ["0.0.0.0", "::", "127.0.0.1", "10.0.0.5", "fd00::5"]) expect(read({ HOST: host }).host).toBe(host);
@@ -251,7 +251,9 @@ describe("limits", () => {
   });
 
   test("[OP5] an unknown field, a wrong type or a contradiction stops the start with a message", () => {
-    expect(problemsOf({ LIMITS: `{"rate.write":"off"}` })).toContain(`"rate.write" is no limit; there are rate.default, rate.writes`);
+    expect(problemsOf({ LIMITS: `{"rate.write":"off"}` })).toContain(
+      `unknown field "rate.write"; known fields are rate.default, rate.writes`,
+    );
     expect(problemsOf({ LIMITS: `{"body.json":"off"}` })).toContain("body.json: must be a whole number");
     expect(problemsOf({ LIMITS: `{"rate.auth":5}` })).toContain(`rate.auth: must be "off" or {"count"`);
     expect(problemsOf({ LIMITS: `{"list.limitDefault":500}` })).toContain("list.limitDefault (500) may not be above list.limitMax (100)");

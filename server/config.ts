@@ -90,7 +90,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 export function formatProblems(problems: readonly ConfigProblem[]): string {
   const paragraphs = problems.map(
     ({ name, read: was, allowed, example }) =>
-      `  ${name}\n    read     ${was}\n    allowed  ${allowed.replaceAll("\n", "\n             ")}\n    mend     ${name}=${example}`,
+      `  ${name}\n    read     ${was}\n    allowed  ${allowed.replaceAll("\n", "\n             ")}\n    example  ${name}=${example}`,
   );
   const count = problems.length === 1 ? "One setting is" : `${problems.length} settings are`;
   return `${count} wrong; nothing was started.\n\n${paragraphs.join("\n\n")}\n`;
@@ -111,17 +111,17 @@ function acrossSettings(
   const isSet = (name: string): boolean => (environment[name] ?? "").trim() !== "";
   if (isSet("REDIS_URL") && !isSet("SVC_SECRET_KEY")) {
     const { allowed, example } = settings.SVC_SECRET_KEY;
-    problems.push({ name: "SVC_SECRET_KEY", read: "nothing, but REDIS_URL is set: all nodes must have the same key", allowed, example });
+    problems.push({ name: "SVC_SECRET_KEY", read: "not set, but REDIS_URL is set: all nodes need the same key", allowed, example });
   }
   if (isSet("REDIS_WAIT_REPLICAS") && !isSet("REDIS_URL") && values.REDIS_WAIT_REPLICAS !== 0) {
     const { allowed, example } = settings.REDIS_URL;
-    problems.push({ name: "REDIS_URL", read: "nothing, but REDIS_WAIT_REPLICAS is set", allowed, example });
+    problems.push({ name: "REDIS_URL", read: "not set, but REDIS_WAIT_REPLICAS is set", allowed, example });
   }
   if (isPublicAddress(values.HOST) && !isSet("BASE_URL")) {
     const { allowed, example } = settings.BASE_URL;
     problems.push({
       name: "BASE_URL",
-      read: `nothing, but HOST is ${values.HOST}, which is neither a private nor a loopback address`,
+      read: `not set, but HOST is ${values.HOST}, which is neither a private nor a loopback address`,
       allowed,
       example,
     });
@@ -129,7 +129,7 @@ function acrossSettings(
   if (isSet("SVC_ADMIN_USERNAME") !== isSet("SVC_ADMIN_PASSWORD")) {
     const [missing, given] = isSet("SVC_ADMIN_USERNAME") ? (["PASSWORD", "USERNAME"] as const) : (["USERNAME", "PASSWORD"] as const);
     const { allowed, example } = settings[`SVC_ADMIN_${missing}`];
-    problems.push({ name: `SVC_ADMIN_${missing}`, read: `nothing, but SVC_ADMIN_${given} is set`, allowed, example });
+    problems.push({ name: `SVC_ADMIN_${missing}`, read: `not set, but SVC_ADMIN_${given} is set`, allowed, example });
   }
   for (const [missing, given] of [
     ["MODEL_BASE_URL", "MODEL_NAME"],
@@ -139,7 +139,7 @@ function acrossSettings(
     const isKnown = problems.some(({ name }) => name === missing);
     if (isSet(missing) || !isSet(given) || isKnown) continue;
     const { allowed, example } = settings[missing];
-    problems.push({ name: missing, read: `nothing, but ${given} is set`, allowed, example });
+    problems.push({ name: missing, read: `not set, but ${given} is set`, allowed, example });
   }
   const { CHECKPOINT_QUIET_MS: quietMs, CHECKPOINT_MAX_MS: maxMs } = values;
   if (!broken.has("CHECKPOINT_QUIET_MS") && !broken.has("CHECKPOINT_MAX_MS") && quietMs > maxMs) {
@@ -163,7 +163,7 @@ function unknownNames(environment: Readonly<Record<string, string | undefined>>)
   return Object.keys(environment)
     .filter((name) => name.startsWith("SVC_") && !(name in settings) && !namesOfClients.includes(name))
     .sort()
-    .map((name) => `${name} is no setting of this server and was ignored`);
+    .map((name) => `${name} is not a setting of this server; it was ignored`);
 }
 
 function toConfig(values: SettingValues): Config {

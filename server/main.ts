@@ -35,7 +35,7 @@ function say(text: string): void {
 function fail(reason: unknown, known?: ExitCode): never {
   const { message, ...ending } = toEnding(reason);
   const code = known ?? ending.code;
-  current?.log.fatal({ err: reason, exitCode: code }, "the server ends");
+  current?.log.fatal({ err: reason, exitCode: code }, "server ended with an error");
   say(`svc-server: ${maskSecrets(message)}`);
   return end(code);
 }
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
 
   // A failed LMDB commit leaves rejections that no caller can handle. Its writer has already rejected the affected writes.
   process.on("unhandledRejection", (reason) => {
-    if (isRejectionOfStore(reason)) log.error({ err: reason }, "the store could not write");
+    if (isRejectionOfStore(reason)) log.error({ err: reason }, "write to the store failed");
     else fail(reason);
   });
   process.on("uncaughtException", (error) => fail(error));
@@ -67,7 +67,7 @@ async function start(): Promise<void> {
     if (server === undefined || (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > impatientMs)) end(exitCodes.done);
     if (stoppingSinceMs !== undefined) return;
     stoppingSinceMs = performance.now();
-    setTimeout(() => fail(new Error("the drain did not come to its end")), config.shutdownMs + graceMs).unref();
+    setTimeout(() => fail(new Error("the drain did not finish in time")), config.shutdownMs + graceMs).unref();
     await server.drain();
     end(exitCodes.done);
   };
@@ -107,7 +107,7 @@ async function reset(username: string | undefined): Promise<never> {
 async function run(command: string | undefined, rest: readonly string[]): Promise<void> {
   const tooMuch = rest.slice(command === "reset-password" ? 1 : 0);
   if (tooMuch.length > 0) {
-    say(`svc-server: "${tooMuch.join(" ")}" is too much.\n\n${usage}`);
+    say(`svc-server: unexpected argument "${tooMuch.join(" ")}".\n\n${usage}`);
     end(exitCodes.usage);
   }
   if (command === "start") return start();
@@ -120,7 +120,7 @@ async function run(command: string | undefined, rest: readonly string[]): Promis
   if (command === "--version" || command === "-v") process.stdout.write(`${packageJson.version}\n`);
   else if (command === "--help" || command === "-h") process.stdout.write(usage);
   else {
-    say(command === undefined ? usage : `svc-server: there is no command "${command}".\n\n${usage}`);
+    say(command === undefined ? usage : `svc-server: unknown command "${command}".\n\n${usage}`);
     end(exitCodes.usage);
   }
 }

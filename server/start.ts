@@ -37,7 +37,7 @@ export interface StartOptions {
 
 /** Logs whether `SVC_ADMIN_USERNAME` and `SVC_ADMIN_PASSWORD` created the first account or were ignored. */
 function logFirstAccount(prepared: Prepared, log: Logger): void {
-  if (prepared.kind === "made") log.info({ username: prepared.username }, "made the first account");
+  if (prepared.kind === "made") log.info({ username: prepared.username }, "first account created");
   if (prepared.kind !== "ignored") return;
   const { username, isKnown } = prepared;
   const ignored = "SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD were ignored because this store already has accounts";
@@ -67,7 +67,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const storage = await openStorage(config, onDiskError);
     opened.push(() => storage.close());
     const { durable, reason } = await storage.status();
-    if (!durable) log.warn({ reason }, "an acknowledged write may be lost: the store does not keep its promise as it is set up");
+    if (!durable) log.warn({ reason }, "acknowledged writes may be lost: the store is not set up to be durable");
     const metrics = createMetrics();
     service = await composeService({ config, baseUrl, storage, secrets, log, metrics, version, isServing: gate.isServing });
     const prepared = await service.start();

@@ -1,69 +1,57 @@
 import { z } from "zod";
 import { Account, CreateAccountRequest, CreatedAccount, UpdateAccountRequest } from "../schema/account.ts";
-import { nextToken, pageQuery, Username } from "../schema/common.ts";
-import { operation } from "./operation.ts";
+import { pageQuery, Username } from "../schema/common.ts";
+import { resource } from "./resource.ts";
+
+const account = resource({
+  one: "an account",
+  many: "accounts",
+  field: "accounts",
+  path: "/accounts",
+  id: { username: Username.describe("Username of the account.") },
+  schema: Account,
+  read: { credential: "operator" },
+  write: { credential: "operator", rate: "management" },
+});
 
 export const accounts = {
-  create: operation({
-    method: "POST",
-    path: "/accounts",
-    bodies: { "application/json": CreateAccountRequest },
+  create: account.create(CreateAccountRequest, {
     replies: { 201: CreatedAccount },
-    credential: "operator",
-    rate: "management",
+    replyHeaders: {},
     secret: true,
     errors: ["already_exists"],
-    summary: "Make an account; without a password the answer carries a one-time setup link",
+    summary: "Create an account; without a password the answer contains a one-time setup link",
     description:
-      "For operators. The account gets a personal workspace. The service sends no mail: hand the `setupUrl` over yourself; it is shown this once and is valid for one hour.",
+      "Only operators can create accounts. The account gets a personal workspace. The service sends no mail: give the `setupUrl` to the person yourself. It is shown only in this answer and is valid for one hour.",
     example: { username: "bea", displayName: "Bea Lind", email: "bea@example.com" },
   }),
-  list: operation({
-    method: "GET",
-    path: "/accounts",
+  list: account.list({
     query: z.strictObject({
       ...pageQuery,
       q: z
         .string()
         .max(200)
         .meta({
-          description: "Only accounts with words in username, name or e-mail address that start with each of these words.",
+          description: "Only accounts whose username, name or e-mail address has words that start with each of these words.",
           example: "ana",
         })
         .optional(),
-      disabled: z.boolean().describe("Only accounts that are switched off (`true`) or not (`false`).").optional(),
+      disabled: z.boolean().describe("Only disabled accounts (`true`), or only enabled ones (`false`).").optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ accounts: z.array(Account).describe("Accounts, newest first."), nextToken })
-        .meta({ id: "AccountList", description: "A page of accounts." }),
-    },
-    credential: "operator",
     summary: "List accounts",
-    description: "For operators. Newest first.",
+    description: "Only operators can list accounts. The newest account comes first.",
   }),
-  get: operation({
-    method: "GET",
-    path: "/accounts/{username}",
-    params: z.strictObject({ username: Username }),
-    replies: { 200: Account },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
-    credential: "operator",
+  get: account.get({
     summary: "Get an account",
-    description: "The answer has an `ETag`; send it as `If-Match` with a change, so that two operators do not overwrite each other.",
+    description:
+      "Only operators can read accounts. The answer has an `ETag`; send it as `If-Match` with a change, so that two operators do not overwrite each other.",
   }),
-  update: operation({
-    method: "PATCH",
-    path: "/accounts/{username}",
-    params: z.strictObject({ username: Username.describe("Username of the account.") }),
-    bodies: { "application/json": UpdateAccountRequest },
-    replies: { 200: Account },
-    credential: "operator",
-    rate: "management",
-    ifMatch: true,
+  update: account.update(UpdateAccountRequest, {
+    replyHeaders: {},
     errors: ["already_exists"],
     summary: "Change an account; disabling it stops its sessions and keys at once",
-    description: "For operators. Usernames never change, and accounts are disabled, not deleted: what they wrote stays theirs.",
+    description:
+      "Only operators can change accounts. A username never changes, and an account is disabled instead of deleted: its texts keep their author.",
     example: { disabled: true },
   }),
 } as const;

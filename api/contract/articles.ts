@@ -1,113 +1,87 @@
 import { z } from "zod";
 import { Article, CreateArticleRequest, UpdateArticleRequest } from "../schema/article.ts";
-import { nextToken, pageQuery, unixSeconds } from "../schema/common.ts";
+import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { operation } from "./operation.ts";
+import { resource } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
-const resource = { kind: "article", in: "params", name: "articleId" } as const;
-const inTrashToo = { ...resource, deleted: true } as const;
+const byId = { kind: "article", in: "params", name: "articleId" } as const;
+const inTrashToo = { ...byId, deleted: true } as const;
 const replyHeaders = {
-  etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares its second part only, so that typing does not fail a rename.',
+  etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares only its second part, so that edits of the text do not make a rename fail.',
 } as const;
 
+const article = resource({
+  one: "an article",
+  many: "articles",
+  field: "articles",
+  path: "/articles",
+  id: { articleId: ArticleId },
+  schema: Article,
+  read: { credential: "any", scopes: ["articles:read"], resource: byId, role: "read" },
+  write: { credential: "any", scopes: ["articles:write"], resource: byId, role: "write" },
+});
+
 export const articles = {
-  create: operation({
-    method: "POST",
-    path: "/articles",
-    bodies: { "application/json": CreateArticleRequest },
+  create: article.create(CreateArticleRequest, {
     documentText: true,
-    replies: { 201: Article },
     replyHeaders,
-    credential: "any",
-    scopes: ["articles:write"],
     resource: { kind: "workspace", in: "body", name: "workspaceId" },
-    role: "write",
     errors: ["content_too_large", "content_not_accepted"],
     summary: "Create an article, optionally with text for content.md",
     description:
-      "The text is Markdown and is kept byte for byte. Editors join at the socket `/collab/{articleId}`; programs edit with `PATCH /articles/{articleId}/content`.",
+      "The text is Markdown and is stored byte for byte. Editors connect to the socket `/collab/{articleId}`; programs edit with `PATCH /articles/{articleId}/content`.",
     example: {
       workspaceId: "ws_01KAHX0000050123456789ABCD",
       title: "How a draft survives a power cut",
       content: "# How a draft survives\n",
     },
   }),
-  list: operation({
-    method: "GET",
-    path: "/articles",
+  list: article.list({
     query: z.strictObject({
       ...pageQuery,
       workspaceId: WorkspaceId.describe("Workspace whose articles are listed."),
-      topicId: TopicReference.describe("Only the article of this topic, by its id or its short id.").optional(),
+      topicId: TopicReference.describe("Only the article of this topic, given by its id or its short id.").optional(),
       q: z
         .string()
         .max(200)
         .meta({ description: "Only articles whose title has words that start with each of these words.", example: "power cut" })
         .optional(),
-      updatedSince: unixSeconds("Only articles committed or renamed at this time or later.").optional(),
-      deleted: z.boolean().describe("`true` lists the trash instead; `false` by default.").optional(),
+      updatedSince: unixSeconds("Only articles that were committed or renamed at this time or later.").optional(),
+      deleted: z.boolean().describe("`true` lists the articles in the trash instead; `false` by default.").optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ articles: z.array(Article).describe("Articles, newest first."), nextToken })
-        .meta({ id: "ArticleList", description: "A page of articles." }),
-    },
-    credential: "any",
-    scopes: ["articles:read"],
     resource: { kind: "workspace", in: "query", name: "workspaceId" },
-    role: "read",
     summary: "List the articles of a workspace, newest first",
-    description: "By time of creation. Without those in the trash, unless `deleted` asks for them.",
+    description: "Sorted by the time of creation. Articles in the trash are listed only with `deleted`.",
   }),
-  get: operation({
-    method: "GET",
-    path: "/articles/{articleId}",
-    params,
-    replies: { 200: Article },
+  get: article.get({
     replyHeaders,
-    credential: "any",
-    scopes: ["articles:read"],
     resource: inTrashToo,
-    role: "read",
     summary: "Get an article",
     description:
-      "Everything but the text, also while the article is in the trash. `contentHash`, `files` and `wordCount` are those of the last commit; `revision` is live.",
+      "The article without its text, also while the article is in the trash. `contentHash`, `files` and `wordCount` are those of the last commit; `revision` is that of the live document.",
   }),
-  update: operation({
-    method: "PATCH",
-    path: "/articles/{articleId}",
-    params,
-    bodies: { "application/json": UpdateArticleRequest },
-    replies: { 200: Article },
+  update: article.update(UpdateArticleRequest, {
     replyHeaders,
-    credential: "any",
-    scopes: ["articles:write"],
-    resource,
-    role: "write",
-    ifMatch: true,
     summary: "Rename an article or change its slug",
-    description: "What is left out stays. With `If-Match` it is refused (412) when the record has changed since.",
+    description:
+      "Fields that are left out do not change. With `If-Match`, the request is refused (412) if the record has changed since the tag was read.",
     example: { title: "How a draft survives anything" },
   }),
-  delete: operation({
-    method: "DELETE",
-    path: "/articles/{articleId}",
-    params,
+  delete: article.delete({
     query: z.strictObject({
-      permanent: z.boolean().describe("`true` deletes the article for good, for administrators only; `false` by default.").optional(),
+      permanent: z
+        .boolean()
+        .describe("`true` deletes the article permanently, which only administrators may do; `false` by default.")
+        .optional(),
     }),
-    replies: { 204: null },
-    credential: "any",
-    scopes: ["articles:write"],
     resource: inTrashToo,
-    role: "write",
-    ifMatch: true,
     errors: ["insufficient_role"],
-    summary: "Move an article to the trash, or (an administrator, `permanent`) delete it for good",
+    summary: "Move an article to the trash, or delete it permanently (`permanent`, administrators only)",
     description:
-      "In the trash an article is not public, its editors are disconnected (close code 4409) and its active run is cancelled. After 30 days it is deleted for good.",
+      "An article in the trash is not public, its editors are disconnected (close code 4409) and its active run is cancelled. After 30 days it is deleted permanently.",
   }),
   undelete: operation({
     method: "POST",
@@ -120,7 +94,7 @@ export const articles = {
     resource: inTrashToo,
     role: "write",
     errors: ["invalid_transition"],
-    summary: "Take an article out of the trash",
-    description: "The article is as it was, but not public: publish it again where that is wanted.",
+    summary: "Restore an article from the trash",
+    description: "The article returns with its text and its commits, but it is not public. Publish it again if needed.",
   }),
 } as const;

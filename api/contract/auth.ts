@@ -24,7 +24,7 @@ export const auth = {
     errors: ["unauthenticated"],
     summary: "Sign in with a password, or exchange a refresh token for a new pair of tokens",
     description:
-      "The access token is valid for 15 minutes, the refresh token for 30 days. Each refresh replaces the refresh token. A replaced one is accepted for 30 seconds after its first use and answers with the same successor; later use ends the session. Sign-ins with a password are limited for each address to 20 at once, then ten a minute.",
+      "The access token is valid for 15 minutes, the refresh token for 30 days. Each refresh replaces the refresh token. A replaced token is accepted for 30 seconds after its first use and gets the same new tokens; later use ends the session. Sign-ins with a password are limited for each client address to a burst of 20, then ten a minute.",
     example: { grantType: "password", username: "ana", password: "correct horse battery" },
   }),
   setup: operation({
@@ -32,11 +32,13 @@ export const auth = {
     path: "/auth/setup",
     bodies: { "application/json": SetupRequest },
     replies: { 201: Account },
+    // The new user may not read `/accounts`, but can read the own account after signing in.
+    location: "/auth/me",
     credential: "none",
     rate: "auth",
     errors: ["already_exists", "link_expired"],
-    summary: "Use a one-time setup link: make the first account, or set the password of a new one",
-    description: "`token` is the part of the link after `#`. A link works once, for one hour.",
+    summary: "Use a one-time setup link: create the first account, or set the password of a new one",
+    description: "`token` is the part of the link after `#`. A link works once and is valid for one hour.",
     example: { token: "eyJ2IjoxfQ", password: "correct horse battery" },
   }),
   logout: operation({
@@ -45,7 +47,7 @@ export const auth = {
     replies: { 204: null },
     credential: "session",
     summary: "End this session",
-    description: "Its access and refresh tokens stop working at once.",
+    description: "The access and refresh tokens of the session stop working at once.",
   }),
   streamTicket: operation({
     method: "POST",
@@ -53,9 +55,9 @@ export const auth = {
     bodies: { "application/json": StreamTicketRequest },
     replies: { 201: StreamTicket },
     credential: "any",
-    summary: "Make a short-lived ticket that opens one resource's sockets and streams from a browser",
+    summary: "Create a short-lived ticket that opens the sockets and streams of one resource in a browser",
     description:
-      "Browsers cannot send headers with a socket or an EventSource: the ticket goes into the URL as `?ticket=`. It is valid for one hour, opens that resource and nothing else, may be used again until it expires, and ends with the credential that made it. The caller needs the read scope of the resource.",
+      "Browsers cannot send headers with a WebSocket or an EventSource, so the ticket is sent in the URL as `?ticket=`. It is valid for one hour, opens only that resource, and can be used again until it expires. It ends with the credential that created it. The caller needs the read scope of the resource.",
     example: { resource: "article:art_01KAHX0000050123456789ABCD" },
   }),
   me: operation({
@@ -64,7 +66,7 @@ export const auth = {
     replies: { 200: Me },
     credential: "any",
     summary: "Get the account and credential of this request",
-    description: "The account, the kind of credential and, for an API key, its scopes.",
+    description: "The answer names the account, the kind of credential and, for an API key, its scopes.",
   }),
   updateMe: operation({
     method: "PATCH",
@@ -75,7 +77,7 @@ export const auth = {
     rate: "management",
     errors: ["unauthenticated", "already_exists"],
     summary: "Change your own name, e-mail address or password",
-    description: "A new password needs `currentPassword` and ends all other sessions.",
+    description: "A new password needs `currentPassword` and ends all other sessions of the account.",
     example: { displayName: "Ana R." },
   }),
 } as const;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { ArticleDiff, ArticleFile, Commit, CommitKind, CreateCommitRequest, DiffFormat, RevisionOrLive } from "../schema/article.ts";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ArticleId, CommitId } from "../schema/id.ts";
 import { operation } from "./operation.ts";
+import { etag, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -19,9 +20,9 @@ export const commits = {
     scopes: ["articles:write"],
     resource,
     role: "write",
-    summary: "Commit the live document; 200 with the last commit when nothing changed since",
+    summary: "Commit the live document; answers 200 with the last commit if nothing has changed",
     description:
-      "When no file has changed since the last commit, no commit is made and no webhook fires: `name`, if given, becomes the name of the last commit, whatever its kind and instead of a name it already has; `message` and `kind` are not used. A commit is kept for ever and sends `article.updated` to webhooks. Without one, a checkpoint is made by itself after a pause in the typing. `Location` of a 201 is the commit.",
+      "If no file has changed since the last commit, no commit is made and no webhook is called. In that case `name`, if given, becomes the name of the last commit and replaces the name that it had; `message` and `kind` are ignored. A commit is kept permanently and sends `article.updated` to webhooks. The server also makes a checkpoint after a pause in the edits. A 201 has the address of the commit in `Location`.",
     example: { message: "Rewrite the introduction" },
   }),
   list: operation({
@@ -30,43 +31,39 @@ export const commits = {
     params,
     query: z.strictObject({
       ...pageQuery,
-      author: z.string().max(100).meta({ description: "Only commits with text of this account.", example: "ana" }).optional(),
+      author: z.string().max(100).meta({ description: "Only commits that contain text by this account.", example: "ana" }).optional(),
       kind: CommitKind.describe("Only commits of this kind.").optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ commits: z.array(Commit).describe("Commits, newest first."), nextToken })
-        .meta({ id: "CommitList", description: "A page of commits." }),
-    },
+    replies: { 200: pageOf("commits", Commit, { id: "CommitList", description: "A page of commits.", items: "Commits, newest first." }) },
     credential: "any",
     scopes: ["articles:read"],
     resource,
     role: "read",
     summary: "List the commits of an article, newest first",
-    description: "Commits and checkpoints, with who wrote what changed.",
+    description: "The list contains commits and checkpoints, each with its authors and the size of their changes.",
   }),
   get: operation({
     method: "GET",
     path: "/articles/{articleId}/commits/{commitId}",
     params: z.strictObject({ articleId: ArticleId, commitId: CommitId }),
     replies: { 200: Commit },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     credential: "any",
     scopes: ["articles:read"],
     resource,
     role: "read",
     summary: "Get a commit",
-    description: "Its message, authors, and the lines each file gained and lost.",
+    description: "The answer has the message, the authors, and the number of lines added and removed in each file.",
   }),
   diff: operation({
     method: "GET",
     path: "/articles/{articleId}/diff",
     params,
     query: z.strictObject({
-      from: RevisionOrLive.describe("Older revision, or `live`."),
-      to: RevisionOrLive.describe("Newer revision, or `live` for the text as it is now."),
+      from: RevisionOrLive.describe("Older revision, or `live` for the current text."),
+      to: RevisionOrLive.describe("Newer revision, or `live` for the current text."),
       file: ArticleFile.describe("File to compare; `content.md` by default.").optional(),
-      format: DiffFormat.describe("How hunks are told; `unified` by default.").optional(),
+      format: DiffFormat.describe("Format of the hunks; `unified` by default.").optional(),
     }),
     replies: { 200: ArticleDiff },
     credential: "any",
@@ -74,7 +71,8 @@ export const commits = {
     resource,
     role: "read",
     errors: ["revision_gone"],
-    summary: "Compare a file at two revisions (kept or committed ones) or with the live text",
-    description: "Committed revisions are kept for ever, others for 24 hours; one that is gone answers 410.",
+    summary: "Compare a file at two revisions, or a revision with the live text",
+    description:
+      "Both revisions must be available: committed revisions are kept permanently, other revisions for 24 hours. A revision that is no longer kept answers 410.",
   }),
 } as const;

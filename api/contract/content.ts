@@ -21,7 +21,10 @@ export const content = {
       revision: z
         .int()
         .min(0)
-        .meta({ description: "Revision to read, a kept or committed one; the newest by default.", example: 42 })
+        .meta({
+          description: "Revision to read; the newest by default. The revision must be committed, or at most 24 hours old.",
+          example: 42,
+        })
         .optional(),
     }),
     replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
@@ -31,9 +34,9 @@ export const content = {
     resource,
     role: "read",
     errors: ["revision_gone", "not_acceptable"],
-    summary: "Read a file of the article as Markdown, JSON or (whole document) a Yjs update",
+    summary: "Read a file of the article as Markdown or JSON, or the whole document as a Yjs update",
     description:
-      "`Accept` decides: `application/json` (default), `text/markdown` for the bytes of the file, `application/octet-stream` for a Yjs update of the whole document. Uncommitted revisions are kept for 24 hours; one that is gone answers 410.",
+      "`Accept` selects the format: `application/json` (default), `text/markdown` for the bytes of the file, `application/octet-stream` for a Yjs update of the whole document. Revisions without a commit are kept for 24 hours; a revision that is no longer kept answers 410.",
   }),
   edit: operation({
     method: "PATCH",
@@ -51,7 +54,7 @@ export const content = {
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "edit_too_complex", "precondition_required"],
     summary: "Edit a file of the live document: replace, append, prepend or patch, merged against baseRevision; or apply a Yjs update",
     description:
-      "Modes `replace`, `append` and `prepend` take `content`, mode `patch` takes `edits`. The edit is merged with what others typed since `baseRevision`, and reaches open editors at once. `replace` without `baseRevision` answers 428. Replacements that do not match are told in `rejected`; if none matches, nothing is changed and the answer is 422. With the body `application/octet-stream` a Yjs update is applied instead, of at most 1 MiB.",
+      "The modes `replace`, `append` and `prepend` take `content`; the mode `patch` takes `edits`. The edit is merged with the changes since `baseRevision` and is sent to open editors at once. `replace` without `baseRevision` answers 428. Replacements whose text is not found are listed in `rejected`; if none is found, nothing changes and the answer is 422. A body of type `application/octet-stream` is applied as a Yjs update of at most 1 MiB.",
     example: { mode: "patch", baseRevision: 42, edits: [{ find: "teh draft", replace: "the draft" }], message: "Fix a typo" },
   }),
   replace: operation({
@@ -70,7 +73,7 @@ export const content = {
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "edit_too_complex", "precondition_required"],
     summary: "Replace a file of the live document, merged against baseRevision",
     description:
-      "The same as an edit with mode `replace`: what others typed since `baseRevision` is kept. Without `baseRevision` it answers 428.",
+      "The same as an edit with mode `replace`: changes by others since `baseRevision` are kept. Without `baseRevision` the answer is 428.",
     example: { baseRevision: 42, content: "# How a draft survives\n\nIt is written to disk first.\n" },
   }),
 } as const;

@@ -50,17 +50,17 @@ export const contract: AppContract = {
 
 /** Descriptions of the resources, for the OpenAPI document. */
 export const resourceDescriptions: { readonly [Resource in keyof AppContract]: string } = {
-  auth: "Sign in and out, and look at one's own credential.",
+  auth: "Sign in and out, and read the credential of the request.",
   accounts: "Accounts of people, managed by operators.",
-  keys: "API keys, with which programs sign in.",
-  workspaces: "Workspaces: people, articles, topics and webhooks that belong together.",
-  members: "Who can open a workspace, and what they may do.",
-  articles: "Articles: Markdown documents that people and programs write at once.",
-  content: "The text of an article: read it, and edit it while others type.",
-  commits: "Kept revisions of an article, and what differs between two of them.",
+  keys: "API keys, the credentials of programs.",
+  workspaces: "Workspaces: each groups people, articles, topics and webhooks.",
+  members: "Members and invited collaborators of a workspace, with their rights.",
+  articles: "Articles: Markdown documents that people and programs edit at the same time.",
+  content: "The text of an article: read it, and edit it while others edit it too.",
+  commits: "Commits: kept revisions of an article, and the differences between two revisions.",
   publicLinks: "Public pages of articles, Live or as a Snapshot.",
-  webhooks: "Addresses that are told of events, with signed requests.",
-  topics: "Ideas for articles on their way to a draft, with approvals and an audit.",
-  workflows: "What agents can do, as steps.",
-  runs: "Workflows at work: their state, approvals, artifacts and timeline.",
+  webhooks: "Webhooks: addresses that receive signed requests when events occur.",
+  topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",
+  workflows: "Workflows: the steps that agents can execute.",
+  runs: "Runs: executions of workflows, with their state, approvals, artifacts and timeline.",
 };

@@ -1,12 +1,23 @@
 import { z } from "zod";
-import { nextToken, pageQuery, Username } from "../schema/common.ts";
+import { pageQuery, Username } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { AddMemberRequest, UpdateMemberRequest, WorkspaceCollaboratorResponse, WorkspaceMember } from "../schema/workspace.ts";
 import { operation } from "./operation.ts";
+import { inWorkspace, pageOf, resource } from "./resource.ts";
 
 const params = z.strictObject({ workspaceId: WorkspaceId });
-const memberParams = z.strictObject({ workspaceId: WorkspaceId, username: Username.describe("Username of the member.") });
-const resource = { kind: "workspace", in: "params", name: "workspaceId" } as const;
+
+const member = resource({
+  one: "a member",
+  many: "members",
+  field: "members",
+  path: "/workspaces/{workspaceId}/members",
+  params,
+  id: { username: Username.describe("Username of the member.") },
+  schema: WorkspaceMember,
+  read: { credential: "any", scopes: ["workspaces:read"], resource: inWorkspace, role: "read" },
+  write: { credential: "any", scopes: ["workspaces:write"], resource: inWorkspace, role: "admin", rate: "management" },
+});
 
 export const members = {
   list: operation({
@@ -18,73 +29,45 @@ export const members = {
       type: z.enum(["direct", "invited"]).describe("Only members (`direct`), or only invited collaborators (`invited`).").optional(),
     }),
     replies: {
-      200: z
-        .strictObject({ collaborators: z.array(WorkspaceCollaboratorResponse).describe("Members and invited collaborators."), nextToken })
-        .meta({ id: "CollaboratorList", description: "A page of people." }),
+      200: pageOf("collaborators", WorkspaceCollaboratorResponse, {
+        id: "CollaboratorList",
+        description: "A page of people.",
+        items: "Members and invited collaborators.",
+      }),
     },
     credential: "any",
     scopes: ["workspaces:read"],
-    resource,
+    resource: inWorkspace,
     role: "read",
     summary: "List who can open the workspace: members and invited collaborators",
-    description: "Members have a role, invited collaborators a permission.",
+    description: "Members have a role; invited collaborators have a permission.",
   }),
-  add: operation({
-    method: "POST",
-    path: "/workspaces/{workspaceId}/members",
-    params,
-    bodies: { "application/json": AddMemberRequest },
-    replies: { 201: WorkspaceMember },
-    credential: "any",
-    scopes: ["workspaces:write"],
-    resource,
-    role: "admin",
-    rate: "management",
+  add: member.create(AddMemberRequest, {
+    replyHeaders: {},
     errors: ["already_exists"],
     summary: "Add a member",
-    description: "For administrators. The account must exist; it can open the workspace at once.",
+    description: "Only administrators can add members. The account must exist. It can open the workspace at once.",
     example: { username: "bea", role: "member" },
   }),
-  get: operation({
-    method: "GET",
-    path: "/workspaces/{workspaceId}/members/{username}",
-    params: memberParams,
-    replies: { 200: WorkspaceMember },
-    credential: "any",
-    scopes: ["workspaces:read"],
-    resource,
-    role: "read",
+  get: member.get({
+    replyHeaders: {},
     summary: "Get a member",
-    description: "The account's role in the workspace. An account that is no member is 404.",
+    description: "The answer contains the role of the account in the workspace. An account that is not a member answers 404.",
   }),
-  update: operation({
-    method: "PATCH",
-    path: "/workspaces/{workspaceId}/members/{username}",
-    params: memberParams,
-    bodies: { "application/json": UpdateMemberRequest },
-    replies: { 200: WorkspaceMember },
-    credential: "any",
-    scopes: ["workspaces:write"],
-    resource,
-    role: "admin",
-    rate: "management",
+  update: member.update(UpdateMemberRequest, {
+    replyHeaders: {},
+    ifMatch: false,
     errors: ["last_owner"],
     summary: "Change a member's role",
-    description: "For administrators. The owner's role cannot be changed.",
+    description: "Only administrators can change roles. The owner's role cannot be changed.",
     example: { role: "admin" },
   }),
-  remove: operation({
-    method: "DELETE",
-    path: "/workspaces/{workspaceId}/members/{username}",
-    params: memberParams,
-    replies: { 204: null },
-    credential: "any",
-    scopes: ["workspaces:write"],
-    resource,
+  remove: member.delete({
+    ifMatch: false,
     role: "read",
-    rate: "management",
     errors: ["last_owner"],
-    summary: "Remove a member (an administrator, or the member itself); open sockets close within a second",
-    description: "What the member wrote stays, and runs that the member started go on.",
+    summary: "Remove a member; its open sockets close within a second",
+    description:
+      "Administrators can remove any member except the owner, and members can remove themselves. The texts of the member stay, and runs that the member started continue.",
   }),
 } as const;

@@ -72,6 +72,11 @@ export interface OperationSpec {
   readonly replies: { readonly [status: number]: ReplyBody };
   /** Header name → description, for the OpenAPI document. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
+  /**
+   * Path template of the `Location` header. Each name in braces is a path parameter of the request or a field of the
+   * reply.
+   */
+  readonly location?: `/${string}`;
   readonly credential: CredentialNeed;
   readonly scopes?: readonly Scope[];
   readonly resource?: ResourceReference;

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
 import { PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
@@ -14,14 +15,15 @@ export const publicLinks = {
     path: "/articles/{articleId}/public-link",
     params,
     replies: { 200: PublicLink },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     credential: "any",
     scopes: ["publishing:read"],
     resource,
     role: "read",
     errors: ["not_published"],
     summary: "Get the public link of an article",
-    description: "Its address, mode, and the revision that the page shows. 404 `not_published` while the article is not public.",
+    description:
+      "The answer has the address, the mode, and the revision that the page shows. The answer is 404 `not_published` if the article is not public.",
   }),
   put: operation({
     method: "PUT",
@@ -38,7 +40,7 @@ export const publicLinks = {
     errors: ["name_taken"],
     summary: "Make an article public (Live by default), or change its link",
     description:
-      "201 when the article was not public before. A Live page follows every later edit; a Snapshot keeps its text until it is refreshed.",
+      "The answer is 201 if the article was not public before. A Live page follows every later edit; a Snapshot keeps its text until it is refreshed.",
     example: { mode: "live", slug: "how-a-draft-survives" },
   }),
   update: operation({
@@ -53,8 +55,8 @@ export const publicLinks = {
     role: "write",
     ifMatch: true,
     errors: ["not_published", "name_taken"],
-    summary: "Switch Live and Snapshot on the same URL, or change the slug",
-    description: "What is left out stays. An earlier slug redirects to the new one until somebody else takes it.",
+    summary: "Change a public link between Live and Snapshot, or change its slug",
+    description: "Fields that are left out do not change. An earlier slug redirects to the new one until another page takes it.",
     example: { mode: "snapshot" },
   }),
   refreshSnapshot: operation({
@@ -70,7 +72,7 @@ export const publicLinks = {
     role: "write",
     errors: ["not_published", "public_link_wrong_mode", "revision_gone"],
     summary: "Refresh the frozen content of a Snapshot",
-    description: "To the newest text, or to the `revision` named. A Live link is refused with 409 `public_link_wrong_mode`.",
+    description: "The page then shows the newest text, or the given `revision`. A Live link answers 409 `public_link_wrong_mode`.",
     example: { revision: 42 },
   }),
   sync: operation({
@@ -84,7 +86,7 @@ export const publicLinks = {
     role: "write",
     errors: ["not_published", "public_link_wrong_mode"],
     summary: "Retry the synchronization of a Live link",
-    description: "For a link whose `liveSync.status` is `retrying` or `failed`; others are left as they are.",
+    description: "The operation starts a new attempt if `liveSync.status` is `retrying` or `failed`. Otherwise it changes nothing.",
   }),
   delete: operation({
     method: "DELETE",
@@ -98,7 +100,7 @@ export const publicLinks = {
     ifMatch: true,
     errors: ["not_published"],
     summary: "Unpublish",
-    description: "The page answers 410 from then on.",
+    description: "The public page answers 410 from then on.",
   }),
   list: operation({
     method: "GET",
@@ -110,15 +112,17 @@ export const publicLinks = {
       state: PublicLinkState.describe("Only links in this state.").optional(),
     }),
     replies: {
-      200: z
-        .strictObject({ publicLinks: z.array(PublicLink).describe("Public links, newest first."), nextToken })
-        .meta({ id: "PublicLinkList", description: "A page of public links." }),
+      200: pageOf("publicLinks", PublicLink, {
+        id: "PublicLinkList",
+        description: "A page of public links.",
+        items: "Public links, newest first.",
+      }),
     },
     credential: "any",
     scopes: ["publishing:read"],
-    resource: { kind: "workspace", in: "params", name: "workspaceId" },
+    resource: inWorkspace,
     role: "read",
     summary: "List the public links of a workspace",
-    description: "Of all articles that are public, newest first.",
+    description: "The list contains the links of all public articles, newest first.",
   }),
 } as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nextToken, pageQuery } from "../schema/common.ts";
+import { pageQuery } from "../schema/common.ts";
 import { ApprovalId, ArticleId, RunId, WorkspaceId } from "../schema/id.ts";
 import {
   Approval,
@@ -14,6 +14,7 @@ import {
 } from "../schema/run.ts";
 import { AgentEvent } from "../schema/timeline.ts";
 import { type Bytes, bytes, type MediaMap, operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ runId: RunId });
 const read = {
@@ -31,30 +32,27 @@ export const runs = {
     params: z.strictObject({ workspaceId: WorkspaceId }),
     query: z.strictObject({
       ...pageQuery,
-      status: z.array(RunStatus).min(1).max(20).describe("Only runs in one of these states; repeat it for several.").optional(),
-      topicId: TopicReference.describe("Only runs of this topic, by its id or short id.").optional(),
+      status: z.array(RunStatus).min(1).max(20).describe("Only runs in one of these states; repeat the parameter for several.").optional(),
+      topicId: TopicReference.describe("Only runs of this topic, given by its id or its short id.").optional(),
       articleId: ArticleId.describe("Only runs of this article.").optional(),
       workflowId: z.string().max(64).meta({ description: "Only runs of this workflow.", example: "outline" }).optional(),
     }),
-    replies: {
-      200: z
-        .strictObject({ runs: z.array(Run).describe("Runs, newest first."), nextToken })
-        .meta({ id: "RunList", description: "A page of runs." }),
-    },
+    replies: { 200: pageOf("runs", Run, { id: "RunList", description: "A page of runs.", items: "Runs, newest first." }) },
     ...read,
-    resource: { kind: "workspace", in: "params", name: "workspaceId" },
+    resource: inWorkspace,
     summary: "List the runs of a workspace, newest first",
-    description: "Of all topics and articles, also those that ended. Different filters narrow each other.",
+    description:
+      "The list contains runs for all topics and articles, also runs that have ended. Filters of different kinds must all match.",
   }),
   get: operation({
     method: "GET",
     path: "/runs/{runId}",
     params,
     replies: { 200: Run },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     ...read,
     summary: "Get a run",
-    description: "Its state, steps, cost so far, and what it waits for.",
+    description: "The answer has its state, its steps, its cost so far, and the approval that it waits for.",
   }),
   cancel: operation({
     method: "POST",
@@ -66,7 +64,7 @@ export const runs = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Cancel a run",
-    description: "What the run wrote stays in the article; it writes nothing more.",
+    description: "The text that the run has written stays in the article. The run writes nothing more.",
     example: { reason: "Started for the wrong topic." },
   }),
   retry: operation({
@@ -80,9 +78,9 @@ export const runs = {
     scopes: ["workspaces:write", "articles:write"],
     rate: "runs",
     errors: ["invalid_transition", "run_in_progress"],
-    summary: "Go on with a failed or cancelled run; finished steps are not run again",
+    summary: "Retry a failed or cancelled run; finished steps are not executed again",
     description:
-      "Goes on at the step it stopped at, or further back at `fromStep`. Text of the interrupted step is removed first, unless another run has written the article since.",
+      "The run continues at the step where it stopped, or at the earlier step `fromStep`. The text of the interrupted step is removed first, unless another run has changed the article since.",
     example: { fromStep: "outline" },
   }),
   approvals: operation({
@@ -91,13 +89,15 @@ export const runs = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ approvals: z.array(Approval).describe("Approvals, in the order in which they were made."), nextToken })
-        .meta({ id: "ApprovalList", description: "A page of approvals." }),
+      200: pageOf("approvals", Approval, {
+        id: "ApprovalList",
+        description: "A page of approvals.",
+        items: "Approvals, in the order in which they were made.",
+      }),
     },
     ...read,
-    summary: "List the approvals of a run, including those it has not reached yet",
-    description: "In the order in which they were made.",
+    summary: "List the approvals of a run, including approvals of later steps",
+    description: "The approvals are in the order in which they were made.",
   }),
   resolveApproval: operation({
     method: "POST",
@@ -116,10 +116,10 @@ export const runs = {
       "content_too_large",
       "edit_too_complex",
     ],
-    summary: "Decide an approval, also before the run waits for it; edits need articles:write",
+    summary: "Decide an approval, also before the run reaches it; edits need articles:write",
     description:
-      "`approve` goes on, `reject` cancels the run, `request_changes` runs the step again with the note. `edits` are made first and committed with the decision. Each approval is decided once; a later decision answers 409 with the one that was taken.",
-    example: { decision: "request_changes", note: "Two sections say the same; join them." },
+      "`approve` continues the run, `reject` cancels it, and `request_changes` executes the step again with the note. `edits` are applied first and committed with the decision. An approval is decided once; a later decision answers 409 with the decision that was made.",
+    example: { decision: "request_changes", note: "The two sections say the same thing; merge them." },
   }),
   artifacts: operation({
     method: "GET",
@@ -127,14 +127,16 @@ export const runs = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ artifacts: z.array(Artifact).describe("Artifacts, in the order in which they were made."), nextToken })
-        .meta({ id: "ArtifactList", description: "A page of artifacts." }),
+      200: pageOf("artifacts", Artifact, {
+        id: "ArtifactList",
+        description: "A page of artifacts.",
+        items: "Artifacts, in the order in which they were made.",
+      }),
     },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
-    summary: "List what the steps of a run made",
-    description: "In the order in which they were made, without their bytes.",
+    summary: "List the artifacts of a run",
+    description: "The artifacts are in the order in which they were made, without their bytes.",
   }),
   artifact: operation({
     method: "GET",
@@ -144,7 +146,7 @@ export const runs = {
       artifactKey: z
         .string()
         .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
-        .meta({ description: "Key of the artifact, from the list of artifacts.", example: "outline-1" }),
+        .meta({ description: "Key of the artifact, as in the list of artifacts.", example: "outline-1" }),
     }),
     replies: {
       200: {
@@ -159,9 +161,9 @@ export const runs = {
     ...read,
     scopes: ["workspaces:read", "articles:read"],
     errors: ["not_acceptable"],
-    summary: "Get an artifact: its bytes, in its own media type",
+    summary: "Get the bytes of an artifact in its own media type",
     description:
-      "An artifact has its own media type (`contentType`) and `application/octet-stream`, both for the same bytes; any other is 406. `Accept: application/vnd.svc.artifact+json` gives its metadata, as the list does. Artifacts never change.",
+      "The artifact is available as its own media type (`contentType`) and as `application/octet-stream`, both with the same bytes; other types answer 406. `Accept: application/vnd.svc.artifact+json` answers the metadata that the list has. Artifacts never change.",
   }),
   events: operation({
     method: "GET",
@@ -169,7 +171,7 @@ export const runs = {
     params,
     query: z.strictObject({
       limit: pageQuery.limit,
-      afterSeq: z.int().min(0).meta({ description: "Only events after this `seq`; from the first by default.", example: 0 }).optional(),
+      afterSeq: z.int().min(0).meta({ description: "Only events after this `seq`; all events by default.", example: 0 }).optional(),
     }),
     replies: {
       200: z
@@ -177,11 +179,11 @@ export const runs = {
           events: z.array(AgentEvent).describe("Events, oldest first."),
           lastSeq: z.int().min(0).meta({ description: "`seq` of the newest event of the run.", example: 12 }),
         })
-        .meta({ id: "RunEvents", description: "A stretch of a run's timeline." }),
+        .meta({ id: "RunEvents", description: "A page of the run's timeline." }),
     },
     ...read,
     summary: "List the timeline events of a run, oldest first",
     description:
-      "`seq` counts from 1 without a gap. Repeat the request with `afterSeq` of the last event until that is `lastSeq`. Events are kept for 30 days.",
+      "`seq` starts at 1 and has no gaps. To read on, repeat the request with the `seq` of the last event as `afterSeq`, until that is `lastSeq`. Events are kept for 30 days.",
   }),
 } as const;

@@ -8,12 +8,15 @@ import { type StreamContract, stream } from "./operation.ts";
 const resume = {
   from: z
     .enum(["start", "now"])
-    .describe("Where to begin without a resume token: at the oldest event that is kept, or with the next one.")
+    .describe("Where the stream begins if there is no resume token: at the oldest kept event, or at the next one.")
     .optional(),
   lastEventId: z
     .string()
     .max(128)
-    .meta({ description: "Resume token: `id` of the last event that was read. The header `Last-Event-ID` says the same.", example: "1042" })
+    .meta({
+      description: "Resume token: the `id` of the last event that was read. The header `Last-Event-ID` has the same meaning.",
+      example: "1042",
+    })
     .optional(),
 } as const;
 
@@ -29,7 +32,7 @@ export const streams = {
       role: "read",
       summary: "Follow the timeline of a run until it ends",
       description:
-        "The `id` of each event is `<runId>:<seq>`, where `seq` counts from 1 without a gap. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins at the start of the run; with `from=now` it begins with the next event. If the events asked for are no longer kept, it begins with `stream.reset` and a snapshot. After the last event of a finished run comes `stream.end`; a resume after that answers 204. Where no header can be sent, use a ticket of `POST /auth/stream-ticket` for `run:<runId>`.",
+        "The `id` of each event is `<runId>:<seq>`, where `seq` starts at 1 and has no gaps. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins at the start of the run; with `from=now` it begins with the next event. If the requested events are no longer kept, it begins with `stream.reset` and a snapshot. After the last event of a finished run the stream sends `stream.end`; a resume after that answers 204. A client that cannot send headers uses a ticket of `POST /auth/stream-ticket` for `run:<runId>`.",
     }),
   },
   workspaces: {
@@ -40,7 +43,12 @@ export const streams = {
         ...resume,
         runId: RunId.describe("Only events of this run.").optional(),
         topicId: TopicReference.describe("Only events of runs of this topic.").optional(),
-        event: z.array(AgentEventNameSchema).min(1).max(20).describe("Only events of these names; repeat it for several.").optional(),
+        event: z
+          .array(AgentEventNameSchema)
+          .min(1)
+          .max(20)
+          .describe("Only events with these names; repeat the parameter for several.")
+          .optional(),
       }),
       event: AgentEvent,
       scopes: ["workspaces:read"],
@@ -48,7 +56,7 @@ export const streams = {
       role: "read",
       summary: "Follow the timelines of all runs of a workspace",
       description:
-        "The `id` of each event is its `cursor`, a decimal number. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins with the next event; with `from=start` it begins with the oldest event that is kept. `runId`, `topicId` and `event` narrow it. If the events asked for are no longer kept, it begins with `stream.reset` and a snapshot. Where no header can be sent, use a ticket of `POST /auth/stream-ticket` for `workspace:<workspaceId>`.",
+        "The `id` of each event is its `cursor`, a decimal number. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins with the next event; with `from=start` it begins with the oldest kept event. `runId`, `topicId` and `event` filter the events. If the requested events are no longer kept, it begins with `stream.reset` and a snapshot. A client that cannot send headers uses a ticket of `POST /auth/stream-ticket` for `workspace:<workspaceId>`.",
     }),
   },
 } as const satisfies StreamContract;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nextToken, pageQuery, unixSeconds } from "../schema/common.ts";
+import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { ArticleType, ContentTopic, TopicStatus } from "../schema/topic.ts";
@@ -32,13 +32,14 @@ import {
   WorkspaceUpdateTopicRequest,
 } from "../schema/topicOperations.ts";
 import { operation } from "./operation.ts";
+import { etag, inWorkspace, pageOf } from "./resource.ts";
 
-const inWorkspace = z.strictObject({ workspaceId: WorkspaceId });
+const workspaceParams = z.strictObject({ workspaceId: WorkspaceId });
 const params = z.strictObject({ workspaceId: WorkspaceId, topicId: TopicReference });
 const read = {
   credential: "any",
   scopes: ["workspaces:read"],
-  resource: { kind: "workspace", in: "params", name: "workspaceId" },
+  resource: inWorkspace,
   role: "read",
 } as const;
 const write = { ...read, scopes: ["workspaces:write"], role: "write" } as const;
@@ -56,50 +57,50 @@ export const topics = {
   list: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/topics",
-    params: inWorkspace,
+    params: workspaceParams,
     query: z.strictObject({
       ...pageQuery,
-      status: oneOrMore(TopicStatus, "Only topics in one of these states; repeat it for several."),
+      status: oneOrMore(TopicStatus, "Only topics in one of these states; repeat the parameter for several."),
       contentProjectId: z
         .string()
         .max(64)
         .meta({ description: "Only topics of this content project.", example: "fld_01KAHX0000050123456789ABCD" })
         .optional(),
       cluster: z.string().max(500).meta({ description: "Only topics of this cluster.", example: "Durability" }).optional(),
-      articleType: ArticleType.describe("Only topics for this type of article.").optional(),
+      articleType: ArticleType.describe("Only topics with this type of article.").optional(),
       q: z
         .string()
         .max(200)
         .meta({
-          description: "Only topics with words in title, primary keyword or cluster that start with each of these words.",
+          description: "Only topics whose title, primary keyword or cluster has words that start with each of these words.",
           example: "power cut",
         })
         .optional(),
       scheduledFrom: ScheduledDate.describe("Only topics planned for this day or later, as `YYYY-MM-DD`.").optional(),
       scheduledTo: ScheduledDate.describe("Only topics planned for this day or earlier, as `YYYY-MM-DD`.").optional(),
-      includeArchived: z.boolean().describe("`true` lists archived topics too; `false` by default.").optional(),
+      includeArchived: z.boolean().describe("`true` also lists archived topics; `false` by default.").optional(),
       sort: z
         .enum(["priorityScore", "updatedAt", "createdAt", "scheduledDate"])
-        .describe("What to order by; `createdAt` by default.")
+        .describe("Field to sort by; `createdAt` by default.")
         .optional(),
-      order: z.enum(["asc", "desc"]).describe("Which way; `desc` by default.").optional(),
+      order: z.enum(["asc", "desc"]).describe("Sort direction; `desc` by default.").optional(),
     }),
     replies: { 200: WorkspaceListTopicsResponse },
     ...read,
-    summary: "List the topics of a workspace, with their number by status; archived ones only when asked for",
+    summary: "List the topics of a workspace, with the number of topics in each status",
     description:
-      "Ordered by `sort` (`createdAt` unless said) and `order` (`desc` unless said). `statusCounts` counts the topics of the workspace, or of the content project asked for; other filters do not change it. A page may be shorter than its limit and still carry `nextToken`.",
+      "Archived topics are listed only if requested. The list is sorted by `sort` (default `createdAt`) and `order` (default `desc`). `statusCounts` counts the topics of the workspace, or of the given content project; other filters do not change it. A page can have fewer items than its limit and still have a `nextToken`.",
   }),
   create: operation({
     method: "POST",
     path: "/workspaces/{workspaceId}/topics",
-    params: inWorkspace,
+    params: workspaceParams,
     bodies: { "application/json": WorkspaceCreateTopicRequest },
     replies: { 201: WorkspaceCreateTopicResponse },
     ...write,
     summary: "Create a topic; its status is idea",
     description:
-      "What the request leaves out is filled in: `estimatedIntent` informational, `priorityScore` 50, and a rationale that names the caller. The answer carries the short id `T-<n>`, which every path takes in place of the id.",
+      "Fields that are left out get defaults: `estimatedIntent` informational, `priorityScore` 50, and a rationale that names the caller. The answer contains the short id `T-<n>`, which every path accepts instead of the id.",
     example: {
       title: "How a draft survives a power cut",
       targetAudience: "people who run servers",
@@ -113,10 +114,10 @@ export const topics = {
     path: "/workspaces/{workspaceId}/topics/{topicId}",
     params,
     replies: { 200: ContentTopic },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
+    replyHeaders: etag,
     ...read,
     summary: "Get a topic by its id or short id",
-    description: "Fields that are not set are absent.",
+    description: "Fields without a value are absent.",
   }),
   update: operation({
     method: "PATCH",
@@ -129,7 +130,7 @@ export const topics = {
     errors: ["invalid_transition"],
     summary: "Change the editorial fields of a topic that is not archived",
     description:
-      "Fields that are left out stay; `wordCountRange: null` takes the range away. With `If-Match` it is refused (412) when the topic has changed since.",
+      "Fields that are left out do not change; `wordCountRange: null` removes the range. With `If-Match`, the request is refused (412) if the topic has changed since the tag was read.",
     example: { priorityScore: 80, scheduledDate: "2026-12-01", wordCountRange: null },
   }),
   transitions: operation({
@@ -138,8 +139,8 @@ export const topics = {
     params,
     replies: { 200: TopicTransitions },
     ...read,
-    summary: "List the operations that a topic takes now, and why it refuses the others",
-    description: "For each operation the status it leads to, or the code with which it would be refused.",
+    summary: "List the operations that a topic allows now, and why it refuses the others",
+    description: "For each operation, the answer has the resulting status, or the error code of the refusal.",
   }),
   shortlist: operation({
     method: "POST",
@@ -152,9 +153,9 @@ export const topics = {
     rate: "runs",
     rateWhen: { anyOf: ["instructions", "styleProfileId"] },
     errors: ["invalid_transition", "run_in_progress"],
-    summary: "Shortlist an idea; with instructions or a style a research run starts (which needs articles:write)",
+    summary: "Shortlist an idea; with instructions or a style, also start a research run",
     description:
-      "200 without a run. With `instructions` or `styleProfileId` a `research` run starts: 202, and the caller needs `articles:write` and draws from `rate.runs`.",
+      "Without a run the answer is 200. With `instructions` or `styleProfileId` a `research` run starts and the answer is 202; the caller then needs `articles:write`, and the request counts against `rate.runs`.",
     example: { instructions: "Find out what an fsync costs on consumer disks." },
   }),
   archive: operation({
@@ -167,7 +168,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition"],
     summary: "Archive a topic; its active run is cancelled",
-    description: "Archived topics are listed only when asked for, and take no changes until they are restored. The article stays.",
+    description: "Archived topics are listed only if requested, and cannot be changed until they are restored. The article stays.",
     example: { note: "Covered by another article." },
   }),
   restore: operation({
@@ -177,8 +178,8 @@ export const topics = {
     replies: { 200: WorkspaceTopicMessageResponse },
     ...write,
     errors: ["invalid_transition"],
-    summary: "Take a topic out of the archive, back to the status it had",
-    description: "The fields that tell of the archiving are removed.",
+    summary: "Restore an archived topic to its earlier status",
+    description: "The fields about the archiving are removed.",
   }),
   ensureArticle: operation({
     method: "POST",
@@ -189,8 +190,8 @@ export const topics = {
     replies: { 200: WorkspaceEnsureTopicArticleResponse, 201: WorkspaceEnsureTopicArticleResponse },
     ...author,
     errors: ["already_exists", "invalid_transition"],
-    summary: "Give the topic an article: the one named, the one it has, or a new one",
-    description: "201 when an article was made, 200 when one was linked or is the topic's already.",
+    summary: "Link an article to the topic: a given one, the present one, or a new one",
+    description: "The answer is 201 if a new article was created, and 200 if an existing article was linked or is already linked.",
     example: { articleId: "art_01KAHX0000050123456789ABCD" },
   }),
   startWorkflow: operation({
@@ -204,7 +205,7 @@ export const topics = {
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start the staged (default) or the full pipeline",
     description:
-      "`staged`: a run of `outline` and, once that is approved, one of `draft`. `full`: one run of `full_editorial_article`. Makes and links an article where there is none.",
+      "`staged`: a run of `outline` and, after its approval, a run of `draft`. `full`: one run of `full_editorial_article`. If the topic has no article, a new one is created and linked.",
     example: { pipeline: "staged", instructions: "For readers who have never lost a file." },
   }),
   generateOutline: operation({
@@ -217,7 +218,7 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run that writes the outline",
-    description: "The same steps as the first run of the staged pipeline; no draft follows by itself.",
+    description: "The run has the same steps as the first run of the staged pipeline, but no draft follows automatically.",
     example: { instructions: "Begin with the failure, not with the theory." },
   }),
   getOutline: operation({
@@ -227,8 +228,8 @@ export const topics = {
     replies: { 200: WorkspaceGetOutlineResponse },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
-    summary: "Get the outline: outline.md of the last commit that holds it",
-    description: "What was typed since that commit is not in it. 404 while there is none.",
+    summary: "Get the outline: outline.md of the last commit that contains it",
+    description: "Edits since that commit are not included. The answer is 404 if there is no outline.",
   }),
   approveOutline: operation({
     method: "POST",
@@ -239,9 +240,9 @@ export const topics = {
     replies: { 200: WorkspaceApproveOutlineResponse, 202: WorkspaceApproveOutlineResponse },
     ...write,
     errors: ["invalid_transition", "approval_already_resolved", "run_in_progress"],
-    summary: "Approve the outline; where a draft run follows (which needs articles:write) it starts",
+    summary: "Approve the outline; if a draft run follows, it starts (needs articles:write)",
     description:
-      "Approves the newest committed outline; an active run that waits for this decision gets it too, in the same commit. A draft run starts (202; needs `articles:write`) when the outline came from a staged run, or the content project wants no approval of drafts.",
+      "The approval applies to the newest committed outline. An active run that waits for this decision receives it in the same commit. A draft run starts (202; needs `articles:write`) if the outline came from a staged run, or if the content project needs no approval of drafts.",
     example: { note: "Good. Keep the third section short." },
   }),
   requestOutlineChanges: operation({
@@ -253,10 +254,10 @@ export const topics = {
     replies: { 202: ChangesRequestedResponse },
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
-    summary: "Have the outline written again with feedback",
+    summary: "Request a new outline with feedback",
     description:
-      "The run that waits for this decision gets the feedback; if none waits, a new run of that stage starts with it. Clears the approval.",
-    example: { feedback: "Two sections say the same; join them." },
+      "A run that waits for this decision receives the feedback; otherwise a new run of that stage starts with it. The approval is removed.",
+    example: { feedback: "The two sections say the same thing; merge them." },
   }),
   getDraft: operation({
     method: "GET",
@@ -265,8 +266,8 @@ export const topics = {
     replies: { 200: WorkspaceGetDraftResponse },
     ...read,
     scopes: ["workspaces:read", "articles:read"],
-    summary: "Get the draft: content.md of the last commit that holds it",
-    description: "What was typed since that commit is not in it. 404 while there is none.",
+    summary: "Get the draft: content.md of the last commit that contains it",
+    description: "Edits since that commit are not included. The answer is 404 if there is no draft.",
   }),
   approveDraft: operation({
     method: "POST",
@@ -278,7 +279,7 @@ export const topics = {
     ...write,
     errors: ["invalid_transition", "approval_already_resolved"],
     summary: "Approve the draft",
-    description: "An active run that waits for this decision gets it too, in the same commit.",
+    description: "An active run that waits for this decision receives it in the same commit.",
     example: { note: "Ready." },
   }),
   requestDraftChanges: operation({
@@ -290,10 +291,10 @@ export const topics = {
     replies: { 202: ChangesRequestedResponse },
     ...starts,
     errors: ["invalid_transition", "run_in_progress"],
-    summary: "Have the draft written again with feedback",
+    summary: "Request a new draft with feedback",
     description:
-      "The run that waits for this decision gets the feedback; if none waits, a new run of that stage starts with it. Clears the approval.",
-    example: { feedback: "The introduction promises more than the text keeps." },
+      "A run that waits for this decision receives the feedback; otherwise a new run of that stage starts with it. The approval is removed.",
+    example: { feedback: "The introduction promises more than the text delivers." },
   }),
   runDraftAction: operation({
     method: "POST",
@@ -304,8 +305,8 @@ export const topics = {
     ...starts,
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run that writes, updates, optimises or rewrites the draft",
-    description: "A run of `draft`. A topic has one active run at most: a second one is refused with 409 `run_in_progress`.",
-    example: { action: "update", instructions: "Bring the figures up to date." },
+    description: "The run has the workflow `draft`. A topic has at most one active run: a second one answers 409 `run_in_progress`.",
+    example: { action: "update", instructions: "Update the figures." },
   }),
   audit: operation({
     method: "GET",
@@ -313,34 +314,38 @@ export const topics = {
     params,
     query: z.strictObject(pageQuery),
     replies: {
-      200: z
-        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
-        .meta({ id: "ContentAuditEventList", description: "A page of a topic's events." }),
+      200: pageOf("events", ContentAuditEvent, {
+        id: "ContentAuditEventList",
+        description: "A page of a topic's events.",
+        items: "Events, newest first.",
+      }),
     },
     ...read,
-    summary: "List what happened to a topic, newest first",
-    description: "In the order in which they happened. Events are never changed or removed.",
+    summary: "List the events of a topic, newest first",
+    description: "Events are never changed or removed.",
   }),
   workspaceAudit: operation({
     method: "GET",
     path: "/workspaces/{workspaceId}/audit",
-    params: inWorkspace,
+    params: workspaceParams,
     query: z.strictObject({
       ...pageQuery,
-      eventType: oneOrMore(ContentAuditEventType, "Only events of these types; repeat it for several."),
+      eventType: oneOrMore(ContentAuditEventType, "Only events of these types; repeat the parameter for several."),
       actorId: z.string().max(64).meta({ description: "Only events that this account caused.", example: "ana" }).optional(),
       topicId: TopicReference.describe("Only events of this topic.").optional(),
       from: unixSeconds("Only events at this time or later.").optional(),
       to: unixSeconds("Only events at this time or earlier.").optional(),
     }),
     replies: {
-      200: z
-        .strictObject({ events: z.array(ContentAuditEvent).describe("Events, newest first."), nextToken })
-        .meta({ id: "WorkspaceAuditEventList", description: "A page of the workspace's events." }),
+      200: pageOf("events", ContentAuditEvent, {
+        id: "WorkspaceAuditEventList",
+        description: "A page of the workspace's events.",
+        items: "Events, newest first.",
+      }),
     },
     ...read,
     role: "admin",
-    summary: "List what happened to the topics of a workspace, newest first",
-    description: "For administrators. Ordered by time; `from` and `to` are both included.",
+    summary: "List the events of all topics of a workspace, newest first",
+    description: "Only administrators can read this list. It is sorted by time; `from` and `to` are both included.",
   }),
 } as const;

@@ -9,7 +9,7 @@ const WorkflowId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be the id of a workflow: 1 to 64 of a-z, 0-9, '_' and '-'")
   .meta({ description: "Id of a built-in workflow, or name of a custom one.", example: "outline" });
-const InWorkspace = WorkspaceId.describe("Workspace that runs it.");
+const InWorkspace = WorkspaceId.describe("Workspace in which the workflow runs.");
 const params = z.strictObject({ workflowId: WorkflowId });
 const read = {
   credential: "any",
@@ -24,12 +24,12 @@ export const workflows = {
     path: "/workflows",
     query: z.strictObject({
       workspaceId: InWorkspace,
-      userVisible: z.boolean().describe("Only workflows that people should be offered (`true`), or only the others (`false`).").optional(),
+      userVisible: z.boolean().describe("Only workflows to offer to people (`true`), or only the others (`false`).").optional(),
     }),
     replies: { 200: ListWorkflowsResponse },
     ...read,
     summary: "List the workflows that a workspace can run",
-    description: "The built-in ones.",
+    description: "The list contains the built-in workflows.",
   }),
   get: operation({
     method: "GET",
@@ -39,7 +39,7 @@ export const workflows = {
     replies: { 200: GetWorkflowResponse },
     ...read,
     summary: "Get a workflow with its steps",
-    description: "Each step with its type, tools, approval, and the file that its output goes to.",
+    description: "The answer has each step with its type, its tools, its approval, and the file that its output is written to.",
   }),
   run: operation({
     method: "POST",
@@ -48,6 +48,7 @@ export const workflows = {
     bodies: { "application/json": StartRunRequest },
     replies: { 202: Run },
     replyHeaders: { location: "Address of the run" },
+    location: "/runs/{runId}",
     credential: "any",
     scopes: ["workspaces:write", "articles:write"],
     resource: { kind: "workspace", in: "body", name: "workspaceId" },
@@ -56,7 +57,7 @@ export const workflows = {
     errors: ["run_in_progress", "invalid_transition"],
     summary: "Start a run of a workflow",
     description:
-      "The target is at most one of `topicId`, `articleId` and `folderId`, and must be one that the workflow takes. A topic has at most one active run, and so has an article without a topic.",
+      "The target is at most one of `topicId`, `articleId` and `folderId`, and the workflow must accept it. A topic has at most one active run, and so has an article without a topic.",
     example: { workspaceId: "ws_01KAHX0000050123456789ABCD", topicId: "T-1", budget: { maxTokens: 200_000, maxSeconds: 1800 } },
   }),
 } as const;

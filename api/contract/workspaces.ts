@@ -1,5 +1,3 @@
-import { z } from "zod";
-import { nextToken, pageQuery } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import {
   CreateWorkspaceRequest,
@@ -8,64 +6,46 @@ import {
   Workspace,
   WorkspaceMessageResponse,
 } from "../schema/workspace.ts";
-import { operation } from "./operation.ts";
+import { inWorkspace, resource } from "./resource.ts";
 
-const params = z.strictObject({ workspaceId: WorkspaceId });
-const resource = { kind: "workspace", in: "params", name: "workspaceId" } as const;
+const workspace = resource({
+  one: "a workspace",
+  many: "workspaces",
+  field: "workspaces",
+  path: "/workspaces",
+  id: { workspaceId: WorkspaceId },
+  schema: Workspace,
+  read: { credential: "any", scopes: ["workspaces:read"] },
+  write: { credential: "any", scopes: ["workspaces:write"] },
+});
 
 export const workspaces = {
-  create: operation({
-    method: "POST",
-    path: "/workspaces",
-    bodies: { "application/json": CreateWorkspaceRequest },
+  create: workspace.create(CreateWorkspaceRequest, {
     replies: { 201: CreateWorkspaceResponse },
-    credential: "any",
-    scopes: ["workspaces:write"],
+    replyHeaders: {},
     summary: "Create a workspace owned by the caller",
-    description: "The caller owns it and can add members.",
+    description: "The caller becomes the owner and can add members.",
     example: { name: "Editorial team", type: "team" },
   }),
-  list: operation({
-    method: "GET",
-    path: "/workspaces",
-    query: z.strictObject({ ...pageQuery }),
-    replies: {
-      200: z
-        .strictObject({ workspaces: z.array(Workspace).describe("Workspaces, newest first."), nextToken })
-        .meta({ id: "WorkspaceList", description: "A page of workspaces." }),
-    },
-    credential: "any",
-    scopes: ["workspaces:read"],
-    summary: "List the workspaces the caller can see, each with the caller's effective permission",
-    description: "Own ones, and those the caller is a member or collaborator of. A key that is limited to workspaces sees only these.",
+  list: workspace.list({
+    summary: "List the workspaces that the caller can see, each with the caller's effective permission",
+    description:
+      "The list contains workspaces that the caller owns, or in which the caller is a member or collaborator. A key that is limited to some workspaces sees only these.",
   }),
-  get: operation({
-    method: "GET",
-    path: "/workspaces/{workspaceId}",
-    params,
-    replies: { 200: Workspace },
-    replyHeaders: { etag: "Entity tag of this revision of the record" },
-    credential: "any",
-    scopes: ["workspaces:read"],
-    resource,
+  get: workspace.get({
+    resource: inWorkspace,
     role: "read",
     summary: "Get a workspace",
-    description: "With its members and settings.",
+    description: "The answer contains the members and the settings of the workspace.",
   }),
-  update: operation({
-    method: "PATCH",
-    path: "/workspaces/{workspaceId}",
-    params,
-    bodies: { "application/json": UpdateWorkspaceRequest },
+  update: workspace.update(UpdateWorkspaceRequest, {
     replies: { 200: WorkspaceMessageResponse },
-    credential: "any",
-    scopes: ["workspaces:write"],
-    resource,
+    replyHeaders: {},
+    resource: inWorkspace,
     role: "admin",
-    ifMatch: true,
-    summary: "Rename a workspace or merge into its settings",
+    summary: "Rename a workspace or merge new values into its settings",
     description:
-      "For administrators. `settings` is a JSON Merge Patch: `null` removes a member. Style profiles for runs are kept under `styleProfiles`.",
+      "Only administrators can change a workspace. `settings` is a JSON Merge Patch: `null` removes a member. Style profiles for runs are stored under `styleProfiles`.",
     example: { settings: { styleProfiles: { house: { content: "Short sentences. No jargon." } } } },
   }),
 } as const;

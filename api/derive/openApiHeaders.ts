@@ -8,7 +8,11 @@ function requestHeader(name: string, description: string, example: string, schem
 }
 
 export const requestHeaders = {
-  requestId: requestHeader("x-request-id", "Id of the request, echoed in the answer and in the log; made when absent.", "req-7f3a"),
+  requestId: requestHeader(
+    "x-request-id",
+    "Id of the request, repeated in the answer and in the log; the server makes one if it is absent.",
+    "req-7f3a",
+  ),
   apiVersion: requestHeader(
     "x-svc-api-version",
     "Version of the API that the caller was written for; the newest by default.",
@@ -20,24 +24,24 @@ export const requestHeaders = {
   ),
   traceparent: requestHeader(
     "traceparent",
-    "W3C trace context; it goes on to the webhooks of what the request causes.",
+    "W3C trace context. The webhooks that the request causes carry it.",
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
   ),
   idempotencyKey: requestHeader(
     "idempotency-key",
-    "Makes a repeat safe: a request with the same key and body is done once, and a repeat within 24 hours gets the same answer. 1 to 255 characters.",
+    "Makes a repeat safe: requests with the same key and body are executed once, and a repeat within 24 hours gets the same answer. 1 to 255 characters.",
     "4b1c2f1e-0d6a-4a52-8a43-6f1f4b7f5a11",
     { type: "string", minLength: 1, maxLength: 255 },
   ),
   ifMatch: requestHeader("if-match", "Entity tag of the record as last read; 412 if it has changed since.", '"r3"'),
-  ifNoneMatch: requestHeader("if-none-match", "Entity tag of the caller's copy; 304 if that is still the newest.", '"r3"'),
+  ifNoneMatch: requestHeader("if-none-match", "Entity tag of the caller's copy; 304 if that is current.", '"r3"'),
 };
 
 export const ticketParameter = {
   name: "ticket",
   in: "query",
   required: false,
-  description: "Ticket of `POST /auth/stream-ticket`, where no header can be sent.",
+  description: "Ticket of `POST /auth/stream-ticket`, for clients that cannot send headers.",
   schema: text,
   example: "eyJhbGciOiJFZERTQSJ9…",
 };
@@ -61,11 +65,11 @@ export const replyHeaders = {
   "x-request-id": replyHeader("Id of the request, also in the server's log.", "req-7f3a"),
   "x-svc-api-version": replyHeader("Version of the API that was used.", "2026-11-01"),
   "ratelimit-policy": replyHeader('The caller\'s quota: `"default";q=<requests>;w=<seconds>`.', '"default";q=200;w=1'),
-  ratelimit: replyHeader('What is left of it: `"default";r=<requests>;t=<seconds until full>`.', '"default";r=399;t=1'),
-  location: replyHeader("Address of what was made, where it has one.", "/articles/art_01KAHX0000050123456789ABCD"),
-  "retry-after": replyHeader("Seconds until a repeat makes sense.", "2"),
+  ratelimit: replyHeader('The rest of the quota: `"default";r=<requests>;t=<seconds until full>`.', '"default";r=399;t=1'),
+  location: replyHeader("Address of the created resource, if it has one.", "/articles/art_01KAHX0000050123456789ABCD"),
+  "retry-after": replyHeader("Seconds after which to repeat the request.", "2"),
   "www-authenticate": replyHeader("How to send a credential.", 'Bearer realm="svc", error="invalid_token"'),
-  "idempotency-replayed": replyHeader("`true` when this answer was given before, to the same `Idempotency-Key`.", "true"),
+  "idempotency-replayed": replyHeader("`true` if an earlier request with the same `Idempotency-Key` got this answer.", "true"),
 };
 
 /** Returns references to the headers of every reply and to the additional headers in `more`. */

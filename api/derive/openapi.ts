@@ -17,7 +17,7 @@ import {
 import { type ErrorCode, errorRow, errorTable, Problem } from "../schema/error.ts";
 import { toExample } from "./openApiExamples.ts";
 import { refusalHeaders, replyHeaders, requestHeaders, resumeHeader, ticketParameter, toSharedHeaders } from "./openApiHeaders.ts";
-import { createSchemaBook, type SchemaBook, type SchemaObject } from "./openApiSchemas.ts";
+import { createSchemaRegistry, type SchemaObject, type SchemaRegistry } from "./openApiSchemas.ts";
 
 export interface OpenApiOptions {
   readonly baseUrl: string;
@@ -28,11 +28,11 @@ export interface OpenApiOptions {
 type Json = Record<string, unknown>;
 
 const description = [
-  "Articles that several people and programs write at once, with their commits, public pages and webhooks. Content topics on their way from",
-  "an idea to a draft, with approvals and an audit. Runs of agents that write outlines and drafts into the live article, step by step.",
-  "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON and closed: an unknown field is refused.",
-  "Every refusal is a problem (RFC 9457) whose `code` says what went wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
-  "the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
+  "Articles that several people and programs edit at the same time, with their commits, public pages and webhooks. Content topics on their way from",
+  "an idea to a draft, with approvals and an audit trail. Runs of agents that write outlines and drafts into the live article, step by step.",
+  "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON, and a body with an unknown field is refused.",
+  "Every refusal is a problem (RFC 9457) whose `code` says what is wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
+  "the description of the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
 ].join(" ");
 
 /** Error statuses that every operation may return, in addition to its own. */
@@ -41,19 +41,19 @@ const commonStatuses = [400, 401, 403, 404, 413, 422, 429, 500, 503] as const;
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl, resourceDescriptions }: OpenApiOptions): Json {
-  const book = createSchemaBook();
-  const problem = book.add(Problem, "output");
+  const registry = createSchemaRegistry();
+  const problem = registry.add(Problem, "output");
   const paths: Record<string, Json> = {};
   for (const [resource, operations] of Object.entries(contract)) {
     for (const [name, spec] of Object.entries(operations)) {
       const path = paths[spec.path] ?? {};
-      path[spec.method.toLowerCase()] = toOperation(`${resource}.${name}`, resource, spec, book, problem);
+      path[spec.method.toLowerCase()] = toOperation(`${resource}.${name}`, resource, spec, registry, problem);
       paths[spec.path] = path;
     }
   }
   for (const [resource, specs] of Object.entries(streams)) {
     for (const [name, spec] of Object.entries(specs)) {
-      paths[spec.path] = { get: toStreamOperation(`${resource}.${name}`, resource, spec, book) };
+      paths[spec.path] = { get: toStreamOperation(`${resource}.${name}`, resource, spec, registry) };
     }
   }
   return {
@@ -70,25 +70,25 @@ export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, made with `POST /api-keys`." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, created with `POST /api-keys`." },
         accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The access token of `POST /auth/token`." },
       },
       parameters: requestHeaders,
       headers: replyHeaders,
       responses: toProblemResponses(problem),
-      examples: toSharedExamples(paths, book),
-      schemas: sorted(book.components),
+      examples: toSharedExamples(paths, registry),
+      schemas: sorted(registry.components),
     },
   };
 }
 
-function toOperation(key: string, tag: string, spec: OperationSpec, book: SchemaBook, problem: SchemaObject): Json {
+function toOperation(key: string, tag: string, spec: OperationSpec, registry: SchemaRegistry, problem: SchemaObject): Json {
   const parameters = [
-    ...toParameters(spec.params, "path", book),
-    ...toParameters(spec.query, "query", book),
+    ...toParameters(spec.params, "path", registry),
+    ...toParameters(spec.query, "query", registry),
     ...toHeaderParameters(spec).map((name) => reference("parameters", name)),
   ];
-  const body = toRequestBody(spec, book);
+  const body = toRequestBody(spec, registry);
   return {
     operationId: key,
     tags: [tag],
@@ -99,8 +99,10 @@ function toOperation(key: string, tag: string, spec: OperationSpec, book: Schema
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...Object.fromEntries(Object.entries(spec.replies).map(([status, reply]) => [status, toResponse(spec, Number(status), reply, book)])),
-      ...(takesIfNoneMatch(spec) ? { 304: toResponse(spec, 304, null, book) } : {}),
+      ...Object.fromEntries(
+        Object.entries(spec.replies).map(([status, reply]) => [status, toResponse(spec, Number(status), reply, registry)]),
+      ),
+      ...(takesIfNoneMatch(spec) ? { 304: toResponse(spec, 304, null, registry) } : {}),
       ...toRefusals(spec, problem),
     },
   };
@@ -109,8 +111,8 @@ function toOperation(key: string, tag: string, spec: OperationSpec, book: Schema
 /**
  * OpenAPI cannot describe streams. The answer is declared as text, and `x-svc-event` is the schema of the event data.
  */
-function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: SchemaBook): Json {
-  const event = book.add(spec.event, "output");
+function toStreamOperation(key: string, tag: string, spec: StreamSpec, registry: SchemaRegistry): Json {
+  const event = registry.add(spec.event, "output");
   return {
     operationId: key,
     tags: [tag],
@@ -119,8 +121,8 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: Sch
     security: [{ apiKey: [] }, { accessToken: [] }, {}],
     "x-svc-scopes": spec.scopes,
     parameters: [
-      ...toParameters(spec.params, "path", book),
-      ...toParameters(spec.query, "query", book),
+      ...toParameters(spec.params, "path", registry),
+      ...toParameters(spec.query, "query", registry),
       ticketParameter,
       resumeHeader,
       reference("parameters", "requestId"),
@@ -129,10 +131,10 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, book: Sch
       200: {
         description:
           "Server-sent events. `data` of each is an event as one line of JSON; `stream.reset` and `stream.end` are events of the stream itself.",
-        content: { "text/event-stream": { schema: { type: "string" }, example: toEventText(spec, toExample(event, book.components)) } },
+        content: { "text/event-stream": { schema: { type: "string" }, example: toEventText(spec, toExample(event, registry.components)) } },
         "x-svc-event": event,
       },
-      204: { description: "The reader has all events of a run that is over." },
+      204: { description: "The run has ended, and the reader has all of its events." },
       ...Object.fromEntries([400, 401, 403, 404, 422, 429, 500, 503].map((status) => [status, reference("responses", `Problem${status}`)])),
     },
   };
@@ -149,9 +151,9 @@ function toSecurity({ credential }: OperationSpec): Json[] {
   return credential === "any" ? [{ apiKey: [] }, { accessToken: [] }] : [{ accessToken: [] }];
 }
 
-function toParameters(schema: z.ZodObject | undefined, place: "path" | "query", book: SchemaBook): Json[] {
+function toParameters(schema: z.ZodObject | undefined, place: "path" | "query", registry: SchemaRegistry): Json[] {
   return Object.entries(schema?.shape ?? {}).map(([name, field]) => {
-    const { description, example, ...schema } = book.add(field as z.ZodType, "input");
+    const { description, example, ...schema } = registry.add(field as z.ZodType, "input");
     const required = !(field as z.ZodType).safeParse(undefined).success;
     const [only] = Array.isArray(schema.allOf) ? schema.allOf : [];
     return { name, in: place, required, description, ...(example === undefined ? {} : { example }), schema: only ?? schema };
@@ -174,27 +176,27 @@ function takesIdempotencyKey({ method, credential }: OperationSpec): boolean {
   return (method === "POST" || method === "PATCH") && credential !== "none";
 }
 
-function toRequestBody(spec: OperationSpec, book: SchemaBook): Json | undefined {
+function toRequestBody(spec: OperationSpec, registry: SchemaRegistry): Json | undefined {
   if (spec.bodies === undefined) return undefined;
   const content = Object.entries(spec.bodies).map(([mediaType, schema]) => {
     const example = mediaType === "application/json" && spec.example !== undefined ? { example: spec.example } : {};
-    return [mediaType, { schema: toMedia(schema, "input", book), ...example }];
+    return [mediaType, { schema: toMedia(schema, "input", registry), ...example }];
   });
   return { required: spec.bodyOptional !== true, content: Object.fromEntries(content) };
 }
 
-function toMedia(schema: z.ZodType | typeof bytes, io: "input" | "output", book: SchemaBook): SchemaObject {
-  return schema === bytes ? { type: "string", format: "binary" } : book.add(schema, io);
+function toMedia(schema: z.ZodType | typeof bytes, io: "input" | "output", registry: SchemaRegistry): SchemaObject {
+  return schema === bytes ? { type: "string", format: "binary" } : registry.add(schema, io);
 }
 
-function toResponse(spec: OperationSpec, status: number, reply: ReplyBody, book: SchemaBook): Json {
+function toResponse(spec: OperationSpec, status: number, reply: ReplyBody, registry: SchemaRegistry): Json {
   const own = Object.entries(spec.replyHeaders ?? {}).map(([name, description]) => [name, { description, schema: { type: "string" } }]);
   const more = [...(takesIdempotencyKey(spec) ? ["idempotency-replayed"] : []), ...(status === 201 ? ["location"] : [])];
   const headers = { ...toSharedHeaders(more), ...Object.fromEntries(own) };
   const description = errorlessStatus[status] ?? "Done";
   if (reply === null) return { description, headers };
   const content = Object.entries(mediaOf(reply)).map(([mediaType, schema]) => {
-    const written = schema === bytes && mediaType === "application/json" ? anyJson : toMedia(schema, "output", book);
+    const written = schema === bytes && mediaType === "application/json" ? anyJson : toMedia(schema, "output", registry);
     return [mediaType, { schema: written, ...toReplyExample(mediaType, written) }];
   });
   return { description, headers, content: Object.fromEntries(content) };
@@ -206,9 +208,9 @@ const anyJson = {};
 const errorlessStatus: Readonly<Record<number, string>> = {
   200: "Done.",
   201: "Created.",
-  202: "Accepted; the work goes on.",
-  204: "Done; there is nothing to answer.",
-  304: "The caller's copy is still the newest.",
+  202: "Accepted; the work continues.",
+  204: "Done; the answer has no body.",
+  304: "The caller's copy is current.",
 };
 
 /**
@@ -225,7 +227,7 @@ function toReplyExample(mediaType: string, { $ref }: SchemaObject): Json {
 const schemaPrefix = "#/components/schemas/";
 
 /** The examples that replies refer to, by schema name. */
-function toSharedExamples(paths: Json, { components }: SchemaBook): Json {
+function toSharedExamples(paths: Json, { components }: SchemaRegistry): Json {
   const named = [...new Set([...JSON.stringify(paths).matchAll(/#\/components\/examples\/(\w+)/g)].map(([, name = ""]) => name))];
   return Object.fromEntries(named.sort().map((name) => [name, { value: toExample(components[name] ?? {}, components) }]));
 }
@@ -245,7 +247,7 @@ function toRefusals(spec: OperationSpec, problem: SchemaObject): Json {
   for (const status of commonStatuses) refusals[status] = reference("responses", `Problem${status}`);
   for (const [status, codes] of own) {
     const common = (commonStatuses as readonly number[]).includes(status);
-    const description = `${codes.join(", ")}${common ? ", or as any operation may answer" : ""}`;
+    const description = `${codes.join(", ")}${common ? ", or any error that every operation may return" : ""}`;
     refusals[status] = {
       description,
       headers: toSharedHeaders(refusalHeaders[status]),

@@ -5,7 +5,7 @@ import { flag, int, isoTime, Line, number, Password, text, Username, unixSeconds
 import { exampleId, idText } from "./id.ts";
 
 const displayName = (description: string) => text(description, "Ana Ruiz");
-const NewDisplayName = Line(120).meta({ description: "Name for people to read, 1 to 120 characters.", example: "Ana Ruiz" });
+const NewDisplayName = Line(120).meta({ description: "Display name, 1 to 120 characters.", example: "Ana Ruiz" });
 const Email = z.email().max(254).meta({
   description: "E-mail address, unique among accounts, at most 254 characters. The service sends no mail.",
   example: "ana@example.com",
@@ -14,11 +14,11 @@ const Email = z.email().max(254).meta({
 export const Account = z
   .strictObject({
     username: username("Username; it never changes."),
-    displayName: displayName("Name for people to read.").optional(),
+    displayName: displayName("Display name.").optional(),
     email: text("E-mail address.", "ana@example.com").optional(),
-    operator: flag("Whether the account manages other accounts. This gives no access to content.", false),
-    disabled: flag("Whether the account is switched off: its sessions and keys are refused.", false),
-    createdAt: unixSeconds("When the account was made."),
+    operator: flag("Whether the account can manage other accounts. This gives no access to content.", false),
+    disabled: flag("Whether the account is disabled. Its sessions and keys are then refused.", false),
+    createdAt: unixSeconds("When the account was created."),
   })
   .meta({ id: "Account", description: "An account of a person." });
 export type Account = z.infer<typeof Account>;
@@ -29,7 +29,7 @@ export type Account = z.infer<typeof Account>;
  */
 export const CreatedAccount = Account.extend({
   setupUrl: text(
-    "One-time link by which the person sets a password, valid for one hour. Only in this answer, and only when no password was given.",
+    "One-time link to set the password, valid for one hour. It is present only in this answer, and only if no password was given.",
     "http://127.0.0.1:8787/setup#token=…",
   ).optional(),
 }).meta({ id: "CreatedAccount", description: "A new account." });
@@ -41,23 +41,23 @@ export const CreateAccountRequest = z
     displayName: NewDisplayName.optional(),
     email: Email.optional(),
     operator: flag("Whether the account may manage other accounts; false by default.", false).optional(),
-    password: Password.describe("Password, 10 to 200 characters. Without it the answer carries a setup link.").optional(),
+    password: Password.describe("Password, 10 to 200 characters. Without it, the answer contains a setup link.").optional(),
   })
-  .meta({ id: "CreateAccountRequest", description: "The account to make." });
+  .meta({ id: "CreateAccountRequest", description: "The account to create." });
 
 /** `null` removes the name or the address. */
 const profile = {
-  displayName: NewDisplayName.nullable().describe("New name for people to read; `null` clears it.").optional(),
-  email: Email.nullable().describe("New e-mail address; `null` clears it.").optional(),
+  displayName: NewDisplayName.nullable().describe("New display name; `null` removes it.").optional(),
+  email: Email.nullable().describe("New e-mail address; `null` removes it.").optional(),
 };
 
 export const UpdateAccountRequest = z
   .strictObject({
     ...profile,
     operator: flag("Whether the account may manage other accounts.", false).optional(),
-    disabled: flag("True switches the account off: its sessions and keys stop at once.", true).optional(),
+    disabled: flag("True disables the account: its sessions and keys stop working at once.", true).optional(),
   })
-  .meta({ id: "UpdateAccountRequest", description: "The fields to change; what is left out stays." });
+  .meta({ id: "UpdateAccountRequest", description: "The fields to change. Fields that are left out do not change." });
 
 const PasswordGrant = z.strictObject({
   grantType: z.literal("password").describe("Sign in with a password."),
@@ -68,22 +68,22 @@ const RefreshGrant = z.strictObject({
   grantType: z.literal("refresh_token").describe("Exchange a refresh token for a new pair of tokens."),
   refreshToken: z.string().max(1000).meta({
     description:
-      "The newest refresh token of the session. The one before it is accepted for 30 seconds after its first use; any older one ends the session.",
+      "The newest refresh token of the session. The previous token is accepted for 30 seconds after its first use; any older token ends the session.",
     example: "svcr_…",
   }),
 });
 
 export const TokenRequest = z
   .discriminatedUnion("grantType", [PasswordGrant, RefreshGrant])
-  .meta({ id: "TokenRequest", description: "A sign-in with a password, or a refresh token." });
+  .meta({ id: "TokenRequest", description: "Credentials of a sign-in: a password, or a refresh token." });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
 export const TokenResponse = z
   .strictObject({
     accessToken: text("JSON Web Token for `Authorization: Bearer`.", "eyJhbGciOiJFZERTQSJ9…"),
-    tokenType: z.literal("Bearer").describe("How the access token is sent."),
+    tokenType: z.literal("Bearer").describe("Type of the access token in the header `Authorization`."),
     expiresIn: number("Seconds until the access token expires.", 900),
-    refreshToken: text("Token for the next pair; it replaces the one that was sent.", "svcr_…"),
+    refreshToken: text("Token for the next refresh; it replaces the token that was sent.", "svcr_…"),
   })
   .meta({ id: "TokenResponse", description: "The tokens of a session." });
 export type TokenResponse = z.infer<typeof TokenResponse>;
@@ -93,10 +93,10 @@ export const SetupRequest = z
   .strictObject({
     token: z.string().max(1000).meta({ description: "Token of the setup link.", example: "eyJ2IjoxfQ" }),
     password: Password,
-    username: Username.describe("Username of the first account. A link for an existing account needs none.").optional(),
+    username: Username.describe("Username of the first account. A link for an existing account does not need it.").optional(),
     displayName: NewDisplayName.optional(),
   })
-  .meta({ id: "SetupRequest", description: "A setup link's token, and the password to set." });
+  .meta({ id: "SetupRequest", description: "Token of a setup link, and the password to set." });
 
 export const StreamTicketRequest = z
   .strictObject({
@@ -104,18 +104,18 @@ export const StreamTicketRequest = z
       .string()
       .regex(/^(article:art|run:run|workspace:ws)_[0-9A-Z]{26}$/, "must be article:art_…, run:run_… or workspace:ws_…")
       .meta({
-        description: "What the ticket opens: `article:<articleId>`, `run:<runId>` or `workspace:<workspaceId>`.",
+        description: "Resource that the ticket opens: `article:<articleId>`, `run:<runId>` or `workspace:<workspaceId>`.",
         example: `article:${exampleId("art")}`,
       }),
   })
-  .meta({ id: "StreamTicketRequest", description: "The one resource whose socket or stream the ticket opens." });
+  .meta({ id: "StreamTicketRequest", description: "The resource whose sockets and streams the ticket opens." });
 
 export const StreamTicket = z
   .strictObject({
     ticket: text("Ticket for `?ticket=` in the URL of a socket or stream.", "eyJhbGciOiJFZERTQSJ9…"),
-    expiresAt: isoTime("When the ticket stops opening anything."),
+    expiresAt: isoTime("When the ticket expires."),
   })
-  .meta({ id: "StreamTicket", description: "A short-lived credential for one resource's socket or stream." });
+  .meta({ id: "StreamTicket", description: "A short-lived credential for the sockets and streams of one resource." });
 export type StreamTicket = z.infer<typeof StreamTicket>;
 
 /**
@@ -125,10 +125,10 @@ export type StreamTicket = z.infer<typeof StreamTicket>;
 export const Me = z
   .strictObject({
     username: username("Username of the account."),
-    displayName: displayName("Name for people to read.").optional(),
-    email: text("E-mail address. Only sessions see it.", "ana@example.com").optional(),
+    displayName: displayName("Display name.").optional(),
+    email: text("E-mail address. It is present only for sessions.", "ana@example.com").optional(),
     operator: flag("Whether the account manages other accounts.", false),
-    credential: z.enum(["session", "key"]).describe("Kind of the credential: a person's session, or an API key."),
+    credential: z.enum(["session", "key"]).describe("Kind of credential: a person's session, or an API key."),
     keyId: idText("key", "Id of the API key. Absent for a session.").optional(),
     scopes: z.array(Scope).describe("Scopes of the API key. Absent means full access.").optional(),
     workspaces: int("Number of workspaces that this credential can see.", 3),
@@ -140,15 +140,15 @@ export type Me = z.infer<typeof Me>;
 export const UpdateMeRequest = z
   .strictObject({
     ...profile,
-    password: Password.describe("New password, 10 to 200 characters. It ends the other sessions and needs `currentPassword`.").optional(),
+    password: Password.describe("New password, 10 to 200 characters. It ends all other sessions and needs `currentPassword`.").optional(),
     currentPassword: z
       .string()
       .max(1000)
-      .meta({ description: "Present password. Required with `password`.", example: "correct horse battery" })
+      .meta({ description: "Current password. Required with `password`.", example: "correct horse battery" })
       .optional(),
   })
   .refine((body) => body.password === undefined || body.currentPassword !== undefined, {
     path: ["currentPassword"],
     message: "is required to set a new password",
   })
-  .meta({ id: "UpdateMeRequest", description: "The fields to change; what is left out stays." });
+  .meta({ id: "UpdateMeRequest", description: "The fields to change. Fields that are left out do not change." });

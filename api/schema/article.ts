@@ -12,14 +12,14 @@ const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991
 export const articleFiles = ["content.md", "outline.md", "research.md"] as const;
 export const ArticleFile = z
   .enum(articleFiles)
-  .meta({ id: "ArticleFile", description: "A file of an article: the text itself, its outline, or the research for it." });
+  .meta({ id: "ArticleFile", description: "A file of an article: the text, its outline, or its research." });
 export type ArticleFile = z.infer<typeof ArticleFile>;
 
 export const AuthorKind = z
   .enum(["user", "agent", "key"])
   .meta({ id: "AuthorKind", description: "How the text was written: by a person, by a run, or through an API key." });
 export const Author = z
-  .strictObject({ username: username("Username of the account that wrote, or on whose behalf it was written."), kind: AuthorKind })
+  .strictObject({ username: username("Username of the author, or of the account on whose behalf the text was written."), kind: AuthorKind })
   .meta({ id: "Author", description: "An author of a change." });
 export type Author = z.infer<typeof Author>;
 
@@ -43,25 +43,25 @@ export const Article = z
     workspaceId: idText("ws", "Workspace that the article belongs to."),
     folderId: text("Folder that the article is in; null at the top level.", "fld_01KAHX0000050123456789ABCD").nullable(),
     title: text("Title.", "How a draft survives a power cut"),
-    slug: text("Short name made from the title.", "how-a-draft-survives-a-power-cut"),
-    revision: int("Position of the newest durable edit, of any file. It grows with every batch of edits.", 42),
+    slug: text("Short name, created from the title.", "how-a-draft-survives-a-power-cut"),
+    revision: int("Revision of the newest durable edit of any file. It grows with each batch of edits.", 42),
     contentHash: text("SHA-256 of `content.md` as of the last commit, in hex.", sha256OfNothing),
-    files: z.array(ArticleFile).describe("Files that hold text as of the last commit."),
+    files: z.array(ArticleFile).describe("Files that contain text as of the last commit."),
     wordCount: int("Number of words in `content.md` as of the last commit.", 1180),
-    createdBy: username("Username of the account that made the article."),
-    createdAt: unixSeconds("When the article was made."),
-    updatedBy: username("Username of the account that last committed or renamed."),
+    createdBy: username("Username of the account that created the article."),
+    createdAt: unixSeconds("When the article was created."),
+    updatedBy: username("Username of the account that last committed or renamed the article."),
     updatedAt: unixSeconds("When the article was last committed or renamed."),
     topicId: idText("top", "Topic that the article is written for.").optional(),
-    templateId: text("Template that the article was made from.", "tpl_01KAHX0000050123456789ABCD").optional(),
-    deletedAt: unixSeconds("When the article was moved to the trash. Absent unless it is there.").optional(),
+    templateId: text("Template that the article was created from.", "tpl_01KAHX0000050123456789ABCD").optional(),
+    deletedAt: unixSeconds("When the article was moved to the trash. Absent if the article is not in the trash.").optional(),
     publicLink: z
       .strictObject({
         mode: PublicLinkMode,
         url: text("Address of the public page.", "http://127.0.0.1:8787/p/how-a-draft-survives"),
         state: PublicLinkState,
       })
-      .describe("The public page. Absent unless the article is public.")
+      .describe("The public page. Absent if the article is not public.")
       .optional(),
   })
   .meta({ id: "Article", description: "An article without its text." });
@@ -79,16 +79,16 @@ const Title = Line(500).meta({ description: "Title, 1 to 500 characters.", examp
 
 export const CreateArticleRequest = z
   .strictObject({
-    workspaceId: WorkspaceId.describe("Workspace to make the article in."),
+    workspaceId: WorkspaceId.describe("Workspace in which the article is created."),
     title: Title,
     content: text("Markdown for `content.md`, at most 2 MiB as UTF-8; empty by default.", "# How a draft survives\n").optional(),
   })
-  .meta({ id: "CreateArticleRequest", description: "The article to make." });
+  .meta({ id: "CreateArticleRequest", description: "The article to create." });
 export type CreateArticleRequest = z.infer<typeof CreateArticleRequest>;
 
 export const UpdateArticleRequest = z
   .strictObject({ title: Title.optional(), slug: Slug.optional() })
-  .meta({ id: "UpdateArticleRequest", description: "The fields to change; what is left out stays." });
+  .meta({ id: "UpdateArticleRequest", description: "The fields to change. Fields that are left out do not change." });
 
 export const ContentFormat = z
   .enum(["markdown", "json"])
@@ -101,7 +101,7 @@ export const ArticleContent = z
     file: ArticleFile,
     format: ContentFormat,
     content: text("The text, or its syntax tree as JSON text.", "# How a draft survives\n"),
-    revision: int("Revision that was read; send it as `baseRevision` of an edit.", 42),
+    revision: int("Revision of this text; send it as `baseRevision` of an edit.", 42),
     contentHash: text("SHA-256 of the file's UTF-8 bytes, in hex.", sha256OfNothing),
   })
   .meta({ id: "ArticleContent", description: "A file of an article at one revision." });
@@ -110,14 +110,14 @@ export type ArticleContent = z.infer<typeof ArticleContent>;
 /** One exact replacement. `occurrence` selects one of several matches; without it there must be exactly one match. */
 export const TextEdit = z
   .strictObject({
-    find: z.string().min(1).meta({ description: "Text to find, exactly as it stands.", example: "teh" }),
-    replace: text("Text to put in its place; empty removes it.", "the"),
-    prefix: text("Text that stands just before the match. It stays.", "in ").optional(),
-    suffix: text("Text that stands just after the match. It stays.", " end").optional(),
+    find: z.string().min(1).meta({ description: "Text to find, compared exactly.", example: "teh" }),
+    replace: text("Replacement text; an empty text removes the match.", "the"),
+    prefix: text("Text directly before the match. It does not change.", "in ").optional(),
+    suffix: text("Text directly after the match. It does not change.", " end").optional(),
     occurrence: z
       .union([z.literal("first"), z.literal("all"), z.int().min(1)])
       .meta({
-        description: "Which match to replace: `first`, `all`, or its number from 1. By default there must be only one.",
+        description: "Which match to replace: `first`, `all`, or its number from 1. By default the text must occur only once.",
         example: "first",
       })
       .optional(),
@@ -127,7 +127,7 @@ export type TextEdit = z.infer<typeof TextEdit>;
 
 const BaseRevision = z.int().min(0).meta({
   description:
-    "Revision that the edit was made from: newer text is merged with it. Mode `replace` needs it; the other modes use the newest by default.",
+    "Revision that the edit was made from. Newer changes are merged with the edit. Mode `replace` needs it; the other modes use the newest revision by default.",
   example: 42,
 });
 const NewText = text("Markdown, at most 2 MiB for the whole file.", "\nOne more paragraph.\n");
@@ -137,40 +137,43 @@ const editOptions = {
   baseRevision: BaseRevision.optional(),
   onConflict: z
     .enum(["merge", "fail"])
-    .describe("What to do when others changed the file since `baseRevision`: `merge` (default), or `fail` with 409.")
+    .describe("What to do if the file has changed since `baseRevision`: `merge` (default), or `fail` with 409.")
     .optional(),
-  dryRun: flag("True answers with the outcome and changes nothing.", false).optional(),
+  dryRun: flag("True returns the result of the edit and changes nothing.", false).optional(),
   message: z
     .string()
     .max(1000)
-    .meta({ description: "Commits the document after the edit, with this message of at most 1,000 characters.", example: "Fix a typo" })
+    .meta({
+      description: "If present, the document is committed after the edit with this message of at most 1,000 characters.",
+      example: "Fix a typo",
+    })
     .optional(),
 } as const;
 
 const WholeTextEdit = z.strictObject({
-  mode: z.enum(["replace", "append", "prepend"]).describe("Replace the whole file, or write after or before what it holds."),
+  mode: z.enum(["replace", "append", "prepend"]).describe("Whether `content` replaces the file, or is added after or before its text."),
   ...editOptions,
   content: NewText,
-  edits: z.never("goes with mode patch only; with this mode give 'content'").optional(),
+  edits: z.never("is allowed with mode patch only; with this mode send 'content'").optional(),
 });
 const PatchEdit = z.strictObject({
   mode: z.literal("patch").describe("Replace pieces of the file."),
   ...editOptions,
-  edits: z.array(TextEdit).min(1).max(1000).describe("Replacements, made one after the other; 1 to 1,000."),
-  content: z.never("goes with the modes replace, append and prepend; with mode patch give 'edits'").optional(),
+  edits: z.array(TextEdit).min(1).max(1000).describe("Replacements, applied in order; 1 to 1,000."),
+  content: z.never("is allowed with the modes replace, append and prepend only; with mode patch send 'edits'").optional(),
 });
 
 /** `replace` overwrites a whole file and therefore requires `baseRevision`. All modes are merged into the live text. */
 export const EditRequest = z.discriminatedUnion("mode", [WholeTextEdit, PatchEdit]).meta({
   id: "EditRequest",
-  description: "An edit of one file: `content` with the modes `replace`, `append` and `prepend`, `edits` with mode `patch`, never both.",
+  description: "An edit of one file. The modes `replace`, `append` and `prepend` take `content`, and mode `patch` takes `edits`.",
 });
 export type EditRequest = z.infer<typeof EditRequest>;
 
 /** The same as `EditRequest` with mode `replace`. PUT has no `mode` field, because it always replaces. */
 export const ReplaceContentRequest = z
   .strictObject({
-    mode: z.literal("replace").describe("May be left out: this operation always replaces.").optional(),
+    mode: z.literal("replace").describe("Can be left out: this operation always replaces.").optional(),
     ...editOptions,
     content: NewText.describe("Markdown of the whole file, at most 2 MiB."),
   })
@@ -180,7 +183,7 @@ const RejectedEdit = z
   .strictObject({
     index: int("Position of the replacement in `edits`, from 0.", 1),
     code: text("`anchor_not_found` or `anchor_ambiguous`.", "anchor_not_found"),
-    detail: text("Why it was not made, in words.", "The text to find is not in the file."),
+    detail: text("Why the replacement was not made, as text.", "The text to find is not in the file."),
   })
   .describe("A replacement that was not made.");
 
@@ -188,20 +191,20 @@ export const EditResponse = z
   .strictObject({
     articleId: idText("art", "Id of the article."),
     file: ArticleFile,
-    revision: int("Revision of the article with this edit.", 43),
+    revision: int("Revision of the article that contains this edit.", 43),
     contentHash: text("SHA-256 of the edited file, in hex.", sha256OfNothing),
-    merged: flag("Whether newer text of others was merged with the edit.", false),
-    applied: int("Number of replacements that were made; 1 for the other modes.", 1),
-    rejected: z.array(RejectedEdit).meta({ description: "Replacements that were not made; the others were.", example: [] }),
+    merged: flag("Whether newer changes by others were merged with the edit.", false),
+    applied: int("Number of replacements that were made; 1 for modes other than `patch`.", 1),
+    rejected: z.array(RejectedEdit).meta({ description: "Replacements that were not made. All others were made.", example: [] }),
     commitId: idText("cmt", "Commit that the edit made. Absent without a `message`.").optional(),
   })
-  .meta({ id: "EditResponse", description: "What an edit did." });
+  .meta({ id: "EditResponse", description: "Result of an edit." });
 export type EditResponse = z.infer<typeof EditResponse>;
 
 export const CommitKind = z.enum(["commit", "checkpoint", "agent", "restore", "import"]).meta({
   id: "CommitKind",
   description:
-    "`commit`: asked for. `checkpoint`: made by itself after a pause in the typing. `agent`: made by a run. `restore`: an earlier text put back. `import`: brought in.",
+    "`commit`: requested by a caller. `checkpoint`: made by the server after a pause in the edits. `agent`: made by a run. `restore`: returns to an earlier text. `import`: text from another source.",
 });
 export type CommitKind = z.infer<typeof CommitKind>;
 
@@ -209,22 +212,22 @@ const CommittedFile = z
   .strictObject({
     file: ArticleFile,
     contentHash: text("SHA-256 of the file in this commit, in hex.", sha256OfNothing),
-    added: int("Lines added since the commit before.", 12),
-    removed: int("Lines removed since the commit before.", 3),
+    added: int("Lines added since the previous commit.", 12),
+    removed: int("Lines removed since the previous commit.", 3),
   })
-  .describe("A file that holds text.");
+  .describe("A file with text.");
 
 /** `added` and `removed` are the numbers of lines that changed since the previous commit. */
 export const Commit = z
   .strictObject({
     commitId: idText("cmt", "Id of the commit."),
-    articleId: idText("art", "Article that was committed."),
-    revision: int("Revision of the article that the commit keeps.", 42),
-    parentRevision: int("Revision of the commit before; null for the first.", 30).nullable(),
+    articleId: idText("art", "Article of the commit."),
+    revision: int("Revision of the article in this commit.", 42),
+    parentRevision: int("Revision of the previous commit; null for the first commit.", 30).nullable(),
     kind: CommitKind,
-    message: text("Message of the commit; may be empty.", "Rewrite the introduction"),
-    name: text("Name by which people find the commit.", "Sent to the editor").optional(),
-    authors: z.array(Author).describe("Who wrote what changed since the commit before."),
+    message: text("Message of the commit; can be empty.", "Rewrite the introduction"),
+    name: text("Name of the commit, chosen by a person.", "Sent to the editor").optional(),
+    authors: z.array(Author).describe("Authors of the changes since the previous commit."),
     files: z.array(CommittedFile).describe("Files in the commit."),
     createdAt: unixSeconds("When the commit was made."),
     runId: idText("run", "Run that made the commit.").optional(),
@@ -239,12 +242,10 @@ export const CreateCommitRequest = z
       .max(1000)
       .meta({ description: "Message, at most 1,000 characters; empty by default.", example: "Rewrite the introduction" })
       .optional(),
-    name: Line(120)
-      .meta({ description: "Name by which people find the commit, 1 to 120 characters.", example: "Sent to the editor" })
-      .optional(),
+    name: Line(120).meta({ description: "Name of the commit, 1 to 120 characters.", example: "Sent to the editor" }).optional(),
     kind: z.enum(["commit", "checkpoint"]).describe("Kind of the commit; `commit` by default.").optional(),
   })
-  .meta({ id: "CreateCommitRequest", description: "How the commit is described." });
+  .meta({ id: "CreateCommitRequest", description: "Description of the new commit." });
 
 /** A revision in the history of the article, or `live` for its current text. */
 export const RevisionOrLive = z
@@ -253,16 +254,16 @@ export const RevisionOrLive = z
 
 export const DiffFormat = z.enum(["unified", "words", "json"]).meta({
   id: "DiffFormat",
-  description: "`unified`: text in the unified format. `json`: whole lines. `words`: single words.",
+  description: "`unified`: text in the unified diff format. `json`: whole lines. `words`: single words.",
 });
 export type DiffFormat = z.infer<typeof DiffFormat>;
 
 const DiffChange = z
   .strictObject({
-    op: z.enum(["equal", "insert", "delete"]).describe("What happened to the text."),
-    text: text("A line or some words.", "It is written to disk first.\n"),
+    op: z.enum(["equal", "insert", "delete"]).describe("Whether the text was added, removed or kept."),
+    text: text("One line or several words.", "It is written to disk first.\n"),
   })
-  .describe("A stretch of text.");
+  .describe("A piece of text.");
 
 /**
  * Lines that differ, with three lines of context around them. Line numbers start at 1. Format `unified` returns `text`
@@ -274,8 +275,11 @@ export const DiffHunk = z
     fromLines: int("Number of lines in the older text.", 7),
     toLine: int("First line in the newer text, from 1.", 3),
     toLines: int("Number of lines in the newer text.", 8),
-    text: text("The lines in the unified format. Only with format `unified`.", " # Title\n+It is written to disk first.\n").optional(),
-    changes: z.array(DiffChange).describe("The stretches in order. Only with the formats `json` and `words`.").optional(),
+    text: text(
+      "The lines in the unified diff format. Present only with format `unified`.",
+      " # Title\n+It is written to disk first.\n",
+    ).optional(),
+    changes: z.array(DiffChange).describe("The pieces in order. Present only with the formats `json` and `words`.").optional(),
   })
   .meta({ id: "DiffHunk", description: "Lines that differ, with up to three unchanged lines around them." });
 export type DiffHunk = z.infer<typeof DiffHunk>;
@@ -285,8 +289,8 @@ export const ArticleDiff = z
   .strictObject({
     from: int("Older revision.", 30),
     to: int("Newer revision.", 42),
-    hunks: z.array(DiffHunk).describe("Places that differ, from the top."),
-    stats: z.strictObject({ added: int("Lines added.", 12), removed: int("Lines removed.", 3) }).describe("How much differs, in lines."),
+    hunks: z.array(DiffHunk).describe("Differences, from the start of the file to its end."),
+    stats: z.strictObject({ added: int("Lines added.", 12), removed: int("Lines removed.", 3) }).describe("Number of lines that differ."),
   })
-  .meta({ id: "ArticleDiff", description: "What differs between two revisions of a file." });
+  .meta({ id: "ArticleDiff", description: "Differences between two revisions of a file." });
 export type ArticleDiff = z.infer<typeof ArticleDiff>;

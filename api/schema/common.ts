@@ -49,7 +49,7 @@ export const Username = z
     "must be 1 to 38 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit",
   )
   .meta({
-    description: "Username: 1 to 38 characters of a-z, 0-9, `.`, `_` and `-`. It is read without regard to case and never changes.",
+    description: "Username: 1 to 38 characters of a-z, 0-9, `.`, `_` and `-`. Case is ignored. A username never changes.",
     example: "ana",
   });
 
@@ -84,7 +84,7 @@ export const FreeForm = z.record(z.string(), z.json()).meta({
 
 /** The token of the next page, as a page of a list contains it. */
 export const nextToken = text(
-  "Token of the next page: repeat the request with it and the same filters. Absent on the last page.",
+  "Token of the next page: repeat the request with this token and the same filters. Absent on the last page.",
   "eyJ2IjoxfQ",
 ).optional();
 
@@ -95,7 +95,7 @@ export const pageQuery = {
     .int()
     .min(1)
     .meta({
-      description: `Number of items on a page: ${defaultLimits["list.limitDefault"]} by default, at most ${defaultLimits["list.limitMax"]} unless the server is set otherwise. A page may hold fewer and still carry a \`nextToken\`.`,
+      description: `Number of items on a page: ${defaultLimits["list.limitDefault"]} by default, at most ${defaultLimits["list.limitMax"]} unless the server has another limit. A page can have fewer items and still have a \`nextToken\`.`,
       example: 20,
     })
     .optional(),
@@ -103,7 +103,7 @@ export const pageQuery = {
     .string()
     .max(2048)
     .meta({
-      description: "The `nextToken` of the page before. It is valid for 24 hours and for the same filters only.",
+      description: "The `nextToken` of the previous page. It is valid for 24 hours and only with the same filters.",
       example: "eyJ2IjoxfQ",
     })
     .optional(),

@@ -140,9 +140,9 @@ export function errorRow(code: ErrorCode): ErrorRow {
 /** One fault in a request. `pointer` is a JSON Pointer (RFC 6901) such as `/scopes/0`. */
 export const ProblemFinding = z
   .strictObject({
-    pointer: text("Where: a JSON Pointer (RFC 6901) into the body, or the name of a parameter after `/`.", "/scopes/0"),
+    pointer: text("Location of the fault: a JSON Pointer (RFC 6901) into the body, or the name of a parameter after `/`.", "/scopes/0"),
     code: text("What is wrong, as a code.", "invalid_value"),
-    message: text("What would be right, in words.", "must be one of 'articles:read', 'articles:write'"),
+    message: text("What a valid value is, as text.", "must be one of 'articles:read', 'articles:write'"),
   })
   .meta({ id: "ProblemFinding", description: "One fault of a request." });
 export type ProblemFinding = z.infer<typeof ProblemFinding>;
@@ -151,32 +151,29 @@ export type ProblemFinding = z.infer<typeof ProblemFinding>;
 export const Problem = z
   .strictObject({
     type: text("Address of a page that explains the code.", "http://127.0.0.1:8787/problems/revision_conflict"),
-    title: text("The code in words.", "Revision conflict"),
+    title: text("Text form of the code.", "Revision conflict"),
     status: int("HTTP status.", 409),
-    detail: text(
-      "What went wrong, where, and what would be right. For people; do not parse it.",
-      "The article has changed since revision 41.",
-    ),
+    detail: text("What is wrong, where, and how to correct it. For people; do not parse it.", "The article has changed since revision 41."),
     instance: text("Path of the request.", "/articles/art_01KAHX0000050123456789ABCD/content"),
-    code: z.enum([...errorTable.keys()] as [ErrorCode, ...ErrorCode[]]).describe("What went wrong. Programs decide by this."),
+    code: z.enum([...errorTable.keys()] as [ErrorCode, ...ErrorCode[]]).describe("What is wrong, as a code. Programs use this field."),
     requestId: text("Id of the request, as in `x-request-id` and the server's log.", "req-7f3a"),
-    errors: z.array(ProblemFinding).describe("All faults that were found in the request, at most 50.").optional(),
+    errors: z.array(ProblemFinding).describe("All faults of the request, at most 50.").optional(),
     requiredScopes: z
       .array(z.string())
       .meta({ description: "Scopes that the operation needs.", example: ["articles:write"] })
       .optional(),
     missingScopes: z
       .array(z.string())
-      .meta({ description: "Those of them that the key lacks.", example: ["articles:write"] })
+      .meta({ description: "Required scopes that the key lacks.", example: ["articles:write"] })
       .optional(),
-    currentRevision: int("Revision as it is now.", 42).optional(),
-    currentState: text("State as it is now.", "archived").optional(),
+    currentRevision: int("Current revision of the resource.", 42).optional(),
+    currentState: text("Current state of the resource.", "archived").optional(),
     allowed: z
       .array(z.string())
-      .meta({ description: "What would be possible in that state.", example: ["restore"] })
+      .meta({ description: "Operations that are possible in that state.", example: ["restore"] })
       .optional(),
-    retryAfter: number("Seconds until a repeat makes sense.", 2).optional(),
-    activeRunId: text("Run that is in the way.", "run_01KAHX0000050123456789ABCD").optional(),
+    retryAfter: number("Seconds to wait before a repeat.", 2).optional(),
+    activeRunId: text("Active run that prevents the operation.", "run_01KAHX0000050123456789ABCD").optional(),
   })
   .meta({ id: "Problem", description: "Problem details (RFC 9457): the body of every refusal." });
 export type Problem = z.infer<typeof Problem>;
@@ -213,5 +210,5 @@ export class AppError extends Error {
  * that callers cannot tell them apart.
  */
 export function notFound(): AppError {
-  return new AppError("not_found", "There is no such resource, or it is not visible to this credential.");
+  return new AppError("not_found", "The resource does not exist, or it is not visible to this credential.");
 }

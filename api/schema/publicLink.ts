@@ -10,21 +10,21 @@ import { idText } from "./id.ts";
 export const LiveSyncStatus = z.enum(["synced", "pending", "syncing", "retrying", "failed"]).meta({
   id: "LiveSyncStatus",
   description:
-    "`synced`: the page shows the newest text. `pending`: an edit waits. `syncing`: an attempt is under way. `retrying`: the last one failed and another follows. `failed`: all attempts failed.",
+    "`synced`: the page shows the newest text. `pending`: an edit waits for the next attempt. `syncing`: an attempt is in progress. `retrying`: the last attempt failed and another follows. `failed`: all attempts failed.",
 });
 export type LiveSyncStatus = z.infer<typeof LiveSyncStatus>;
 
 export const LiveSync = z
   .strictObject({
     status: LiveSyncStatus,
-    sourceRevision: int("Newest revision of the article that the page is to show.", 42),
+    sourceRevision: int("Newest revision of the article, which the page should show.", 42),
     publishedRevision: int("Revision that the page shows.", 41),
     attempts: int("Failed attempts since the last success.", 0),
-    lastSyncedAt: unixSeconds("When the page was last brought up to date.").optional(),
+    lastSyncedAt: unixSeconds("When the page was last synchronized.").optional(),
     nextRetryAt: unixSeconds("When the next attempt is due.").optional(),
     lastError: text("Why the last attempt failed.", "The store is not reachable.").optional(),
   })
-  .meta({ id: "LiveSync", description: "How a Live page follows its article." });
+  .meta({ id: "LiveSync", description: "State of the synchronization of a Live page." });
 
 /** `publishedRevision` is the article revision that the page shows. */
 export const PublicLink = z
@@ -32,17 +32,17 @@ export const PublicLink = z
     articleId: idText("art", "Article that is public."),
     mode: PublicLinkMode,
     url: text("Address of the public page.", "http://127.0.0.1:8787/p/how-a-draft-survives"),
-    slug: text("Last part of that address.", "how-a-draft-survives"),
+    slug: text("Last part of the page's address.", "how-a-draft-survives"),
     state: PublicLinkState,
     publishedRevision: int("Revision of the article that the page shows.", 42),
-    publishedAt: unixSeconds("When the article was first made public."),
-    publishedBy: username("Username of the account that made it public."),
-    updatedAt: unixSeconds("When the link or the text it shows last changed."),
+    publishedAt: unixSeconds("When the article was first published."),
+    publishedBy: username("Username of the account that published the article."),
+    updatedAt: unixSeconds("When the link or the text of the page last changed."),
     indexable: flag("Whether search engines may list the page.", false),
     gate: z
       .enum(["off", "warn", "block"])
-      .describe("Whether the article is checked before it is published: not, with a warning, or strictly."),
-    expiresAt: unixSeconds("When the page stops being public. Absent means never.").optional(),
+      .describe("Checks before publication: `off` makes none, `warn` reports findings, `block` refuses to publish the article."),
+    expiresAt: unixSeconds("When the page stops being public. Absent if it stays public.").optional(),
     snapshotAt: unixSeconds("When the text of a Snapshot was frozen.").optional(),
     liveSync: LiveSync.optional(),
   })
@@ -54,7 +54,7 @@ const PublicSlug = z
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")
   .meta({
     description:
-      "Last part of the page's address: 1 to 120 of a-z, 0-9 and `-`. Made from the title by default. An earlier slug redirects.",
+      "Last part of the page's address: 1 to 120 of a-z, 0-9 and `-`. Created from the title by default. An earlier slug redirects.",
     example: "how-a-draft-survives",
   });
 
@@ -65,7 +65,7 @@ export const PublicLinkRequest = z
     slug: PublicSlug.optional(),
     indexable: flag("Whether search engines may list the page; false by default on a new link.", true).optional(),
   })
-  .meta({ id: "PublicLinkRequest", description: "How the article is to be public." });
+  .meta({ id: "PublicLinkRequest", description: "Settings of the public page." });
 
 /** The kept or committed revision to publish. Without it, the newest revision is used. */
 export const SnapshotRequest = z
@@ -73,7 +73,10 @@ export const SnapshotRequest = z
     revision: z
       .int()
       .min(1)
-      .meta({ description: "Revision to show, a kept or committed one; the newest by default.", example: 42 })
+      .meta({
+        description: "Revision to show; the newest by default. The revision must be committed, or at most 24 hours old.",
+        example: 42,
+      })
       .optional(),
   })
-  .meta({ id: "SnapshotRequest", description: "The revision that the page is to show." });
+  .meta({ id: "SnapshotRequest", description: "The revision that the page will show." });

@@ -20,24 +20,22 @@ export const auditEventTypes = [
   "draft_changes_requested",
   "pipeline_stage_completed",
 ] as const;
-export const ContentAuditEventType = z
-  .enum(auditEventTypes)
-  .meta({ id: "ContentAuditEventType", description: "What happened to a topic." });
+export const ContentAuditEventType = z.enum(auditEventTypes).meta({ id: "ContentAuditEventType", description: "Type of the event." });
 export type ContentAuditEventType = z.infer<typeof ContentAuditEventType>;
 
 /** `eventId` makes the write of the event idempotent. */
 export const ContentAuditEvent = z
   .strictObject({
-    topicId: idText("top", "Topic that it happened to."),
-    eventAt: unixSeconds("When it happened."),
+    topicId: idText("top", "Topic of the event."),
+    eventAt: unixSeconds("When the event occurred."),
     eventId: text("Id of the event.", "evt_01KAHX0000050123456789ABCD"),
     eventType: ContentAuditEventType,
-    actorId: text("Username of the account that did it, or on whose behalf a run did.", "ana"),
-    articleId: idText("art", "Article it was about. Only for events of an outline or a draft.").optional(),
+    actorId: text("Username of the account that caused the event, or on whose behalf a run caused it.", "ana"),
+    articleId: idText("art", "Article of the event. Present only for events of an outline or a draft.").optional(),
     metadata: z
       .record(z.string(), z.json())
-      .meta({ description: "Facts of the event, by its type.", example: { fields: ["title"] } })
+      .meta({ description: "Data of the event, by its type.", example: { fields: ["title"] } })
       .optional(),
   })
-  .meta({ id: "ContentAuditEvent", description: "Something that happened to a topic. Events never change." });
+  .meta({ id: "ContentAuditEvent", description: "An event of a topic. Events never change." });
 export type ContentAuditEvent = z.infer<typeof ContentAuditEvent>;

@@ -10,12 +10,12 @@ import { ContentTopic, editorialFields, PriorityScore, ScheduledDate, TopicStatu
 import { RankProximity, RecommendedAction } from "./topicResearch.ts";
 
 const Title = Line(500).meta({ description: "Title, 1 to 500 characters.", example: "How a draft survives a power cut" });
-const TargetAudience = z.string().trim().min(1).meta({ description: "Who the article is for.", example: "people who run servers" });
+const TargetAudience = z.string().trim().min(1).meta({ description: "Audience of the article.", example: "people who run servers" });
 const EstimatedIntent = text(
-  "What a person who searches for this wants: `informational`, `commercial`, `navigational` or `transactional`. Any other text counts as `informational`.",
+  "Intent of a person who searches for this topic: `informational`, `commercial`, `navigational` or `transactional`. Any other text counts as `informational`.",
   "informational",
 );
-const PriorityRationale = text("Why it is that urgent; `Created by <username>` by default.", "Asked for by three customers.");
+const PriorityRationale = text("Reason for the priority; `Created by <username>` by default.", "Asked for by three customers.");
 
 /** `estimatedIntent` accepts any text. A value that is not in `SeoIntent` becomes informational (api decisions, §3). */
 export const WorkspaceCreateTopicRequest = z
@@ -29,11 +29,11 @@ export const WorkspaceCreateTopicRequest = z
       "Content project (a folder) of the topic; it cannot be changed later.",
       "fld_01KAHX0000050123456789ABCD",
     ).optional(),
-    priorityScore: PriorityScore.describe("How urgent the topic is, 0 to 100; 50 by default.").optional(),
+    priorityScore: PriorityScore.describe("Priority of the topic, 0 to 100; 50 by default.").optional(),
     priorityRationale: PriorityRationale.optional(),
     wordCountRange: WordCountRange.optional(),
   })
-  .meta({ id: "WorkspaceCreateTopicRequest", description: "The topic to make." });
+  .meta({ id: "WorkspaceCreateTopicRequest", description: "The topic to create." });
 export type WorkspaceCreateTopicRequest = z.infer<typeof WorkspaceCreateTopicRequest>;
 
 /** `wordCountRange: null` removes the range. */
@@ -48,14 +48,14 @@ export const WorkspaceUpdateTopicRequest = z
     priorityRationale: PriorityRationale.optional(),
     recommendedAction: RecommendedAction.optional(),
     rankProximity: RankProximity.optional(),
-    wordCountRange: WordCountRange.nullable().describe("How long the article is to be, in words; null takes the range away.").optional(),
+    wordCountRange: WordCountRange.nullable().describe("Length of the article in words; null removes the range.").optional(),
   })
-  .meta({ id: "WorkspaceUpdateTopicRequest", description: "The fields to change; what is left out stays." });
+  .meta({ id: "WorkspaceUpdateTopicRequest", description: "The fields to change. Fields that are left out do not change." });
 export type WorkspaceUpdateTopicRequest = z.infer<typeof WorkspaceUpdateTopicRequest>;
 
 export const WorkspaceListTopicsResponse = z
   .strictObject({
-    topics: z.array(ContentTopic).describe("Topics in the order asked for."),
+    topics: z.array(ContentTopic).describe("Topics in the requested order."),
     nextToken,
     statusCounts: TopicStatusCounts.optional(),
   })
@@ -65,16 +65,16 @@ const topicId = idText("top", "Id of the topic.");
 const articleId = idText("art", "Article of the topic.");
 const runId = idText("run", "Run that was started.");
 const workflowId = text("Workflow of the run.", "outline");
-const message = text("What was done, in words.", "The topic was changed.");
+const message = text("Result of the operation, as text.", "The topic was changed.");
 const queued = z.literal("queued").describe("State of the new run.");
 
 export const WorkspaceCreateTopicResponse = z
   .strictObject({
     topicId,
     shortId: text("Short id, unique in the workspace.", "T-1"),
-    slug: text("Short name made from the title.", "how-a-draft-survives-a-power-cut"),
+    slug: text("Short name, created from the title.", "how-a-draft-survives-a-power-cut"),
     status: TopicStatus,
-    createdAt: unixSeconds("When the topic was made."),
+    createdAt: unixSeconds("When the topic was created."),
   })
   .meta({ id: "WorkspaceCreateTopicResponse", description: "The new topic." });
 
@@ -86,7 +86,7 @@ export const WorkspaceTopicMessageResponse = z
  * Text for a run or an approval. The schema has no length limit, because the `LIMITS` setting can raise `body.prose`.
  */
 export function prose(description: string, example: string) {
-  return text(`${description} At most ${defaultLimits["body.prose"]} characters unless the server is set otherwise.`, example);
+  return text(`${description} At most ${defaultLimits["body.prose"]} characters unless the server has another limit.`, example);
 }
 
 /** Name of a style profile in the settings of the workspace. */
@@ -96,14 +96,14 @@ export const StyleProfileId = z
   .max(200)
   .meta({ description: "Name of a style profile in the workspace's settings, at most 200 characters.", example: "house" });
 const runOptions = {
-  instructions: prose("What the run is to heed.", "For readers who have never lost a file.").optional(),
+  instructions: prose("Instructions for the run.", "For readers who have never lost a file.").optional(),
   styleProfileId: StyleProfileId.optional(),
 } as const;
-const Note = prose("Note, kept with the decision.", "Good. Keep the third section short.");
+const Note = prose("Note, stored with the decision.", "Good. Keep the third section short.");
 
 export const WorkspaceRunInstructionsRequest = z
   .strictObject(runOptions)
-  .meta({ id: "WorkspaceRunInstructionsRequest", description: "Wishes for a run of research; with none of them no run starts." });
+  .meta({ id: "WorkspaceRunInstructionsRequest", description: "Instructions for a research run. Without instructions no run starts." });
 export const WorkspaceShortlistTopicResponse = z
   .strictObject({
     message,
@@ -117,18 +117,18 @@ export const WorkspaceShortlistTopicResponse = z
 export const ArchiveTopicRequest = z
   .strictObject({
     reason: z.literal("manual").describe("The only reason that a caller can give.").optional(),
-    note: prose("Why the topic is archived.", "Covered by another article.").optional(),
+    note: prose("Reason for the archiving.", "Covered by another article.").optional(),
   })
-  .meta({ id: "ArchiveTopicRequest", description: "Why the topic is archived." });
+  .meta({ id: "ArchiveTopicRequest", description: "Reason for the archiving." });
 
 export const WorkspaceEnsureTopicArticleRequest = z
-  .strictObject({ articleId: ArticleId.describe("Article to link; without it a new one is made.").optional() })
-  .meta({ id: "WorkspaceEnsureTopicArticleRequest", description: "The article that the topic is to have." });
+  .strictObject({ articleId: ArticleId.describe("Article to link; without it, a new article is created.").optional() })
+  .meta({ id: "WorkspaceEnsureTopicArticleRequest", description: "The article for the topic." });
 export const WorkspaceEnsureTopicArticleResponse = z
   .strictObject({
     articleId,
-    created: flag("Whether a new article was made.", true),
-    linked: flag("Whether the article was linked to the topic just now.", true),
+    created: flag("Whether a new article was created.", true),
+    linked: flag("Whether this request linked the article to the topic.", true),
   })
   .meta({ id: "WorkspaceEnsureTopicArticleResponse", description: "The topic's article." });
 
@@ -145,20 +145,20 @@ export const WorkspaceStartWorkflowRequest = z
       "`staged` (default): a run for the outline, then one for the draft. `full`: one run for everything.",
     ).optional(),
   })
-  .meta({ id: "WorkspaceStartWorkflowRequest", description: "Which pipeline to start, and wishes for its runs." });
+  .meta({ id: "WorkspaceStartWorkflowRequest", description: "The pipeline to start, with instructions for its runs." });
 export const WorkspaceStartWorkflowResponse = z
   .strictObject({ runId, workflowId, articleId, topicId, status: queued })
   .meta({ id: "WorkspaceStartWorkflowResponse", description: "The run that was started." });
 
 export const WorkspaceGenerateOutlineRequest = z
   .strictObject(runOptions)
-  .meta({ id: "WorkspaceGenerateOutlineRequest", description: "Wishes for the run." });
+  .meta({ id: "WorkspaceGenerateOutlineRequest", description: "Instructions for the run." });
 export const WorkspaceGenerateOutlineResponse = z
   .strictObject({
     runId,
     articleId,
     status: queued,
-    conversationId: text("Conversation of the run; this service has none.", "none").optional(),
+    conversationId: text("Conversation of the run. This service never sets it.", "none").optional(),
   })
   .meta({ id: "WorkspaceGenerateOutlineResponse", description: "The run that was started." });
 
@@ -167,7 +167,7 @@ export const WorkspaceGetOutlineResponse = z
   .meta({ id: "WorkspaceGetOutlineResponse", description: "The topic's outline." });
 export const WorkspaceApproveOutlineRequest = z
   .strictObject({ note: Note.optional(), ...runOptions })
-  .meta({ id: "WorkspaceApproveOutlineRequest", description: "A note, and wishes for the draft's run where one starts." });
+  .meta({ id: "WorkspaceApproveOutlineRequest", description: "A note, and instructions for a draft run." });
 export const WorkspaceApproveOutlineResponse = z
   .strictObject({
     message,
@@ -179,15 +179,15 @@ export const WorkspaceApproveOutlineResponse = z
   .meta({ id: "WorkspaceApproveOutlineResponse", description: "The approval, with the draft's run if one was started." });
 
 const changesRequest = {
-  feedback: prose("What is to change.", "Two sections say the same; join them.").optional(),
+  feedback: prose("Requested changes.", "The two sections say the same thing; merge them.").optional(),
   styleProfileId: StyleProfileId.optional(),
 } as const;
 export const WorkspaceOutlineRequestChangesRequest = z
   .strictObject(changesRequest)
-  .meta({ id: "WorkspaceOutlineRequestChangesRequest", description: "What is to change in the outline." });
+  .meta({ id: "WorkspaceOutlineRequestChangesRequest", description: "Requested changes of the outline." });
 export const WorkspaceDraftRequestChangesRequest = z
   .strictObject(changesRequest)
-  .meta({ id: "WorkspaceDraftRequestChangesRequest", description: "What is to change in the draft." });
+  .meta({ id: "WorkspaceDraftRequestChangesRequest", description: "Requested changes of the draft." });
 export const ChangesRequestedResponse = z
   .strictObject({
     message,
@@ -206,11 +206,11 @@ export const WorkspaceApproveDraftRequest = z
 
 export const DraftAction = z.enum(["create", "update", "optimize", "rewrite"]).meta({
   id: "DraftAction",
-  description: "What the run does with the draft: write it, bring it up to date, improve it for search, or write it again.",
+  description: "Task of the run: write the draft, update it, improve it for search engines, or rewrite it.",
 });
 export const WorkspaceRunDraftActionRequest = z
   .strictObject({ action: DraftAction, ...runOptions })
-  .meta({ id: "WorkspaceRunDraftActionRequest", description: "What the run is to do with the draft." });
+  .meta({ id: "WorkspaceRunDraftActionRequest", description: "Task of the run." });
 export const WorkspaceRunDraftActionResponse = z
   .strictObject({ runId, articleId, workflowId, action: DraftAction, status: queued })
   .meta({ id: "WorkspaceRunDraftActionResponse", description: "The run that was started." });
@@ -224,20 +224,20 @@ export const TopicTransitions = z
     allowed: z
       .array(
         z
-          .strictObject({ operation, to: TopicStatus.describe("Status that the topic would have then.") })
-          .describe("An operation that would be done."),
+          .strictObject({ operation, to: TopicStatus.describe("Status of the topic after the operation.") })
+          .describe("An operation that is possible."),
       )
-      .describe("Operations that would be done."),
+      .describe("Operations that are possible."),
     blocked: z
       .array(
         z
           .strictObject({
             operation,
             code: text("Error code of the refusal.", "invalid_transition"),
-            detail: text("Why it would be refused, in words.", "The topic is not archived."),
+            detail: text("Reason for the refusal, as text.", "The topic is not archived."),
           })
           .describe("An operation that would be refused."),
       )
       .describe("Operations that would be refused."),
   })
-  .meta({ id: "TopicTransitions", description: "What may happen to the topic now." });
+  .meta({ id: "TopicTransitions", description: "Operations of the topic in its current state." });

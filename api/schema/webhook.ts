@@ -9,22 +9,22 @@ import { idText } from "./id.ts";
 export const WorkspaceWebhookEventType = z.enum(["review.mentioned", "review.replied", "article.updated"]).meta({
   id: "WorkspaceWebhookEventType",
   description:
-    "`review.mentioned`: a comment or reply names somebody. `review.replied`: somebody replied. `article.updated`: an article was committed or checkpointed.",
+    "`review.mentioned`: a comment or reply mentions a person. `review.replied`: a person replied. `article.updated`: an article was committed or checkpointed.",
 });
 export type WorkspaceWebhookEventType = z.infer<typeof WorkspaceWebhookEventType>;
 
 const secret = text(
-  "Key of the signature that every delivery carries, with its prefix `whsec_`. It is shown in this answer only.",
+  "Key of the signature of every delivery, with its prefix `whsec_`. It is shown only in this answer.",
   "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 );
 
 const shape = {
   webhookId: idText("whk", "Id of the webhook."),
   workspaceId: idText("ws", "Workspace whose events are delivered."),
-  url: text("HTTPS address that events are sent to.", "https://hooks.example/in"),
+  url: text("HTTPS address that receives the events.", "https://hooks.example/in"),
   events: z.array(WorkspaceWebhookEventType).describe("Events that the webhook is subscribed to."),
-  active: flag("False: nothing is sent, and queued attempts are skipped.", true),
-  createdAt: isoTime("When the webhook was made."),
+  active: flag("False: nothing is sent, and queued attempts are not made.", true),
+  createdAt: isoTime("When the webhook was created."),
   updatedAt: isoTime("When the webhook last changed."),
 };
 
@@ -48,13 +48,13 @@ const NewEvents = z.array(WorkspaceWebhookEventType).min(1).max(100);
 /** Without `events` the webhook subscribes to all three events. Duplicates are removed. */
 export const CreateWorkspaceWebhookRequest = z
   .strictObject({ url: NewUrl, events: NewEvents.describe("Events to subscribe to; all by default.").optional() })
-  .meta({ id: "CreateWorkspaceWebhookRequest", description: "The webhook to make." });
+  .meta({ id: "CreateWorkspaceWebhookRequest", description: "The webhook to create." });
 
 export const UpdateWorkspaceWebhookRequest = z
   .strictObject({
     url: NewUrl.optional(),
-    events: NewEvents.describe("Events to subscribe to, in place of the present ones.").optional(),
+    events: NewEvents.describe("Events to subscribe to. They replace the present ones.").optional(),
     active: flag("False stops deliveries, true starts them again.", false).optional(),
-    rotateSecret: flag("True makes a new secret. The old one signs too for 24 hours.", true).optional(),
+    rotateSecret: flag("True creates a new secret. For 24 hours, deliveries are signed with the old secret too.", true).optional(),
   })
-  .meta({ id: "UpdateWorkspaceWebhookRequest", description: "The fields to change; what is left out stays." });
+  .meta({ id: "UpdateWorkspaceWebhookRequest", description: "The fields to change. Fields that are left out do not change." });

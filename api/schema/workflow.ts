@@ -29,7 +29,7 @@ export const workflowStepTypes = [
   "code_verification",
   "claims_audit",
 ] as const;
-export const WorkflowStepType = z.enum(workflowStepTypes).meta({ id: "WorkflowStepType", description: "What a step does." });
+export const WorkflowStepType = z.enum(workflowStepTypes).meta({ id: "WorkflowStepType", description: "Type of a step." });
 export type WorkflowStepType = z.infer<typeof WorkflowStepType>;
 
 /**
@@ -39,21 +39,24 @@ export type WorkflowStepType = z.infer<typeof WorkflowStepType>;
 export const ApprovalType = z.enum(["required", "optional", "none"]).meta({
   id: "ApprovalType",
   description:
-    "`required`: the step waits for a person's approval. `optional`: it waits a while and goes on by itself. `none`: it does not wait.",
+    "`required`: the step waits for a person's approval. `optional`: the step waits for some time and then continues without a decision. `none`: the step does not wait.",
 });
 export type ApprovalType = z.infer<typeof ApprovalType>;
 
 export const WorkflowSource = z
   .enum(["system", "workspace", "folder"])
-  .meta({ id: "WorkflowSource", description: "Where a workflow comes from: built in, or made for a workspace or a folder." });
+  .meta({ id: "WorkflowSource", description: "Origin of a workflow: built in, or created for a workspace or a folder." });
 
 /** The file that receives the output of a step. With `createAutoVersion` the output is committed at once. */
 export const PersistToArticle = z
   .strictObject({
     file: ArticleFile,
-    createAutoVersion: flag("Whether the output is committed at once; otherwise the next commit or checkpoint has it.", true).optional(),
+    createAutoVersion: flag(
+      "Whether the output is committed at once. Otherwise the next commit or checkpoint contains it.",
+      true,
+    ).optional(),
   })
-  .meta({ id: "PersistToArticle", description: "The file of the article that the step's output goes to." });
+  .meta({ id: "PersistToArticle", description: "The file of the article that receives the output of the step." });
 
 export const WorkflowStep = z
   .strictObject({
@@ -67,26 +70,26 @@ export const WorkflowStep = z
   .meta({ id: "WorkflowStep", description: "A step of a workflow." });
 export type WorkflowStep = z.infer<typeof WorkflowStep>;
 
-const id = text("Id of the workflow: that of a built-in one, or the name of a custom one.", "outline");
+const id = text("Id of the workflow: the id of a built-in one, or the name of a custom one.", "outline");
 const name = text("Name of the workflow.", "outline");
 const description = text("What the workflow does.", "Research, thesis and an outline to approve.");
-const version = text("Version; each change counts it up.", "1");
+const version = text("Version; each change increases it.", "1");
 
 export const WorkflowSummary = z
   .strictObject({
     id,
     name,
-    title: text("Name for people to read.", "Outline"),
+    title: text("Display name.", "Outline"),
     description,
     source: WorkflowSource,
     steps: z.array(z.string()).meta({ description: "Names of the steps, in order.", example: ["research", "thesis", "outline"] }),
     version,
-    userVisible: flag("Whether people should be offered it.", true),
-    costClass: z.enum(["cheap", "expensive"]).describe("Whether a run of it costs little or much."),
-    isDefault: flag("Whether it is the one to preselect.", false),
-    intentId: text("What it is for; `custom` for a custom workflow.", "outline").optional(),
+    userVisible: flag("Whether to offer the workflow to people.", true),
+    costClass: z.enum(["cheap", "expensive"]).describe("Expected cost of a run."),
+    isDefault: flag("Whether to preselect the workflow.", false),
+    intentId: text("Purpose of the workflow; `custom` for a custom workflow.", "outline").optional(),
   })
-  .meta({ id: "WorkflowSummary", description: "A workflow, in short." });
+  .meta({ id: "WorkflowSummary", description: "Summary of a workflow." });
 export type WorkflowSummary = z.infer<typeof WorkflowSummary>;
 
 export const ListWorkflowsResponse = z

@@ -15,14 +15,14 @@ import { type PreparedOperation, prepareOperations } from "./calls/preparedOpera
 import { createRequestContext, type RequestContext } from "./calls/requestContext.ts";
 import { type ServedRoute, toHttpReply, toRestRoute } from "./calls/restHttp.ts";
 import { toTrpcRoutes } from "./calls/trpcHttp.ts";
-import { type Calls, type CallsOptions, createCalls } from "./calls/wrapper.ts";
+import { type CallWrapper, type CallWrapperOptions, createCallWrapper } from "./calls/wrapper.ts";
 import { createCors } from "./host/cors.ts";
 import { ClientGone, type HostApp, type HttpReply, type HttpRequest } from "./host/port.ts";
 import { createRouter, type Route, type RouteMatch } from "./host/router.ts";
 import { problemRoutes } from "./pages/problemPages.ts";
 import { serviceStyleRoute } from "./pages/servicePage.ts";
 
-export interface AppOptions extends CallsOptions {
+export interface AppOptions extends CallWrapperOptions {
   readonly contract: AppContract;
   readonly handlers: Handlers<AppContract>;
   /** Origins from the setting `CORS_ORIGINS`. */
@@ -32,7 +32,7 @@ export interface AppOptions extends CallsOptions {
   /** Routes of other modules: pages, probes and documents. */
   readonly routes: readonly Route[];
   /** Creates the routes of the live streams. They use `refuse`, so their refusals look like those of operations. */
-  readonly streams?: (calls: Pick<Calls, "refuse">) => readonly ServedRoute[];
+  readonly streams?: (calls: Pick<CallWrapper, "refuse">) => readonly ServedRoute[];
   readonly upgrade: HostApp["upgrade"];
 }
 
@@ -45,7 +45,7 @@ export function createApp(options: AppOptions): App {
   const { limits } = options;
   const bodies = createBodyBudget(limits);
   const operations = prepareOperations(options.contract, options.handlers, limits);
-  const calls = createCalls(options);
+  const calls = createCallWrapper(options);
   const cors = createCors(options.corsOrigins);
   const router = createRouter<ServedRoute>([
     ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits, bodies)),
@@ -101,7 +101,7 @@ function toRoutingError(match: Mismatch, request: HttpRequest): AppError {
   if (match.kind === "malformed") return new AppError("bad_request", "The path must be percent-encoded UTF-8.");
   if (match.kind === "none") return notFound();
   const allow = match.allow.join(", ");
-  return new AppError("method_not_allowed", `${request.method} is not possible here; ${allow} are.`, {}, { allow });
+  return new AppError("method_not_allowed", `This path does not allow ${request.method}; it allows ${allow}.`, {}, { allow });
 }
 
 /** Reports a stream to `onAnswered` when it opens. The events sent later are not counted. */
@@ -121,7 +121,7 @@ function toCounted(route: ServedRoute, { onAnswered }: Pick<AppOptions, "onAnswe
 }
 
 /** Serves a route of another module: its errors become problem answers, and its answers are reported to `onAnswered`. */
-function toServed(route: Route, calls: Calls, { onAnswered }: Pick<AppOptions, "onAnswered">): ServedRoute {
+function toServed(route: Route, calls: CallWrapper, { onAnswered }: Pick<AppOptions, "onAnswered">): ServedRoute {
   const operation = `${route.method} ${route.path}`;
   return {
     method: route.method,

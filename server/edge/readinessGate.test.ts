@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
+import type { HostApp, HttpReply, HttpRequest, UpgradeAnswer } from "./host/port.ts";
 import { createReadinessGate } from "./readinessGate.ts";
 
 function request(path: string): HttpRequest {
@@ -72,5 +72,94 @@ describe("draining", () => {
     const drain = door.drain();
     await expect(failed).rejects.toThrow("a bug");
     await drain;
+  });
+
+  async function* pieces(): AsyncGenerator<string> {
+    yield "one";
+    yield "two";
+  }
+
+  /** Starts the drain of a gate. `isOver` gives it time to end. */
+  function drainOf(gate: ReturnType<typeof createReadinessGate>) {
+    let over = false;
+    const ended = gate.drain().then(() => {
+      over = true;
+    });
+    return {
+      ended,
+      async isOver() {
+        await new Promise((resolve) => setImmediate(resolve));
+        return over;
+      },
+    };
+  }
+
+  async function streaming(body: AsyncIterable<string>) {
+    const gate = createReadinessGate(() => "");
+    gate.open(app(() => ({ ...reply, body })));
+    const answer = await gate.handle(request("/stream"));
+    return { iterator: (answer.body as AsyncIterable<string>)[Symbol.asyncIterator](), drain: drainOf(gate) };
+  }
+
+  test("[OP50] a streamed body that is being sent holds up the drain until its last piece", async () => {
+    const { iterator, drain } = await streaming(pieces());
+    expect(await iterator.next()).toEqual({ done: false, value: "one" });
+    expect(await iterator.next()).toEqual({ done: false, value: "two" });
+    expect(await drain.isOver()).toBe(false);
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    await drain.ended;
+  });
+
+  test("[OP50] a streamed body that fails, or whose reader leaves, holds up the drain no longer", async () => {
+    const failing = await streaming({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("a bug")) }),
+    });
+    expect(await failing.drain.isOver()).toBe(false);
+    await expect(failing.iterator.next()).rejects.toThrow("a bug");
+    await failing.drain.ended;
+
+    const left = await streaming(pieces());
+    await left.iterator.next();
+    expect(await left.drain.isOver()).toBe(false);
+    await left.iterator.return?.();
+    await left.iterator.return?.();
+    await left.drain.ended;
+
+    const unread = await streaming({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: "endless" }) }) });
+    expect(await unread.iterator.return?.()).toEqual({ done: true, value: undefined });
+    await unread.drain.ended;
+  });
+
+  test("[OP50] two streamed bodies are counted apart", async () => {
+    const gate = createReadinessGate(() => "");
+    gate.open(app(() => ({ ...reply, body: pieces() })));
+    const answers = await Promise.all([gate.handle(request("/one")), gate.handle(request("/two"))]);
+    const [one, two] = answers.map(({ body }) => (body as AsyncIterable<string>)[Symbol.asyncIterator]());
+    const drain = drainOf(gate);
+    await one?.return?.();
+    await one?.return?.();
+    expect(await drain.isOver()).toBe(false);
+    await two?.return?.();
+    await drain.ended;
+  });
+
+  test("[OP51] an upgrade that is being answered holds up the drain, also one that fails", async () => {
+    const gate = createReadinessGate(() => "");
+    let finish: (answer: UpgradeAnswer) => void = () => {};
+    let fail: (error: Error) => void = () => {};
+    const upgrades = [
+      new Promise<UpgradeAnswer>((resolve) => (finish = resolve)),
+      new Promise<UpgradeAnswer>((_, reject) => (fail = reject)),
+    ];
+    gate.open({ handle: () => reply, upgrade: () => upgrades.shift() ?? { refuse: reply } });
+    const [accepted, failed] = [gate.upgrade(request("/collab/one")), gate.upgrade(request("/collab/two"))];
+    const drain = drainOf(gate);
+    const answer = { refuse: reply };
+    finish(answer);
+    expect(await accepted).toBe(answer);
+    expect(await drain.isOver()).toBe(false);
+    fail(new Error("a bug"));
+    await expect(failed).rejects.toThrow("a bug");
+    await drain.ended;
   });
 });

@@ -10,14 +10,18 @@ import { AppError } from "../../api/schema/error.ts";
 import { problemMediaType, toProblem, toProblemHeaders } from "../domain/call/problem.ts";
 import { createRequestContext } from "./calls/requestContext.ts";
 import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
+import { isPieces } from "./host/reply.ts";
 import { notReadyYet } from "./pages/probes.ts";
-import { comeAgain, eventStreamHeaders, wantsEventStream } from "./streams/eventStream.ts";
+import { eventStreamHeaders, wantsEventStream, writeRetry } from "./streams/eventStream.ts";
 
 export interface ReadinessGate extends HostApp {
   /** Passes all later requests to the app. */
   open(app: HostApp): void;
   readonly isServing: () => boolean;
-  /** Refuses new sockets and closes each connection after its next answer. Resolves when no request is being handled. */
+  /**
+   * Refuses new sockets and closes each connection after its next answer. Resolves when no request and no upgrade is being
+   * handled and no streamed body is being sent.
+   */
   drain(): Promise<void>;
 }
 
@@ -45,15 +49,59 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
     async handle(request) {
       if (app === undefined) return notStarted(request, baseUrl());
       underWay += 1;
+      let isStreaming = false;
       try {
-        const reply = await app.handle(request);
+        let reply = await app.handle(request);
+        if (isPieces(reply.body)) {
+          reply = { ...reply, body: observeEnd(reply.body, ended) };
+          isStreaming = true;
+        }
         return draining ? { ...reply, close: true } : reply;
+      } finally {
+        if (!isStreaming) ended();
+      }
+    },
+    async upgrade(request) {
+      if (app === undefined || draining) return { refuse: notStarted(request, baseUrl()) };
+      underWay += 1;
+      try {
+        return await app.upgrade(request);
       } finally {
         ended();
       }
     },
-    upgrade(request) {
-      return app === undefined || draining ? { refuse: notStarted(request, baseUrl()) } : app.upgrade(request);
+  };
+}
+
+/** Passes the pieces on. Calls `onEnd` once, when the last piece was read, when reading fails, or when the reader stops. */
+function observeEnd<Piece>(pieces: AsyncIterable<Piece>, onEnd: () => void): AsyncIterable<Piece> {
+  let isOver = false;
+  const end = () => {
+    if (!isOver) onEnd();
+    isOver = true;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = pieces[Symbol.asyncIterator]();
+      return {
+        async next() {
+          try {
+            const next = await iterator.next();
+            if (next.done === true) end();
+            return next;
+          } catch (error) {
+            end();
+            throw error;
+          }
+        },
+        async return(value) {
+          try {
+            return (await iterator.return?.(value)) ?? { done: true, value };
+          } finally {
+            end();
+          }
+        },
+      };
     },
   };
 }
@@ -64,7 +112,7 @@ function notStarted(request: HttpRequest, baseUrl: string): HttpReply {
   const { requestId } = createRequestContext(request, 0);
   // An EventSource stops reconnecting after any other answer.
   if (wantsEventStream(request.header("accept"))) {
-    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: comeAgain(1000), close: true };
+    return { status: 200, headers: { ...eventStreamHeaders, "x-request-id": requestId }, body: writeRetry(1000), close: true };
   }
   const refusal = new AppError("unavailable", "The server is starting or stopping; try again in a moment.", { retryAfter: 1 });
   const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });

@@ -43,7 +43,7 @@ export function toEnding(reason: unknown): Ending {
   if (reason instanceof CannotListen) return { code: exitCodes.settings, message: `${message}. ${listenAdvice}` };
   const { code } = (reason ?? {}) as NodeJS.ErrnoException;
   if (code !== undefined && codesOfSettings.has(code))
-    return { code: exitCodes.settings, message: `${message}. Choose another DATA_DIR, or mend its rights.` };
+    return { code: exitCodes.settings, message: `${message}. Choose another DATA_DIR, or correct its permissions.` };
   if (code !== undefined && codesOfDisk.has(code)) return { code: exitCodes.disk, message };
   return { code: exitCodes.bug, message: reason instanceof Error ? (reason.stack ?? message) : message };
 }

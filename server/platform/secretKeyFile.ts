@@ -36,7 +36,7 @@ export function readSecretKeyFile(directory: string, storeExists: boolean): Uint
     throw new SecretKeyError(`${path} can be read by others than its owner; run chmod 600 on it.`);
   }
   const key = toKey(readFileSync(path, "utf8").trim());
-  if (key === undefined) throw new SecretKeyError(`${path} holds no key of 32 bytes as hex or base64. Put the right file back.`);
+  if (key === undefined) throw new SecretKeyError(`${path} does not contain a key of 32 bytes as hex or base64. Restore the correct file.`);
   return key;
 }
 

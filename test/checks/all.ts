@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything, in the order in which it is cheapest to fail. Stops at the first failure and says which
- * step it was; the last line is vitest's totals and nothing else. A test that was left out counts as a failure.
+ * `npm test` runs every check and every test, the fastest first. It stops at the first check that fails and names it. The
+ * last line is the totals of vitest. A skipped test counts as a failure.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -61,18 +61,18 @@ function finish(passed: number, failed: number): void {
 
 const broken = steps.find(([name, script]) => !run(name, [script]));
 if (broken !== undefined) {
-  console.error(colors.red(`\nStopped at "${broken[0]}" (npm run ${broken[1]}); the steps after it and the tests did not run.`));
+  console.error(colors.red(`\nStopped at "${broken[0]}" (npm run ${broken[1]}); the later steps and the tests did not run.`));
   finish(0, 1);
 } else {
   const green = run("tests", ["test:vitest", "--", "--reporter=default", "--reporter=json", `--outputFile.json=${resultFile}`]);
   const result = readResult();
-  const leftOut = (result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0);
-  if (leftOut > 0) console.error(colors.red(`\n${leftOut} tests were left out; none may be.`));
+  const skipped = (result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0);
+  if (skipped > 0) console.error(colors.red(`\n${skipped} tests were skipped; no test may be skipped.`));
   for (const file of result?.testResults ?? []) {
     const failures = file.assertionResults.filter((test) => test.status === "failed");
     if (file.status === "failed" && failures.length === 0) console.error(colors.red(`  ${file.name}: ${file.message}`));
     for (const test of failures) console.error(colors.red(`  ${file.name}: ${test.fullName}`));
   }
-  const failed = (result?.numFailedTests ?? 0) + leftOut;
+  const failed = (result?.numFailedTests ?? 0) + skipped;
   finish(result?.numPassedTests ?? 0, green ? failed : Math.max(failed, 1));
 }

@@ -1,6 +1,6 @@
 /**
- * Runs dependency-cruiser with the project's rules over the folders below a root and says what it saw.
- * Shared by the check itself and by the test that plants violations.
+ * Runs dependency-cruiser with the rules of the project over the folders below a root, and returns what it found.
+ * The check and the test that plants violations share it.
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,9 +17,9 @@ export interface Violation {
 
 export interface Cruise {
   readonly violations: readonly Violation[];
-  /** Folders that import each other, directly or by way of others; type-only imports count. */
+  /** Folders that import each other, directly or through other folders. Type-only imports count. */
   readonly folderCircles: readonly (readonly string[])[];
-  /** Modules of ours that were read: an empty run must not pass for a clean one. */
+  /** Number of modules of the repository that were read. A run that read nothing must not pass. */
   readonly modules: number;
 }
 
@@ -27,12 +27,12 @@ const folders = ["api", "machines", "realtime", "server", "test", "bench"];
 
 const isTest = (path: string): boolean => /\.test\.ts$|^(test|bench)\//.test(path);
 
-/** `root` must be the working directory: dependency-cruiser matches paths relative to it. */
+/** `root` must be the working directory, because dependency-cruiser matches paths relative to it. */
 export async function cruiseProject(root: string): Promise<Cruise> {
   const options = await extractDepcruiseOptions(join(root, ".dependency-cruiser.mjs"));
   const present = folders.filter((folder) => existsSync(join(root, folder)));
   const { output } = await cruise(present, options, undefined, { tsConfig: extractTSConfig(join(root, "tsconfig.json")) });
-  if (typeof output === "string") throw new Error("dependency-cruiser answered with text instead of a result");
+  if (typeof output === "string") throw new Error("dependency-cruiser returned text instead of a result");
   const own = output.modules.filter((module) => folders.some((folder) => module.source.startsWith(`${folder}/`)));
   const arrows = own
     .filter(({ source }) => !isTest(source))

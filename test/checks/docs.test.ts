@@ -1,4 +1,4 @@
-/** The documents name files, settings and commands; here they are held to what there is. */
+/** The files, settings and commands that the documents name exist. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

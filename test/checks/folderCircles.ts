@@ -1,8 +1,8 @@
 /**
- * FindCircles finds the folders that import each other, directly or by way of others.
+ * FindCircles finds the folders that import each other, directly or through other folders.
  *
- * dependency-cruiser counts a folder's subfolders as part of it, so a service file above its own parts would look like
- * a circle; here a folder is its own files only.
+ * dependency-cruiser counts the files of subfolders too, so a service file above its parts would look like a circle.
+ * Here, a folder consists of its own files only.
  */
 
 /** Each arrow is `[from, to]`. A circle is listed once, with its folders in alphabetical order. */

@@ -1,4 +1,4 @@
-/** Plants one violation of every import rule in a copy of the house's shape and demands that the check names it. */
+/** Plants one violation of each import rule in a folder with the layout of the repository, and expects the check to report it. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,18 +29,18 @@ function checkImports(files: Readonly<Record<string, string>>): { status: number
 const something = "export const something = 1;\n";
 const importing = (path: string): string => `import * as it from "${path}";\nexport const use = it;\n`;
 
-/** Rule → the file that breaks it and what it imports. */
+/** Maps each rule to the file that breaks it and to what that file imports. */
 const planted: Readonly<Record<string, readonly [file: string, imported: string]>> = {
   "no cycles": ["server/b.ts", "./c.ts"],
   "everything resolves": ["server/d.ts", "./nowhere.ts"],
-  "nobody imports test or bench": ["server/e.ts", "../test/support/thing.ts"],
-  "api imports nothing of ours": ["api/a.ts", "../machines/thing.ts"],
+  "no product code imports test or bench": ["server/e.ts", "../test/support/thing.ts"],
+  "api imports no other layer": ["api/a.ts", "../machines/thing.ts"],
   "machines import api/schema": ["machines/a.ts", "../api/limits.ts"],
   "realtime imports api/schema and machines": ["realtime/a.ts", "../server/platform/thing.ts"],
   "platform imports no domain and no edge": ["server/platform/actors/a.ts", "../../domain/articles/inside.ts"],
   "domain imports no edge": ["server/domain/runs/a.ts", "../../edge/host/port.ts"],
   "edge imports no process": ["server/edge/streams/a.ts", "../../f.ts"],
-  "domains meet at their doors": ["server/domain/topics/a.ts", "../articles/inside.ts"],
+  "domains import entry points": ["server/domain/topics/a.ts", "../articles/inside.ts"],
   "handlers never import storage": ["server/edge/handlers/a.ts", "../../platform/storage/port.ts"],
   "storage adapters are named in compose": ["server/domain/articles/a.ts", "../../platform/storage/lmdb/lmdbStorage.ts"],
   "host adapters are named in compose": ["server/edge/pages/a.ts", "../host/uws.ts"],
@@ -80,6 +80,15 @@ test("[OP1] the import check catches folders that import each other, even by typ
   });
   expect(status).toBe(1);
   expect(output).toContain("folders import each other: server/domain/articles, server/domain/topics");
+});
+
+test("[OP1] the import check catches modules that import each other by types alone", () => {
+  const { status, output } = checkImports({
+    "server/edge/streams/a.ts": `import type { Two } from "./b.ts";\nexport type One = Two;\n`,
+    "server/edge/streams/b.ts": `import type { One } from "./a.ts";\nexport type Two = One | string;\n`,
+  });
+  expect(status).toBe(1);
+  expect(output).toContain("no cycles: server/edge/streams/a.ts → server/edge/streams/b.ts");
 });
 
 test("[OP1] the import check fails when it has read too few modules", () => {

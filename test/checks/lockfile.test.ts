@@ -13,7 +13,7 @@ interface LockedPackage {
 const text = readFileSync(join(import.meta.dirname, "../../package-lock.json"), "utf8");
 const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockedPackage>> };
 
-/** Where Node would look for a dependency of the package at this path, nearest first. */
+/** Paths where Node searches for a dependency of the package at this path, nearest first. */
 function places(path: string, name: string): string[] {
   const folders = path.split("/node_modules/").map((_, at, parts) => parts.slice(0, at + 1).join("/node_modules/"));
   return [...folders.map((folder) => `${folder}/node_modules/${name}`).reverse(), `node_modules/${name}`];

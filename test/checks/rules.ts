@@ -1,6 +1,6 @@
 /**
- * `npm run check:rules`: the rulebook and the suite keep each other honest. Every rule of docs/rules has a test
- * that bears its id, every id in a title is a rule, and no test is left out.
+ * `npm run check:rules` compares docs/rules with the tests: every rule has a test with its id in the title, every id in a
+ * title is a rule, and no test is skipped.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -10,9 +10,9 @@ const testFolders = ["api", "machines", "realtime", "server", "test", "bench"];
 
 const ruleLine = /^- \*\*([A-Z]{2,3}\d+)\*\* \S/;
 const looksLikeRule = /^\s*[-*] \*\*[A-Z]{2,3}\d+/;
-/** A title that starts with one or more ids: "[ST4] …", "[ST4][ST5] …". */
+/** Matches a title that starts with one or more ids: "[ST4] …", "[ST4][ST5] …". */
 const titleIds = /["'`]((?:\[[A-Z]{2,3}\d+\] ?)+)/g;
-const leftOut = /\b(?:test|it|describe|suite|bench)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b|\bcontext\.skip\(/;
+const skipped = /\b(?:test|it|describe|suite|bench)(?:\.\w+)*\.(?:only|skip|todo|skipIf|runIf|fails)\b|\bcontext\.skip\(/;
 
 function filesBelow(folder: string, fits: (path: string) => boolean): string[] {
   if (!existsSync(join(root, folder))) return [];
@@ -31,9 +31,9 @@ for (const file of filesBelow("docs/rules", (path) => path.endsWith(".md"))) {
     const id = ruleLine.exec(line)?.[1];
     if (id !== undefined) {
       const earlier = rules.get(id);
-      if (earlier !== undefined) problems.add(`${at} states ${id} again (first: ${earlier})`);
+      if (earlier !== undefined) problems.add(`${at} repeats the rule ${id} of ${earlier}`);
       rules.set(id, at);
-    } else if (looksLikeRule.test(line)) problems.add(`${at} looks like a rule but is not written "- **XX1** sentence"`);
+    } else if (looksLikeRule.test(line)) problems.add(`${at} looks like a rule but does not have the form "- **XX1** sentence"`);
   }
 }
 
@@ -49,15 +49,15 @@ for (const file of tests) {
   for (const [, ids = ""] of text.matchAll(titleIds)) {
     for (const [id] of ids.matchAll(/[A-Z]{2,3}\d+/g)) {
       tested.set(id, file);
-      if (!rules.has(id)) problems.add(`${file} tests ${id}, which docs/rules does not state`);
+      if (!rules.has(id)) problems.add(`${file} tests ${id}, which is not a rule of docs/rules`);
     }
   }
   for (const [index, line] of text.split("\n").entries()) {
-    if (leftOut.test(line)) problems.add(`${file}:${index + 1} leaves a test out: ${line.trim()}`);
+    if (skipped.test(line)) problems.add(`${file}:${index + 1} skips a test: ${line.trim()}`);
   }
 }
-for (const [id, at] of rules) if (!tested.has(id)) problems.add(`${at}: no test bears [${id}]`);
-if (rules.size === 0) problems.add("docs/rules states no rule at all");
+for (const [id, at] of rules) if (!tested.has(id)) problems.add(`${at}: no test has [${id}] in its title`);
+if (rules.size === 0) problems.add("docs/rules has no rules");
 
 for (const problem of problems) console.error(`  ${problem}`);
 if (problems.size > 0) process.exitCode = 1;

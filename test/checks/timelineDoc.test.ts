@@ -1,4 +1,4 @@
-/** docs/timeline.md shows every event with an example that the contract would let through. */
+/** Tests that docs/timeline.md shows every event with an example that the contract accepts. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { agentEventData, agentEventNames } from "../../api/schema/timeline.ts";

@@ -1,8 +1,8 @@
 /**
- * `npm run check:types`: the whole repository type-checks, with less than twice the type instantiations that were stored.
+ * `npm run check:types` type-checks the repository, with less than twice the stored number of type instantiations.
  *
- * The count is the same on every machine, however busy; the seconds are shown for information only. `--store` writes the
- * count of today.
+ * The number is the same on every machine, also under load; the seconds are only for information. `--store` stores the
+ * current number.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

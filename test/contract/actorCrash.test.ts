@@ -1,4 +1,4 @@
-/** The runtime dies at every write of a small story, on every storage; a fresh one finishes the story. */
+/** Tests a runtime that dies at every write of a short story, on every storage. A new runtime finishes the story. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import type { ActorRuntime } from "../../server/platform/actors/port.ts";
@@ -9,7 +9,7 @@ import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
 import { createParcelKind, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
 
-/** What a client does that repeats itself until it is answered. */
+/** Acts like a client that repeats its requests until it gets an answer. */
 async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Promise<void> {
   const unless = (code: string) => (reason: unknown) => {
     if (!(reason instanceof AppError && reason.code === code)) throw reason;
@@ -55,13 +55,13 @@ describe.each(actorStorages)("%s", (_name, open) => {
         expect(value?.context.rang).toBe(1);
         expect(value?.pending).toEqual([]);
         expect(value?.timers).toEqual({});
-        // The key towards the outside is the same on every attempt, so the outside can tell a repeat.
+        // Every attempt sends the same key, so the receiver can recognise a repeat.
         expect(new Set(carried)).toEqual(new Set([`first ${id}:2:0`, `second ${id}:2:1`]));
         expect((await storage.due.stats()).rows).toBe(0);
         await second.pump.drain(AbortSignal.abort());
       }
     }
-    // Born, sent, two results, the timer's claim and its event.
+    // There are writes for the creation, the sending, two results, the claim of the timer and its event.
     expect(deaths).toBeGreaterThanOrEqual(12);
     await close();
   });

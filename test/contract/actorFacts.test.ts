@@ -1,4 +1,7 @@
-/** Facts in the commit of their move, what an effect writes under its lease, and actors that move while their effect runs. */
+/**
+ * Tests facts in the commit of their move, writes of an effect under its lease, and actors that move while an effect
+ * runs.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ActorRecord, EffectOutcome, RecordedFact, RunEffect, UnitOfWork } from "../../server/platform/actors/port.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
@@ -18,7 +21,7 @@ const partSent = ({ params }: Pick<Effect, "params">): Outcome => ({
   event: { type: "part.sent", part: (params as { part: string }).part },
 });
 
-/** Effects that wait for a test to go on with them. */
+/** Holds effects until the test releases them. */
 function createGate() {
   const open: (Effect & { end(): void; fail(reason: unknown): void })[] = [];
   const run: RunEffect<ParcelContext, ParcelEvent> = (effect) =>
@@ -40,7 +43,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const found = await storage.log.read({ partition, log: journalOf(id), after: 0, limit: 100 });
     return found.gap ? [] : found.entries.map(({ bytes }) => text(bytes));
   }
-  /** The same storage, and what was asked of `commit`. */
+  /** Returns the same storage and records the calls of `commit`. */
   function withCommits() {
     const batches: Batch[] = [];
     const commit: Storage["commit"] = (batch) => {
@@ -49,12 +52,12 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     };
     return { batches, storage: { ...storage, commit } };
   }
-  /** A node that neither sees that it lost a row nor takes another. */
+  /** Creates a node that does not notice a lost row and claims no other row. */
   const toDeaf = (beneath: Storage): Storage => ({
     ...beneath,
     due: { ...beneath.due, claim: async () => [], renew: async () => true },
   });
-  /** The row of the guard falls due at once, without a new fence: whoever looks next claims it. */
+  /** Makes the row of the guard due at once, without a new fence, so that the next look claims it. */
   async function hurry({ guard: { id, fence } }: Effect): Promise<void> {
     const due = [{ op: "postpone", id, fence, dueAtMs: time.now(), attempts: 1 }] as const;
     expect(await storage.commit({ partition, due })).toMatchObject({ ok: true });
@@ -159,7 +162,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await storage.commit({ partition, due: [{ op: "schedule", row }] });
     await time.until(async () => (await read(id))?.context.rang === 1, { withinMs: 20_000 });
     expect(await storage.due.get(partition, `rang ${id}:5:fact:0`)).toBeDefined();
-    // What is left: the condition, and what the fact wrote.
+    // The condition and the write of the fact remain.
     expect(await storage.due.stats()).toMatchObject({ rows: 2 });
   });
 
@@ -210,7 +213,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(refused).toMatchObject({ conflict: { kind: "due", id: effect.id } });
     effect.fail(refused);
     await time.advance(0);
-    // One try, and no failed attempt of a row that is not its own.
+    // There is one try, and the row of another owner gets no failed attempt.
     expect(seen.batches.slice(before)).toEqual([expect.objectContaining({ require: [effect.guard] })]);
     expect(second.open[0]?.guard.fence).toBe(2);
     second.open[0]?.end();
@@ -252,7 +255,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await time.until(async () => (await read(id))?.pending.length === 0);
     expect(await read(id)).toMatchObject({ state: "recalled", step: 3, lastEffectId: `${id}:2:1`, context: { results: {}, order: [] } });
     expect(await journal(id)).toEqual(["packed 0", "sending 0", "parts a b 0"]);
-    // Only the bell is left.
+    // Only the row of the bell remains.
     expect(await storage.due.stats()).toMatchObject({ rows: 1 });
     expect(gate.open).toHaveLength(2);
   });

@@ -1,4 +1,4 @@
-/** What the actor runtime promises, on every storage and on a held clock. */
+/** Tests the promises of the actor runtime on every storage, with a manual clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import type { EffectOutcome } from "../../server/platform/actors/port.ts";
@@ -20,7 +20,7 @@ const refusal = (promise: Promise<unknown>) =>
     (reason: unknown) => (reason instanceof AppError ? reason : undefined),
   );
 
-/** An effect that a test ends by hand. */
+/** Creates an effect that the test ends. */
 function createGate() {
   const open: { part: string; attempt: number; signal: AbortSignal; end(outcome?: Outcome): void; fail(reason: Error): void }[] = [];
   const kind = (options: Parameters<typeof createParcelKind>[1] = {}) =>
@@ -82,7 +82,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     for (const id of wide) await actors.create(kind, id, {});
     for (const id of [...narrow, ...wide]) await actors.send(kind, id, { type: "parcel.send", parts: ["a", "b"] });
     await time.advance(0);
-    // One of the narrow lane, two of the others: three in all, and no second effect of anybody.
+    // One effect of the narrow lane and two others run: three in total, and no second effect of one actor.
     expect(gate.open.map(({ part }) => part)).toEqual(["a", "a", "a"]);
     gate.open[0]?.end();
     await time.advance(0);
@@ -289,7 +289,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await time.advance(6999);
     expect(attempts).toEqual([1, 2]);
     await time.advance(1);
-    // The third was the last; the effect behind it has its own attempts.
+    // The third attempt was the last one. The next effect has its own attempts.
     expect(attempts).toEqual([1, 2, 3, 1]);
     expect(await read(id)).toMatchObject({ state: "lost", context: { reason: "the road is closed" } });
   });
@@ -487,7 +487,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await time.advance(7777);
     expect((await read(id))?.context.idled).toBe(1);
     expect(lags).toEqual([["actor.timer", 0]]);
-    // Written by somebody else: this node was not told.
+    // Another node wrote this record, and this node was not notified.
     const elsewhere = createIds(time).next("art", 11);
     await node.actors.create(kind, elsewhere, {});
     const row = {

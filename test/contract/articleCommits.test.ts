@@ -1,4 +1,4 @@
-/** Commits and automatic checkpoints, on each store and through a crash at every write. */
+/** Tests commits and automatic checkpoints, on each store and with a crash at every write. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 import { articleRecord, commitRecord, toCommit } from "../../server/domain/articles/records.ts";
@@ -314,7 +314,7 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
 });
 
 describe("a checkpoint through a crash", () => {
-  /** Types, and lets the process die at its n-th write from then on; a second one goes on. Returns the events. */
+  /** Types while the process dies at its n-th write. A second process continues. Returns the events. */
   async function crashAt(dieAt: number, when: "before" | "after") {
     const time = createManualTime();
     const beneath = createMemoryStorage({ now: time.now });
@@ -354,7 +354,7 @@ describe("a checkpoint through a crash", () => {
         expect(events, `write ${dieAt}`).toHaveLength(1);
         expect(commits).toEqual([lastCommit]);
         expect(events[0]?.commitId).toBe(lastCommit);
-        // Left is at most the row that would remove a text put for the commit that did not come.
+        // At most one row remains: it removes a text that was stored for a commit that was not made.
         expect(rows).toBeLessThanOrEqual(1);
         if (!died) break;
         deaths += 1;

@@ -1,4 +1,4 @@
-/** The text of articles, read and edited by requests, on each store. */
+/** Tests reading and editing the text of articles by requests, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import type { EditRequest } from "../../api/schema/article.ts";
@@ -32,7 +32,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     createCall(storage, workspaceId, partitionOfId(workspaceId), { limits: node.limits, ...options });
   const edit = (request: EditRequest, options: CallOptions = {}) => node.edits.edit(articleId, request, call(options));
   const live = async (file: "content.md" | "outline.md" = "content.md") => (await node.content.readText(articleId, file, undefined)).text;
-  /** What somebody types into the document meanwhile. */
+  /** Types into the document while a request runs. */
   const type = async (at: number, insert: string, remove = 0) => {
     await node.rooms.edit(articleId, { username: "bob", kind: "user" }, Math.floor(Math.random() * 2 ** 32), (document: Y.Doc) => {
       document.getText("content.md").delete(at, remove);
@@ -226,7 +226,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
     const long = Array.from({ length: 6000 }, (_, at) => `line ${at} of a long text\n`).join("");
     const unrelated = Array.from({ length: 6000 }, (_, at) => `${(at * 7919).toString(36)} something else ${at}\n`).join("");
 
-    /** What is awaited on the way takes a few turns; a text of this length that is worked on elsewhere leaves thousands. */
+    /** Awaiting alone takes a few turns; work on this text in another thread leaves thousands. */
     const leastTurns = 200;
 
     test("[AR19] the event loop stays free while texts are merged and compared", async () => {
@@ -244,7 +244,7 @@ describe.each(actorStorages)("edits on %s", (_name, open) => {
       await start(long);
       const written = long.replaceAll("text", "story");
       const editing = edit({ mode: "replace", content: written, baseRevision: 1 });
-      // The plan is made in a thread, of the text as it is before this.
+      // A thread plans the edit on the text as it was before this change.
       await node.rooms.read(articleId, () => undefined);
       await type(long.indexOf("line 3000"), "typed ");
       await type(0, "first\n");

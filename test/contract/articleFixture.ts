@@ -1,11 +1,11 @@
 /**
- * The articles as a server has them: services, rooms, due pump and webhook seam on a store and a held clock of the
- * test's own, and calls as the wrapper would make them.
+ * Creates the articles as a server has them: services, rooms, due pump and webhook seam on a store with a manual clock.
+ * It makes calls in the way the wrapper makes them.
  */
 import pino from "pino";
 import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
-import { createRooms } from "../../realtime/rooms.ts";
+import { createRooms } from "../../realtime/room/rooms.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
@@ -21,7 +21,7 @@ export const baseUrl = "https://content.example";
 const eventLog = "test.events";
 export const quietMs = 30_000;
 export const maxMs = 300_000;
-/** How long a room stays open that nobody uses. */
+/** Milliseconds for which an unused room stays open. */
 export const idleMs = 30_000;
 
 export interface ArticleNodeOptions {
@@ -105,7 +105,7 @@ export interface CallOptions {
   readonly username?: string;
   readonly role?: Role;
   readonly viaKey?: boolean;
-  /** As with an Idempotency-Key: the same seed and time at every attempt. */
+  /** With an Idempotency-Key, every attempt has the same seed and time. */
   readonly attempt?: { readonly seed: string; readonly nowMs: number };
   readonly ifMatch?: readonly string[];
   readonly traceparent?: string;
@@ -145,7 +145,7 @@ export function createCall(
   };
 }
 
-/** A workspace to put articles into. */
+/** Creates a workspace for articles. */
 export async function addWorkspace(storage: Storage, partition: Partition = 5): Promise<string> {
   const workspaceId = createIds(storage).next("ws", partition);
   const result = await storage.commit({
@@ -171,7 +171,7 @@ export async function addWorkspace(storage: Storage, partition: Partition = 5): 
   return workspaceId;
 }
 
-/** Events that are durable, in the order of their commits. */
+/** Returns the durable events in the order of their commits. */
 export async function eventsOf(storage: Storage, partition: Partition) {
   const read = await storage.log.read({ partition, log: eventLog, after: 0, limit: 100_000 });
   if (read.gap) throw new Error("events were trimmed");

@@ -1,4 +1,4 @@
-/** The log of updates under the rooms, and the states that shorten it, on each store. */
+/** Tests the log of updates, and the snapshots that shorten it, on each store. */
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -45,7 +45,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
         due: [{ op: "arm", row: { id: `live/${article.articleId}`, kind: "live", dueAtMs: nowMs, attempts: 0, payload: null } }],
       }),
     });
-  /** One more letter, as a batch of its own. */
+  /** Adds one letter in its own batch. */
   const typeOne = async (log = store().updateLog) => {
     const before = Y.encodeStateVector(source);
     const text = source.getText("content.md");
@@ -59,7 +59,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     return document.getText("content.md").toString();
   };
   const revisionOf = ({ revision }: LoadedDocument) => revision;
-  /** As after a checkpoint: nothing before is owed to a commit. */
+  /** Acts like a checkpoint: no earlier update waits for a commit. */
   const check = async (revision: number) => {
     const stored = await storage.records.get(articleRecord, articleId);
     if (stored === undefined) throw new Error("no article");
@@ -125,7 +125,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
       await typeOne(updateLog);
       await check(at);
       if (at % 4 === 0) await updateLog.saveState(articleId, at, Y.encodeStateAsUpdate(source));
-      // A state that comes too late is older than the head: it must not be kept.
+      // A snapshot that comes too late is older than the head and must not be kept.
       if (at % 4 === 1 && at > 4) await updateLog.saveState(articleId, at - 2, Uint8Array.of(0, 0));
     }
     const loaded = await updateLog.load(articleId);
@@ -182,7 +182,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
         const found = await updateLog.load(articleId);
         expect(textOf(found).length).toBe(revisionOf(found));
         loaded += 1;
-        // Reads alone would never let a store that writes come to its turn.
+        // Yield between reads. Otherwise the store would never get a turn to write.
         await setImmediate();
       }
       return loaded;

@@ -1,4 +1,4 @@
-/** Names of commits whose text is already committed, on each store. */
+/** Tests names for commits whose text is already committed, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";

@@ -1,4 +1,4 @@
-/** Articles as a whole: made, found, renamed, deleted and taken back, on each store. */
+/** Tests articles as a whole: create, find, rename, delete and restore, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { articleRecord, commitRecord, documentLog, documentRecord, withPublicLink } from "../../server/domain/articles/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
@@ -20,7 +20,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
   const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partitionOfId(workspaceId), options);
   const create = (title: string, content?: string) => node.articles.create({ workspaceId, title, content }, call());
 
-  /** A pump that runs through a month polls five million times: each look at the queue has one of its own. */
+  /** In one month a pump polls five million times, so each look at the queue has its own pump. */
   const lookAfter = async (ms: number) => {
     await time.advance(ms);
     const { pump } = createArticleNode(storage, time);
@@ -29,7 +29,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
       return { kind: "done" };
     });
     pump.start();
-    // An answer that takes as long as the lease begins nothing.
+    // An answer that takes as long as the lease must start nothing.
     await time.advance(0);
     await time.advance(5000);
     await pump.drain(AbortSignal.timeout(1000));

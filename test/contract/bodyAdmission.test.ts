@@ -1,4 +1,4 @@
-/** When a request body is read, and how much of it the server keeps: the whole app on each host, byte for byte. */
+/** Tests when a request body is read and how much of it the server keeps: the whole app on each host, with raw bytes. */
 import { afterEach, describe, expect, it } from "vitest";
 import { Problem } from "../../api/schema/error.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
@@ -50,7 +50,7 @@ for (const [name, startHost] of hosts) {
     async function problemOf(client: RawConnection): Promise<Problem & { readonly retryAfterHeader: string | undefined }> {
       const { body, headers } = await client.response();
       const parsed = JSON.parse(body.toString());
-      // tRPC carries the problem in its envelope.
+      // tRPC puts the problem into its envelope.
       const [first = parsed] = Array.isArray(parsed) ? parsed : [parsed];
       return { ...Problem.parse(first.error?.data.problem ?? first), retryAfterHeader: headers.get("retry-after") };
     }
@@ -102,14 +102,14 @@ for (const [name, startHost] of hosts) {
       const [second, third] = credentials.otherAccounts;
       const waiting = [await begin(article, 1000 * KiB, credentials.session, 900 * KiB)];
       await expect.poll(() => surface.app.bodyBytesInFlight()).toBe(900 * KiB);
-      // The account has 636 KiB left, whichever of its credentials is shown; the process has 1148 KiB.
+      // The account has 636 KiB left for each of its credentials; the process has 1148 KiB left.
       for (const credential of [credentials.session, credentials.fullKey]) {
         const refused = await begin(article, 1000 * KiB, credential, 900 * KiB);
         expect(await problemOf(refused)).toMatchObject({ code: "unavailable", status: 503, retryAfterHeader: "1" });
       }
       waiting.push(await begin(article, 1000 * KiB, second, 900 * KiB));
       await expect.poll(() => surface.app.bodyBytesInFlight()).toBe(1800 * KiB);
-      // A third account has room, the process has not.
+      // A third account has room, but the process does not.
       expect(await problemOf(await begin(article, 1000 * KiB, third, 900 * KiB))).toMatchObject({ code: "unavailable" });
       for (const client of waiting) client.destroy();
       await expect.poll(() => surface.app.bodyBytesInFlight()).toBe(0);

@@ -1,4 +1,4 @@
-/** What every host keeps of bodies that are not read, or not read yet. Run by host.test.ts on each adapter. */
+/** Tests what every host buffers of bodies that are never read, or not read yet. host.test.ts runs it on each adapter. */
 import { describe, expect, it, vi } from "vitest";
 import type { ByteAllowance, StartHost } from "../../server/edge/host/port.ts";
 import { hostFixture, ok } from "./hostFixture.ts";
@@ -36,7 +36,7 @@ export function hostBodiesSuite(name: string, start: StartHost): void {
       const client = await on.connection();
       client.write(`POST / HTTP/1.1\r\nhost: test\r\ncontent-length: ${sentBytes}\r\n\r\n`);
       for (let at = 0; at < sentBytes; at += 256 * KiB) client.write(Buffer.alloc(256 * KiB, "x"));
-      // The client stands still once the kernel's buffers are full.
+      // The client stops when the buffers of the kernel are full.
       let before = -1;
       await vi.waitFor(
         () => {

@@ -1,4 +1,4 @@
-/** A host with an app that each test sets, and connections that end with the test. */
+/** Starts a host whose app each test sets. Its connections end with the test. */
 import { once } from "node:events";
 import { afterEach, beforeEach } from "vitest";
 import { WebSocket } from "ws";
@@ -7,7 +7,7 @@ import { type RawConnection, type RawResponse, rawConnection } from "./rawHttp.t
 
 export const maxFrameBytes = 64 * 1024;
 export const maxBufferedBytes = 256 * 1024;
-/** Room for every body of these tests. */
+/** Allows every body of these tests. */
 export const roomy: ByteAllowance = { take: () => true };
 export const ok = (body: string): HttpReply => ({ status: 200, headers: { "content-type": "text/plain" }, body });
 
@@ -15,12 +15,12 @@ export interface HostFixture {
   host: Host;
   handle: HostApp["handle"];
   upgrade: HostApp["upgrade"];
-  /** What the host told to `onError`. */
+  /** Errors that the host passed to `onError`. */
   errors: unknown[];
   connection(): Promise<RawConnection>;
   request(head: string, body?: string | Uint8Array): Promise<RawResponse>;
   socket(path?: string): Promise<WebSocket>;
-  /** Accepts every upgrade; `made` resolves with the server's end of the first socket. */
+  /** Accepts every upgrade. `made` resolves with the server's end of the first socket. */
   acceptAll(handlers?: Partial<SocketHandlers>): { made: Promise<Socket> };
 }
 

@@ -1,4 +1,4 @@
-/** Which request lines and headers every host refuses. Run by host.test.ts on each adapter, byte for byte. */
+/** Tests which request lines and headers every host refuses, with raw bytes. host.test.ts runs it on each adapter. */
 import { describe, expect, it } from "vitest";
 import { type HeaderName, readHeaders, type StartHost } from "../../server/edge/host/port.ts";
 import { hostFixture, ok, roomy } from "./hostFixture.ts";
@@ -9,7 +9,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
   describe(`${name}: request heads`, () => {
     const on = hostFixture(start);
 
-    /** Sends the bytes; the app refuses what the host finds a fault with, and otherwise reads the body. */
+    /** Sends the bytes. The app refuses a request in which the host found a fault, and otherwise reads the body. */
     async function ask(text: string): Promise<{ status: number; body: string; isClosed: boolean; seen: string[] }> {
       const seen: string[] = [];
       on.handle = async (request) => {
@@ -86,7 +86,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       };
       const client = await on.connection();
       client.write("GET / HTTP/1.1\r\naccept: */*\r\n\r\n");
-      // node:http answers 400; uWebSockets.js waits and closes the connection.
+      // node:http answers 400; uWebSockets.js waits and then closes the connection.
       await client.ended();
       expect(isHandled).toBe(false);
     });
@@ -152,7 +152,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
         for (const value of ["k\xc3\xa9y", "k\xe9y", "k\x7fy"]) {
           const answer = await ask(`GET / HTTP/1.1\r\nhost: t\r\n${header}: ${value}\r\n\r\n`);
           expect({ header, ...answer }).toMatchObject({ header, status: 400, seen: [] });
-          // The parser of node:http refuses a control character by itself, without words.
+          // The parser of node:http refuses a control character by itself, without a body.
           if (answer.body !== "") expect(answer.body).toContain(`The header ${header} `);
         }
       }
@@ -162,7 +162,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       const keys = ["key-\xc3\xa9", "key-\xc3\xa8", "\xe9-key"];
       for (const key of keys) {
         const { status, seen } = await ask(`POST / HTTP/1.1\r\nhost: t\r\nidempotency-key: ${key}\r\ncontent-length: 0\r\n\r\n`);
-        // uWebSockets.js on processors with a signed char cuts such bytes off both ends of a value; docs/http.md warns of it.
+        // On processors with a signed char, uWebSockets.js cuts these bytes off both ends of a value. docs/http.md warns of it.
         const isHidden = name.startsWith("uWebSockets") && process.arch === "x64";
         expect({ key, status, seen }).toEqual(
           isHidden ? { key, status: 200, seen: [key.replace(/[\x80-\xff]/g, "")] } : { key, status: 400, seen: [] },

@@ -1,4 +1,4 @@
-/** What every host promises of HTTP, seen over real sockets. Run by host.test.ts on each adapter. */
+/** Tests the HTTP promises of every host over real sockets. host.test.ts runs it on each adapter. */
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/edge/host/port.ts";
@@ -228,6 +228,22 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
       });
 
+      it("[HO11] the source of a stream ends when a fault in its headers makes the answer a 500", async () => {
+        let returned = 0;
+        const body: AsyncIterable<string> = {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: false, value: "never sent" }),
+            async return() {
+              returned += 1;
+              return { done: true, value: undefined };
+            },
+          }),
+        };
+        on.handle = () => ({ status: 200, headers: { location: "/x\r\nset-cookie: a=b" }, body });
+        expect((await on.request("GET / HTTP/1.1")).status).toBe(500);
+        expect([returned, on.errors.length]).toEqual([1, 1]);
+      });
+
       it("[HO12] the signal aborts when the client leaves, and the late answer is ignored", async () => {
         const aborted = new Promise<void>((resolve) => {
           on.handle = async ({ signal }) => {
@@ -283,7 +299,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         client.socket.pause();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
         let before = -1;
-        // The producer stands still once the kernel's and the host's buffers are full.
+        // The producer stops when the buffers of the kernel and of the host are full.
         await vi.waitFor(
           () => {
             const now = produced;

@@ -1,4 +1,4 @@
-/** What every host promises of WebSockets and of its own life. Run by host.test.ts on each adapter. */
+/** Tests the WebSocket promises of every host, and how a host starts and stops. host.test.ts runs it on each adapter. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
@@ -160,12 +160,12 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         (await made).close(4401, "no");
         const received: Buffer[] = [];
         client.on("data", (bytes: Buffer) => received.push(bytes));
-        // Empty binary frames with the mask 0.
+        // Send empty binary frames with the mask 0.
         const sending = setInterval(() => client.write(Buffer.from([0x82, 0x80, 0, 0, 0, 0])), 100);
         await vi
           .waitFor(() => expect(client.destroyed).toBe(true), { timeout: socketLingerMs, interval: 50 })
           .finally(() => clearInterval(sending));
-        // The close frame: its length, the code, the reason.
+        // The bytes of the close frame: its length, the code and the reason.
         expect(Buffer.concat(received).includes(Buffer.from([0x88, 4, 0x11, 0x31, 0x6e, 0x6f]))).toBe(true);
         expect(message).not.toHaveBeenCalled();
       });
@@ -186,7 +186,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         client.destroy();
         await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 10_000 });
         answer();
-        // A socket that comes later is served, so the answer to the first was dealt with.
+        // A later socket is served, so the answer to the first socket was processed.
         const { made } = on.acceptAll();
         await on.socket();
         await made;

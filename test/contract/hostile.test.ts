@@ -1,6 +1,6 @@
 /**
- * Every operation of the contract against hostile input: the right problem, no 5xx, and the handler never called.
- * Generated from the contract, so an operation added later is walked too.
+ * Sends hostile input to every operation of the contract. Each request gets the right problem and no 5xx, and the
+ * handler is never called. The requests are generated from the contract, so new operations are included.
  */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ import { articleId, credentials, foreignWorkspaceId, runId, useSurface, workspac
 interface Walked {
   readonly key: string;
   readonly spec: OperationSpec;
-  /** With sample values in the path and what the query must have. */
+  /** Path and query, with sample values for the required parameters. */
   readonly target: string;
 }
 
@@ -41,7 +41,7 @@ function credentialOf(spec: OperationSpec): Record<string, string> {
   return spec.credential === "operator" ? credentials.operator : credentials.session;
 }
 
-/** A body the operation would take, for a start. */
+/** Returns a body that the operation accepts, as a starting point. */
 function goodBody(spec: OperationSpec): Record<string, unknown> {
   const schema = spec.bodies?.["application/json"];
   if (!(schema instanceof z.ZodType)) return {};

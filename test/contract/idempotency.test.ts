@@ -1,4 +1,4 @@
-/** `Idempotency-Key` over real sockets and on both stores: replays, crashes, races, secrets. */
+/** Tests `Idempotency-Key` over real sockets and on both stores: replays, crashes, races and secrets. */
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import { AppError } from "../../api/schema/error.ts";
@@ -29,7 +29,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
   const create = (key: string, title = "One", headers = credentials.session as Record<string, string>) =>
     post("/articles", key, { workspaceId, title }, headers);
 
-  /** Makes a row as a service does: with the call's ids, in the call's commit, the answer beside it. */
+  /** Creates a row as a service does: with the call's ids, in the call's commit, together with the answer. */
   async function makeOnce(call: Call, partition: Partition = call.access?.partition ?? 0): Promise<Record<string, unknown>> {
     const id = call.ids.next("art", partition);
     const value = { ...article, articleId: id, createdAt: call.nowMs / 1000 };
@@ -109,7 +109,7 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     await create(key, "One", credentials.fullKey);
     await post("/workspaces", key, { name: "One", type: "team" });
     expect(surface.serve).toHaveBeenCalledTimes(3);
-    // The same account signed in anew is the same principal.
+    // A new session of the same account is the same principal.
     expect((await create(key, "One", credentials.role("owner"))).headers.get("idempotency-replayed")).toBe("true");
   });
 

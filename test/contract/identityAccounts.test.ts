@@ -1,4 +1,4 @@
-/** The first account, setup links, accounts by an operator, and what an account may change of itself. */
+/** Tests the first account, setup links, accounts that an operator creates, and changes of one's own account. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../api/schema/account.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";

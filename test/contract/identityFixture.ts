@@ -1,6 +1,6 @@
 /**
- * Identity as a server has it, on a store and a held clock of the test's own: all services wired as in the
- * product, and calls as the wrapper would make them.
+ * Creates identity as a server has it, on a store with a manual clock. All services are wired as in the product, and
+ * calls are made in the way the wrapper makes them.
  */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -57,9 +57,9 @@ export interface HeldClock {
 export interface Store {
   readonly storage: Storage;
   readonly clock: HeldClock;
-  /** Every byte the store keeps, as text (binary as Latin-1). */
+  /** All bytes in the store, as text (binary as Latin-1). */
   contents(): Promise<string>;
-  /** Closes the store and opens it again, as a restart does; a store in memory stays as it is. */
+  /** Closes and reopens the store, as a restart does. A memory store stays as it is. */
   reopen(): Promise<Storage>;
   close(): Promise<void>;
 }
@@ -127,12 +127,12 @@ const masterKey = Buffer.alloc(32, 7);
 export interface IdentityOptions {
   readonly limits?: Partial<Limits>;
   readonly locateArticle?: LocateArticle;
-  /** Stands between the services and the store. */
+  /** Wraps the store before the services receive it. */
   readonly around?: (storage: Storage) => Storage;
   readonly keys?: readonly Uint8Array[];
 }
 
-/** Everything identity has, wired as a server wires it. */
+/** Creates all services of identity, wired as in a server. */
 export async function createIdentity(store: Pick<Store, "clock" | "storage">, options: IdentityOptions = {}) {
   const { clock } = store;
   const storage = options.around?.(store.storage) ?? store.storage;
@@ -169,7 +169,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   const ids = createIds({ now: () => clock.nowMs });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
 
-  /** A call as the wrapper makes it. */
+  /** Creates a call as the wrapper does. */
   function callOf(principal?: Principal, more: Partial<Call> = {}): Call {
     return {
       requestId: "req_test",
@@ -230,13 +230,13 @@ export type Identity = Awaited<ReturnType<typeof createIdentity>>;
 
 export const password = "correct horse battery";
 
-/** The first account, an operator, signed in. */
+/** Creates the first account, which is an operator, and signs it in. */
 export async function firstOperator(identity: Identity, username = "root") {
   await identity.installation.prepare({ username, password });
   return signedIn(identity, username);
 }
 
-/** Signs in with the tests' password; `call` makes further calls of that session. */
+/** Signs in with the test password. `call` makes further calls of that session. */
 export async function signedIn(identity: Identity, username: string) {
   const tokens = await identity.sessions.token(identity.callOf(), { grantType: "password", username, password });
   const principal = await identity.authenticator.authenticate({ bearer: tokens.accessToken });
@@ -245,13 +245,13 @@ export async function signedIn(identity: Identity, username: string) {
 
 export type Person = Awaited<ReturnType<typeof signedIn>>;
 
-/** An account that the operator makes, signed in. */
+/** Creates an account through the operator and signs it in. */
 export async function newPerson(identity: Identity, operator: Person, username: string): Promise<Person> {
   await identity.accounts.create(operator.call(), { username, password });
   return signedIn(identity, username);
 }
 
-/** The principal of a new key of this person. */
+/** Creates a key of this person and returns its principal. */
 export async function newKey(
   identity: Identity,
   person: Pick<Person, "call">,
@@ -262,7 +262,7 @@ export async function newKey(
   return { ...created, principal, call: (more?: Partial<Call>) => identity.callOf(principal, more) };
 }
 
-/** The code with which something was refused; `done` when it was not. */
+/** Returns the error code of a refusal, or `done` if the work succeeded. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -274,7 +274,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Entries of the audit stream logged so far. */
+/** Returns the entries of the audit stream that were logged so far. */
 export function auditOf(identity: Identity): readonly Record<string, unknown>[] {
   return identity.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line.stream === "audit");
 }

@@ -1,4 +1,4 @@
-/** API keys, through the services, the actor runtime and the authenticator, on each store. */
+/** Tests API keys through the services, the actor runtime and the authenticator, on each store. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiKey, CreateApiKeyRequest } from "../../api/schema/apiKey.ts";
 import { idPattern } from "../../api/schema/id.ts";

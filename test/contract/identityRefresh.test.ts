@@ -1,4 +1,7 @@
-/** What a refresh token opens: the next pair, the same pair again within its grace, or nothing. On each store. */
+/**
+ * Tests the result of a refresh token on each store: new tokens, the same tokens again within the grace time, or a
+ * refusal.
+ */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSignedText } from "../../server/domain/identity/auth/signedText.ts";

@@ -1,4 +1,4 @@
-/** Identity as a client meets it: over the real host, through the wrapper, with the real services behind. */
+/** Tests identity over the real host: requests pass the wrapper and reach the real services. */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -351,7 +351,7 @@ describe("identity over REST", () => {
         for (const path of paths) {
           for (const [at, credential] of credentials.entries()) {
             const raw = raws[(probes + at) % raws.length] as string;
-            // The one well-formed request among them: revoking takes no body.
+            // This is the only well-formed request of the list, because revoking has no body.
             if (raw === "" && spec.bodies === undefined) continue;
             const answer = await call(spec.method, path, {
               headers: credential,

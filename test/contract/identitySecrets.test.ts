@@ -1,4 +1,4 @@
-/** Whatever is done with secrets, none of them stands in the store or in a log line. */
+/** Tests that no secret is in the store or in a log line, whatever operations use it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   codeOf,
@@ -13,7 +13,7 @@ import {
   stores,
 } from "./identityFixture.ts";
 
-/** As it is, and as base64 would hold it at each of the three alignments, and as hex. */
+/** Returns the secret as text, as base64 at each of the three alignments, and as hex. */
 function traces(secret: string): readonly string[] {
   const base64 = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]).toString("base64");
@@ -69,7 +69,7 @@ describe.each(stores)("secrets on the %s store", (_name, open) => {
     await identity.keyUse.settled();
     const kept = await store.contents();
     const logged = identity.lines.join("");
-    // The scan sees what is there: names are.
+    // Control: the scan finds names, which are stored.
     expect(kept).toContain("ann");
     expect(logged).toContain("ann");
     expect(secrets.length).toBeGreaterThan(100);

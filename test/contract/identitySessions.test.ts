@@ -1,4 +1,7 @@
-/** Sign-in, the end of sessions, and tickets, through the services on each store. Refresh: identityRefresh.test.ts. */
+/**
+ * Tests sign-in, the end of sessions, and tickets, through the services on each store. For refresh see
+ * identityRefresh.test.ts.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { sessionRecord } from "../../server/domain/identity/access/credentialRecords.ts";
@@ -119,7 +122,7 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
 
   it("[AU26] a session opened with the old password during its change does not survive the change", async () => {
     const root = await firstOperator(identity);
-    // The other node has checked the old password and is about to write its session when the change comes.
+    // The other node has checked the old password and writes its session after the change.
     const late = await createIdentity(store, {
       around: (storage) => ({
         ...storage,

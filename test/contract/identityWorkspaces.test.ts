@@ -1,4 +1,4 @@
-/** Workspaces, members and access, through the services on each store. */
+/** Tests workspaces, members and access, through the services on each store. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Workspace } from "../../api/schema/workspace.ts";
 import { membershipKey, membershipRecord, withNextCounter, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
@@ -265,7 +265,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
   });
 
   it("[WS7] the list of workspaces follows the members even if the node dies after the commit", async () => {
-    // Write 1 is the commit of the change itself; what comes after brings the list in line.
+    // Write 1 commits the change. The later writes update the list.
     for (const dieAt of [1, 2, 3]) {
       const change = (await roleOf(bob)) === undefined ? "add" : "remove";
       const dying = createDyingStorage(store.storage, dieAt, dieAt === 1 ? "after" : "before");

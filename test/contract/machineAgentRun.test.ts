@@ -1,4 +1,4 @@
-/** The run over all its paths: steps, decisions in every order, ends and retries, each restored from its record. */
+/** Tests the run over all its paths: steps, decisions in every order, ends and retries, each restored from its record. */
 import { describe, expect, test } from "vitest";
 import { agentEventData } from "../../api/schema/timeline.ts";
 import {
@@ -92,7 +92,7 @@ describe("a run", () => {
     const walk = walkMachine<RunContext, RunEvent>({
       kind,
       inputs: [{ ...input }],
-      // Bounded: a step may run again without end.
+      // The walk is bounded, because a step may run again without end.
       events: (context) => (context.round > 2 || context.approvals.length > 3 ? [] : eventsIn(context)),
       facts: ({ at, steps, approvals, round, failure, chainedRunId }) => [
         at,
@@ -106,7 +106,7 @@ describe("a run", () => {
         const ended = (record: ActorRecord<RunContext>) => ["completed", "failed", "cancelled"].includes(record.state as string);
         if (ended(after)) expect(after.context.finishedAtMs).toBe(later);
         if (ended(before)) expect(event.type).toBe("run.retry");
-        // What a finished step made is kept whatever happens, until somebody asks for that step again.
+        // The artifacts of a finished step are kept until a caller requests that step again.
         if (event.type !== "run.retry" && event.type !== "approval.resolve" && !event.type.startsWith("step.")) {
           for (const [index, { artifactKeys }] of before.context.steps.entries()) {
             expect(after.context.steps[index]?.artifactKeys).toEqual(artifactKeys);
@@ -225,7 +225,7 @@ describe("a run", () => {
 
   test("[API53] a cancelled run whose approval was left pending waits for it again after a retry", () => {
     const { record } = take(...paused, find("run.cancel"));
-    // Cancelled runs were stored like this before open approvals expired with their run.
+    // Older versions stored cancelled runs like this, before open approvals expired with their run.
     const approvals = record.context.approvals.map(({ resolvedAtMs: _, ...approval }) => ({ ...approval, state: "pending" as const }));
     const old = { ...record, context: { ...record.context, approvals } };
     const event = find("run.retry", { fromStep: undefined })(old);

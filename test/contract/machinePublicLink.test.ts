@@ -153,7 +153,7 @@ test("[AC15] failures are retried after 5 s, 30 s, 2, 10 and 30 min plus jitter,
   expect([link.state, link.record.context.content?.revision]).toEqual(["synced", 2]);
 });
 
-/** Fails every attempt of a series; the last one ends in `edited`, an edit that comes while it runs. */
+/** Fails every attempt of a series. During the last attempt an edit arrives, and the attempt ends in `edited`. */
 function failSeries(link: ReturnType<typeof createLink>, beginMs: number, edited?: { readonly revision: number }): number {
   let nowMs = beginMs;
   for (let attempt = 1; attempt <= 6; attempt += 1) {

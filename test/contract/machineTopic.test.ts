@@ -1,4 +1,4 @@
-/** The topic over all its paths: every state and move of the specification, each restored from its record. */
+/** Tests the topic over all its paths: every state and move of the specification, each restored from its record. */
 import { expect, test } from "vitest";
 import type { AuditFact, TopicContext, TopicEvent, TopicInput } from "../../machines/topic.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
@@ -96,7 +96,7 @@ test("[TO1] a topic moves only as the specification states, on every path and fr
   expect(walk.refusals).toContain("shortlisted outline.approve");
 });
 
-/** The record after the events, and the audit events they left. */
+/** Returns the record after the events, and the audit events that they wrote. */
 function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicContext>; audit: readonly AuditFact[] } {
   let next = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 });
   const facts = [...next.facts];

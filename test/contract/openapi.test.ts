@@ -1,4 +1,4 @@
-/** The OpenAPI document: fresh, complete, and accepted by two linters. */
+/** Tests that the OpenAPI document is current, complete, and accepted by two linters. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ type Operation = {
 type Shared = { responses: Record<string, { headers?: object }> };
 type Redocly = { totals: object; problems: unknown[] };
 
-/** Runs a linter of node_modules; what it prints is JSON, whether it finds something or not. */
+/** Runs a linter of node_modules. Its output is JSON, whether or not it has findings. */
 async function lint<Findings>([file = "", ...args]: readonly string[]): Promise<Findings> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" };
   const { stdout } = await run(process.execPath, [`node_modules/${file}`, ...args], { env }).catch((failed: { stdout: string }) => failed);
@@ -29,7 +29,7 @@ async function lint<Findings>([file = "", ...args]: readonly string[]): Promise<
 
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
-/** A linter loads a hundred modules; on a busy machine that takes a while. */
+/** A linter loads hundreds of modules, which takes long on a busy machine. */
 const lintMs = 180_000;
 
 describe("OpenAPI", () => {

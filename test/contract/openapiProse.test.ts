@@ -1,4 +1,4 @@
-/** What a reader of the OpenAPI document is told: a description of everything, an example of every body. */
+/** Tests that everything in the OpenAPI document has a description, and every body an example. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contract, resourceDescriptions } from "../../api/contract/contract.ts";
@@ -51,23 +51,23 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-/** The component that a reference names. */
+/** Returns the component that a reference names. */
 function componentOf(reference: string): SchemaNode | undefined {
   return components.schemas[reference.split("/").at(-1) ?? ""];
 }
 
-/** A description of its own, or that of the component that stands there. */
+/** True if the node or its component has a description. */
 function isDescribed(node: SchemaNode): boolean {
   const target = node.$ref === undefined ? node : componentOf(node.$ref);
   return (target?.description ?? "").length > 3;
 }
 
-/** Text and numbers need one; the values of an enumeration and of a boolean are known. */
+/** Text and numbers need an example. The values of an enumeration and of a boolean are known. */
 function needsExample(node: SchemaNode): boolean {
   return node.enum === undefined && ["string", "number", "integer"].includes(node.type ?? "");
 }
 
-/** What is missing in a schema and in all that it holds. */
+/** Returns what is missing in a schema and in its parts. */
 function faultsOf(node: SchemaNode, place: string): string[] {
   return [
     ...Object.entries(node.properties ?? {}).flatMap(([name, property]) => [
@@ -80,7 +80,7 @@ function faultsOf(node: SchemaNode, place: string): string[] {
   ];
 }
 
-/** The examples that a body carries, with those that stand in the components. */
+/** Returns the examples of a body, including those of its components. */
 function examplesOf({ example, examples }: Media): readonly unknown[] {
   if (example !== undefined) return [example];
   return Object.values(examples ?? {}).map(({ $ref }) => components.examples[$ref?.split("/").at(-1) ?? ""]?.value);
@@ -154,7 +154,7 @@ describe("the OpenAPI document, for its readers", () => {
           const media = reply === null ? {} : reply instanceof z.ZodType ? { "application/json": reply } : reply.media;
           expect(Object.keys(content)).toEqual(Object.keys(media));
           for (const [mediaType, schema] of Object.entries(media)) {
-            // Bytes cannot be shown in JSON.
+            // JSON cannot show bytes.
             if (schema === bytes && !mediaType.startsWith("text/")) continue;
             const [example] = examplesOf(content[mediaType] ?? {});
             expect(example, `${resource}.${name} ${status} ${mediaType}`).toBeDefined();

@@ -1,4 +1,4 @@
-/** The pages that the `type` of a problem leads to, over a real host, read as a conforming HTML parser reads them. */
+/** Tests the pages at the `type` addresses of problems over a real host, parsed by a conforming HTML parser. */
 import { STATUS_CODES } from "node:http";
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
@@ -92,7 +92,7 @@ describe("problem pages", () => {
     const css = await style.text();
     expect(css).toContain("@media (prefers-color-scheme: dark)");
     expect(css).not.toMatch(/url\(|@import/);
-    // A code or an address without spaces breaks instead of widening a page of 390 px.
+    // A long word breaks instead of making a page of 390 px wider.
     expect(css).toMatch(/overflow-wrap: (anywhere|break-word)/);
     expect(css).not.toMatch(/min-width: *[1-9]/);
   });

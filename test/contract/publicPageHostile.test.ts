@@ -1,4 +1,4 @@
-/** Hostile documents on the public page, judged on the tree that a conforming HTML parser makes of it. */
+/** Tests hostile documents on the public page. The assertions read the tree that a conforming HTML parser builds. */
 import { createHash } from "node:crypto";
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
@@ -13,7 +13,7 @@ import { createMemoryStorage } from "../../server/platform/storage/memoryStorage
 import { hostileDocuments, hostileTexts } from "../support/hostileMarkdown.ts";
 import { findHtml as find, type HtmlNode as Node, textIn as textOf, walkHtml as walk } from "../support/htmlTree.ts";
 
-/** Pages straight from memory: slug → title and Markdown. */
+/** Pages in memory: slug → title and Markdown. */
 const texts = new Map<string, { title: string; markdown: string; workspaceId: string }>();
 const pages: PublicPages = {
   async find(slug) {
@@ -71,7 +71,7 @@ async function show(markdown: string, title = "Benign", workspaceId = "ws"): Pro
   return { html, tree, policy: reply.headers["content-security-policy"] ?? "", headers: reply.headers };
 }
 
-/** What may stand in the text of a page, written down apart from the product's own list. */
+/** Elements and attributes that the text of a page may have. The list is independent of the product's own list. */
 const harmless = new Map<string, readonly string[]>(
   Object.entries({
     a: ["href", "rel", "id", "className", "ariaLabel", "ariaDescribedBy", "dataFootnoteRef", "dataFootnoteBackref"],
@@ -121,7 +121,7 @@ function findHarm(main: Node): string[] {
     for (const [name, value] of Object.entries(node.properties ?? {})) {
       const text = String(value);
       if (allowed?.includes(name) !== true && !everywhere.includes(name)) harm.push(`${node.tagName} ${name}=${text}`);
-      // As the browser reads an address: against the page, with what it throws away.
+      // Parse the address as a browser does: relative to the page, without the characters that browsers remove.
       const { protocol } = ["href", "src", "cite"].includes(name) ? new URL(text, "https://pages.example/p/x") : { protocol: "" };
       if (name === "href" && !["https:", "http:", "mailto:"].includes(protocol)) harm.push(`href ${text}`);
       if (name === "src" && protocol !== "https:") harm.push(`src ${text}`);
@@ -139,7 +139,7 @@ function findHarm(main: Node): string[] {
   return harm;
 }
 
-/** The page without the text of the article: the same for every article with this title. */
+/** Returns the page without the text of the article. It is the same for every article with this title. */
 function toFrame(tree: Node): unknown {
   const strip = (node: Node): unknown => ({
     tagName: node.tagName,
@@ -241,7 +241,7 @@ describe("hostile documents", () => {
     expect(find(main, "code").map((node) => node.properties?.className)).toContainEqual(["language-ts"]);
     const links = find(main, "a").map((node) => String(node.properties?.href));
     expect(links).toEqual(expect.arrayContaining(["https://ok.example", "mailto:a@ok.example", "other#part"]));
-    // Footnotes lead there and back.
+    // Footnotes link to their text and back.
     const ids = new Set([...walk(main)].map((node) => node.properties?.id));
     const inner = links.filter((href) => href.startsWith("#"));
     expect(inner).toHaveLength(3);
@@ -274,12 +274,12 @@ describe("tangled documents", () => {
       return { plain: rendered?.html.startsWith('<pre class="plain"'), provisional: rendered?.isProvisional };
     };
     const first = await view();
-    // Of texts that are too long to be tried enough to push it out of the cache.
+    // Enough texts that are too long, so that the first one is removed from the cache.
     for (let count = 0; count < 17; count += 1) {
       await renderer.render({ workspaceId: "ws", contentHash: `long ${count}` }, async () => Buffer.alloc(1024 * 1024 + 1, "x"));
     }
     expect(renderer.recall("tangled")).toBeUndefined();
-    // Every thread is taken: another try would have to wait for one of these.
+    // All threads are busy, so another attempt would have to wait for one of these.
     const order: string[] = [];
     const others = ["one", "two"].map((name) => view(name, name).then(() => order.push("another text")));
     const second = await view().finally(() => order.push("the same text"));
@@ -289,7 +289,7 @@ describe("tangled documents", () => {
     expect([first.plain, second.plain, first.provisional, second.provisional]).toEqual([true, true, undefined, undefined]);
   });
 
-  /** What is waited for is a turn, not the start of the threads. */
+  /** The test waits for a turn. Starting the threads first keeps their start out of the wait. */
   const startThreads = () => Promise.all(["one", "two"].map((name) => show(`Warm ${name}.`, name, name)));
 
   test("[PL16] whatever one workspace publishes, the pages of others are laid out meanwhile", async () => {

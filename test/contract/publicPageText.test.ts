@@ -1,4 +1,4 @@
-/** What readers of many languages and screens need of a public page: directions, tables, long words, links to headings. */
+/** Tests public pages in many languages and on small screens: text direction, tables, long words, links to headings. */
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,10 @@ async function show(...blocks: string[]): Promise<HtmlNode> {
 const dirsOf = (main: HtmlNode, tagName: string) => findHtml(main, tagName).map(({ properties }) => properties?.dir);
 const idsOf = (main: HtmlNode) => [...walkHtml(main)].flatMap(({ properties }) => (properties?.id === undefined ? [] : [properties.id]));
 
-/** The element that decides an element's direction: `auto` looks at text outside of elements with a direction of their own. */
+/**
+ * Returns the text that decides the direction of an element: `auto` ignores inner elements with a direction of their
+ * own.
+ */
 function decidingText(block: HtmlNode): string {
   return (block.children ?? [])
     .map((child) => (child.value !== undefined ? child.value : child.properties?.dir !== undefined ? "" : decidingText(child)))
@@ -64,9 +67,9 @@ describe("direction", () => {
     expect(dirsOf(findHtml(main, "blockquote")[0] as HtmlNode, "p")).toEqual([undefined, "auto"]);
     expect(dirsOf(main, "li")).toEqual(["auto", "auto"]);
     expect(dirsOf(findHtml(main, "li")[1] as HtmlNode, "p")).toEqual([undefined, "auto"]);
-    // The box of a table lies as the table does, so that a narrow table stands on the side where its text begins.
+    // The box of a table has the direction of the table, so that a narrow table is on the side where its text starts.
     expect([dirsOf(main, "div"), dirsOf(main, "table")]).toEqual([["auto"], [undefined]]);
-    // The first words decide; an empty cell and a number lie as the table does.
+    // The first words decide. An empty cell and a number follow the table.
     expect(dirsOf(main, "th")).toEqual([undefined, undefined]);
     expect(dirsOf(main, "td")).toEqual([undefined, "auto"]);
   });
@@ -85,7 +88,7 @@ describe("direction", () => {
     expect(declarations.length).toBeGreaterThan(100);
     expect(declarations.filter((name) => /(^|-)(left|right)$/.test(name))).toEqual([]);
     expect(publicPageStyle).not.toMatch(/text-align: *(left|right)|float: *(left|right)/);
-    // Shorthands with four values name the sides in physical order.
+    // Shorthands with four values use physical sides, which are wrong for right-to-left text.
     expect(publicPageStyle.replaceAll(/\([^()]*\)/g, "()")).not.toMatch(/(?:margin|padding): *[^\s;]+ ([^\s;]+) [^\s;]+ (?!\1;)[^\s;]+;/);
   });
 });
@@ -138,7 +141,7 @@ describe("headings", () => {
     const hrefs = hrefsIn(main).map(decodeURI);
     expect(hrefs.slice(0, 4)).toEqual(["#user-content-one-two", "#user-content-عنوان", "#user-content-one-two", "#nowhere"]);
     for (const href of hrefs.filter((each) => each !== "#nowhere")) expect(ids, href).toContain(href.slice(1));
-    // The label of the notes is for screen readers only; a link in it would be invisible.
+    // The label of the notes is for screen readers only, so a link in it would be invisible.
     expect(findHtml(main, "h2").map((heading) => findHtml(heading, "a").length)).toEqual([0]);
   });
 

@@ -93,7 +93,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.page("/p/others.md")).code).toBe("not_found");
     expect((await node.page("/p/others-too.md")).status).toBe(200);
     expect((await node.articles.get(other)).article.publicLink?.slug).toBe("others-too");
-    // Given up, the name is free for others.
+    // A name that was given up is free for other links.
     await time.advance(120_000);
     const third = await create("Third");
     expect((await node.links.put(call(), third, { slug: "others" })).link.slug).toBe("others");
@@ -161,7 +161,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     }
     await time.advance(3000);
     expect(await markdown(link.slug)).toBe(`First words.\n${Array.from({ length: 40 }, (_, at) => `${at} `).join("")}`);
-    // Ten seconds: each synchronization begins, ends and is told of an edit.
+    // In ten seconds, each synchronization begins, ends and receives an edit.
     expect(writes).toBeLessThan(60);
     expect((await node.links.get(call(), articleId)).revision).toBeGreaterThan(started);
   });
@@ -198,7 +198,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
         break;
       }
     }
-    // Between the edit's commit and the page stand a claim, the event, the text and its event.
+    // Between the commit of the edit and the page there are a claim, the event, the text and its event.
     expect(followed).toBeGreaterThanOrEqual(7);
   });
 
@@ -250,7 +250,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await append("Fifth.\n");
     await time.advance(10_000);
     expect(await markdown(link.slug)).not.toContain("Fifth.");
-    // Changing nothing writes nothing.
+    // An update without a change writes nothing.
     const same = await node.links.update(call(), articleId, { mode: "snapshot" });
     expect(same.revision).toBe((await node.links.get(call(), articleId)).revision);
   });
@@ -295,7 +295,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     const facts = await storage.log.read({ partition, log: "access", after: 0, limit: 10 });
     const told = facts.gap ? [] : facts.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
     expect(told).toEqual([{ kind: "link.unpublished", slug: link.slug }]);
-    // An edit meanwhile publishes nothing.
+    // An edit after the removal publishes nothing.
     await append("Later.\n");
     await time.advance(10_000);
     expect((await node.page(`/p/${link.slug}.md`)).status).toBe(410);
@@ -347,7 +347,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await append("Second.\n");
     const isFailed = async () => (await liveSync())?.status === "failed";
     await time.until(isFailed, { stepMs: 60_000, withinMs: 4 * 3_600_000 });
-    // Still broken: the next edit gets a whole series of attempts, not one.
+    // The store still fails: the next edit starts a whole series of attempts, not one attempt.
     await append("Third.\n");
     await time.until(async () => (await liveSync())?.status === "retrying");
     expect(await liveSync()).toMatchObject({ attempts: 1 });
@@ -524,7 +524,7 @@ test("[PL15] without the store a page is served from memory for a second, unless
   expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
   node.access.start();
   await node.access.ready();
-  // On another node; this one hears of it before the store is gone.
+  // Another node unpublishes the link. This node is notified before the store fails.
   await createPublishingNode(storage, time).links.unpublish(call(), articleId);
   await vi.waitFor(async () => {
     away = true;

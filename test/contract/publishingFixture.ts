@@ -1,6 +1,6 @@
 /**
- * Publishing as a server has it: articles, actors, due pump, links and pages on a store and a held clock of the
- * test's own; pages are asked for through their routes.
+ * Creates publishing as a server has it: articles, actors, due pump, links and pages on a store with a manual clock.
+ * Pages are requested through their routes.
  */
 import pino from "pino";
 import { AppError, errorRow } from "../../api/schema/error.ts";
@@ -31,7 +31,7 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   });
   const { actors } = node;
   const access = createAccessWatch({ storage, log });
-  /** `read`: it fails; `late`: what was read is handed over only then. */
+  /** `read`: reading fails. `late`: the result of a read is returned only after this promise. */
   const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };
   const publishing: Publishing = createPublishing({
     storage,

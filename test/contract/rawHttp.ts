@@ -1,10 +1,10 @@
-/** A TCP connection that speaks HTTP/1.1 byte for byte, so that a test decides what goes over the wire and when. */
+/** A TCP connection that speaks HTTP/1.1 as raw bytes, so that a test decides what is sent and when. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
@@ -12,9 +12,9 @@ export interface RawResponse {
 export interface RawConnection {
   readonly socket: Socket;
   write(data: string | Uint8Array): void;
-  /** The next whole response; rejects when the connection ends before that. `head`: it has no body. */
+  /** Resolves with the next complete response. Rejects if the connection ends first. With `head`, it has no body. */
   response(options?: { head?: boolean }): Promise<RawResponse>;
-  /** Resolves with what came since the last response, when the server closes. */
+  /** Resolves with the bytes since the last response when the server closes the connection. */
   ended(): Promise<Buffer>;
   destroy(): void;
 }

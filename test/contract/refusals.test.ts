@@ -1,4 +1,4 @@
-/** The order of refusals, credentials, scopes, roles and the shape of problems, over real sockets. */
+/** Tests the order of refusals, credentials, scopes, roles and the shape of problems, over real sockets. */
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode, errorTable, Problem } from "../../api/schema/error.ts";
 import { StorageFullError, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -24,7 +24,7 @@ describe("refusals over REST", () => {
       type: `${baseUrl}/problems/not_found`,
       title: "Not found",
       status: 404,
-      detail: expect.stringContaining("no such resource"),
+      detail: expect.stringContaining("resource does not exist"),
       instance: "/articles/art_none",
       code: "not_found",
       requestId: "req-1",

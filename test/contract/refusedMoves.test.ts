@@ -1,7 +1,7 @@
 /**
- * Every state of a topic and of a run against every move that an operation can send: what the tables below name is
- * taken, everything else is refused with the state and all that is possible in it, over REST and tRPC alike, and a
- * refusal changes nothing. The tables are written out by hand, and must name all states and moves of the machines.
+ * Tries every operation in every state of a topic and of a run. The tables below name the accepted moves. Every other
+ * move is refused with the state and the possible moves, over REST and tRPC alike, and changes nothing. The tables are
+ * written by hand and must name all states and moves of the machines.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ArticleFile } from "../../api/schema/article.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** What becomes of the first step of a run stands in the title of its topic. */
+/** The title of the topic decides the result of the first step of its run. */
 function scripted(type: "research" | "draft"): Executor {
   return async (context) => {
     const { topic, signal } = context;
@@ -77,7 +77,7 @@ async function expectRefused(request: Request, expected: { code: ErrorCode; curr
 
 describe("topics", () => {
   interface TopicMove {
-    /** As the transitions of a topic call it. */
+    /** Name of the operation in the topic's transitions. */
     readonly operation: string;
     readonly event: (typeof topicCommands)[number];
     readonly procedure: string;
@@ -116,7 +116,7 @@ describe("topics", () => {
   interface TopicState {
     readonly status: string;
     readonly way: readonly (keyof typeof ways)[];
-    /** The machine's events that are taken. */
+    /** Events that the machine accepts. */
     readonly taken: readonly (typeof topicCommands)[number][];
   }
   const states: Readonly<Record<string, TopicState>> = {
@@ -179,7 +179,7 @@ describe("topics", () => {
     return [topic.headers.get("etag"), topic.body, await rig.auditOf(topicId), runs, articles];
   }
 
-  /** An approval that was given already has a code of its own. */
+  /** A resolved approval has its own error code. */
   function codeOf({ event }: TopicMove, { taken }: TopicState): ErrorCode {
     const isApproved = event.endsWith(".approve") && taken.includes(event.replace("approve", "requestChanges") as typeof event);
     return isApproved ? "approval_already_resolved" : "invalid_transition";
@@ -221,7 +221,7 @@ describe("topics", () => {
         const { problem } = await surfaces[surface](toRequest(topicId, move));
         expect(problem, `${move.procedure} over ${surface}`).toBeUndefined();
         const left = await rig.topic(topicId);
-        // Whatever was started waits or holds: nothing moves the topic on.
+        // The run that was started waits or is held, so nothing else moves the topic.
         expect(left.status, move.procedure).toBe(to);
         const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?topicId=${topicId}`);
         for (const { runId } of runs) await rig.request("POST", `/runs/${runId}/cancel`);
@@ -281,7 +281,7 @@ describe("runs", () => {
     readonly status: string;
     readonly reach: () => Promise<ReachedRun>;
     readonly taken: readonly (typeof runCommands)[number][];
-    /** Of the approval that is decided about. */
+    /** Error code for a decision on the approval. */
     readonly refusedDecision?: ErrorCode;
   }
   const active = ["run.cancel", "approval.resolve"] as const;
@@ -333,7 +333,7 @@ describe("runs", () => {
     return begun;
   }
 
-  /** There is no room for one more run of the workspace. */
+  /** The workspace has no room for another run. */
   async function queue(): Promise<ReachedRun> {
     const { runs } = await rig.expect(200, "GET", `/workspaces/${workspaceId}/runs?status=running&limit=100`);
     for (let at = runs.length; at < stepsOfWorkspace; at += 1) await start(`Holds ${at}`, "running");
@@ -370,7 +370,7 @@ describe("runs", () => {
     event === "approval.resolve" ? refusedDecision : "invalid_transition";
 
   test("[RU69] the tables contain every state and every move", () => {
-    // One state is only passed through.
+    // The run only passes through this state.
     const statuses = Object.keys(agentRunMachine.states).filter((status) => status !== "deciding");
     expect([...new Set(Object.values(states).map(({ status }) => status))].sort()).toEqual(statuses.sort());
     expect([...new Set(moves.map(({ event }) => event))].sort()).toEqual([...runCommands].sort());
@@ -380,7 +380,7 @@ describe("runs", () => {
     "[RU69] %s: a refusal returns the state and the allowed moves, and changes nothing",
     async (_name, state) => {
       const run = await state.reach();
-      // A step that is about to begin would change the run by itself.
+      // A step that is about to start would change the run by itself.
       if (state.status === "running") await expect.poll(async () => (await rig.run(run.runId)).steps[0].status).toBe("running");
       const before = await everythingOf(run);
       const refused = moves.filter(({ event }) => !state.taken.includes(event));

@@ -1,4 +1,4 @@
-/** What every answer carries and every request may ask for: tracing, version, rates, tags, methods, origins. */
+/** Tests what every answer has and every request may use: tracing, version, rates, entity tags, methods and origins. */
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import type { Call } from "../../server/domain/call/call.ts";

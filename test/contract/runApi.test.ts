@@ -1,4 +1,4 @@
-/** Workflows and runs as callers see them: lists, targets, scopes, artifacts, retries, and who sees nothing. */
+/** Tests the API of workflows and runs: lists, targets, scopes, artifacts, retries, and isolation of other workspaces. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -77,7 +77,7 @@ describe("workflows", () => {
     expect(started.body.topicId).toBeUndefined();
     const second = await rig.request("POST", "/workflows/draft/runs", { workspaceId, articleId: article.articleId });
     expect(second).toMatchObject({ status: 409, body: { code: "run_in_progress", activeRunId: started.body.runId } });
-    // What stands in the way is told with its state, and what can be asked of it.
+    // The refusal names the state and the operations that are possible in it.
     expect(second.body).toMatchObject({ currentState: expect.stringMatching(/^(queued|running)$/), allowed: ["run.cancel"] });
     const topicId = await rig.makeTopic();
     const ofTopic = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/actions"), { action: "create" });
@@ -163,7 +163,7 @@ describe("runs", () => {
     const again = await rig.runIn(runId, "paused_for_approval");
     expect(again.steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2, 3]);
     expect(again.budget).toEqual({ maxSeconds: 60 });
-    // Cancelled while it waited, it waits again after a plain retry, and nothing is run again.
+    // A run that was cancelled while it waited waits again after a plain retry, and no step is executed again.
     await rig.expect(202, "POST", `/runs/${runId}/cancel`);
     await rig.expect(202, "POST", `/runs/${runId}/retry`);
     expect((await rig.runIn(runId, "paused_for_approval")).steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 2, 3]);

@@ -1,4 +1,4 @@
-/** Open approvals of a run that ends: they expire with it, and a retry asks anew. */
+/** Tests open approvals of a run that ends: they expire with the run, and a retry creates new ones. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -13,7 +13,7 @@ interface ShownApproval {
 }
 
 let rig: RunRig;
-/** While present, an outline waits for it and fails. */
+/** If set, an outline step waits for it and then fails. */
 let broken: Promise<void> | undefined;
 beforeEach(async () => {
   broken = undefined;
@@ -35,7 +35,7 @@ const statesOf = async (runId: string) => (await approvalsOf(runId)).map(({ step
 const decide = (runId: string, approvalId: string, decision: string) =>
   rig.request("POST", `/runs/${runId}/approvals/${approvalId}`, { decision });
 
-/** A run with an outline to approve and, later, a draft. */
+/** Starts a run with an outline to approve and, later, a draft. */
 async function start(): Promise<{ readonly topicId: string; readonly runId: string }> {
   const topicId = await rig.makeTopic();
   const { runId } = await rig.expect(202, "POST", "/workflows/standard_article/runs", { workspaceId, topicId });
@@ -61,7 +61,7 @@ test.each(Object.keys(ends))("[RU94] a run that %s has no pending approval, and 
     { stepName: "outline", state: "expired", resolvedAt: expect.any(Number) },
     { stepName: "draft", state: "expired", resolvedAt: expect.any(Number) },
   ]);
-  // Nobody decided.
+  // No account decided.
   for (const approval of approvals) expect(approval.resolvedBy).toBeUndefined();
   const { events } = await rig.expect(200, "GET", `/runs/${run.runId}/events?afterSeq=${lastSeq}`);
   expect(events.map(({ event, data }: { event: string; data: object }) => [event, data])).toMatchObject([
@@ -69,7 +69,7 @@ test.each(Object.keys(ends))("[RU94] a run that %s has no pending approval, and 
     ["agent.approval_resolved", { approvalId: approvals[1]?.approvalId, decision: "expired", resolvedBy: "system" }],
     ["agent.run_cancelled", {}],
   ]);
-  // One commit: one moment.
+  // All events come from one commit and have one time.
   expect(new Set(events.map(({ createdAt }: { createdAt: string }) => createdAt)).size).toBe(1);
 });
 

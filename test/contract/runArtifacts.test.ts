@@ -1,4 +1,4 @@
-/** The representations of an artifact: its own bytes, the same as a download, and the facts about it. */
+/** Tests the representations of an artifact: its bytes in its own type, as a download, and its metadata. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Status, media type and text of an answer. */
+/** Returns status, media type and text of an answer. */
 async function read(artifactKey: string, accept?: string): Promise<readonly [number, string | null, string]> {
   const headers = accept === undefined ? {} : { accept };
   const response = await rig.fetch("GET", `/runs/${runId}/artifacts/${artifactKey}`, { headers });

@@ -1,4 +1,7 @@
-/** What tries to break the engine: cancels at every moment of a step, retries and decisions that race, ends that cannot be taken in. */
+/**
+ * Tries to break the engine: cancels at every moment of a step, races of retries and decisions, and ends that cannot be
+ * committed.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
@@ -35,7 +38,7 @@ describe("cancel", () => {
     await first?.write("after the cancel. ").catch(() => {});
     expect((await readRun(current.storage, runId)).pending).toEqual([]);
     first?.end(written("before the cancel. after the cancel. all of it"));
-    // Begins while the one before may still be at its end.
+    // The retry starts while the earlier attempt may still be ending.
     await current.expect(202, "POST", `/runs/${runId}/retry`);
     await expect.poll(() => gate.open.length).toBe(2);
     expect(await draftOf(current, articleId)).toBe("");
@@ -53,7 +56,7 @@ describe("cancel", () => {
     await expect.poll(() => gate.open.length).toBe(1);
     gate.open[0]?.end(written("one"));
     await current.runIn(runId, "completed");
-    // The file holds a text now: nothing is put before the end.
+    // The file has text now, so nothing is written before the end of the step.
     const { runId: again } = await current.expect(202, "POST", current.topicPath(topicId, "/draft/actions"), { action: "rewrite" });
     await expect.poll(() => gate.open.length).toBe(2);
     const cancelled = current.expect(202, "POST", `/runs/${again}/cancel`);
@@ -71,7 +74,7 @@ describe("cancel", () => {
       ...storage,
       records: {
         ...storage.records,
-        // Read after the step was told to begin and before anybody watches the run.
+        // The engine reads this record after the step was told to start and before it watches the run.
         async get(type, key) {
           const found = await storage.records.get(type, key);
           if ((type as { name: string }).name === workspaceRecord.name && cancel !== undefined) {
@@ -118,7 +121,7 @@ describe("cancel", () => {
       gate.open.at(-1)?.fail(new Error("a bug"));
     }
     await engine.time.until(() => gate.open.length === 4);
-    // The last attempt fails in the moment in which the run is cancelled and retried.
+    // The last attempt fails while the run is cancelled and retried.
     gate.open[3]?.fail(new Error("a bug"));
     await Promise.all([
       engine.actors.send(engine.kind, engine.runId, { type: "run.cancel", by: "ben" }),
@@ -133,7 +136,7 @@ describe("cancel", () => {
     const gate = createGate();
     const engine = openEngine({ research: gate.run, draft: async () => finished("done") });
     const { actors, kind, runId, storage, ids } = engine;
-    // As many as a workspace may run at once.
+    // Start as many steps as one workspace may execute at once.
     for (let n = 0; n < stepsOfWorkspace; n += 1)
       await actors.create(kind, ids.next("run", partition), toInput([{ name: "research", type: "research" }]));
     await engine.time.until(() => gate.open.length === stepsOfWorkspace);

@@ -1,4 +1,4 @@
-/** What the tests share that try to break the engine: it alone on a held clock, and steps that a test ends when it wants. */
+/** Shared parts of the tests that try to break the engine: an engine on a manual clock, and steps that the test ends. */
 
 import type { Executors, StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
@@ -10,7 +10,7 @@ import { noUsage, type RunRig, workspaceId } from "./runRig.ts";
 
 export const partition = partitionOfId(workspaceId);
 
-/** The engine alone on a held clock; counts who listens on the bus. */
+/** Opens only the engine, on a manual clock, and counts the subscribers of the bus. */
 export function openEngine(executors: Executors, wrap: (storage: Storage) => Storage = (storage) => storage) {
   const time = createManualTime();
   const watched = time.watch(createMemoryStorage({ now: time.now }));
@@ -36,7 +36,7 @@ export function openEngine(executors: Executors, wrap: (storage: Storage) => Sto
   return { ...node, time, storage, runId, until, listening };
 }
 
-/** A step that a test ends, and that does not listen to being called off. */
+/** Creates a step that the test ends and that ignores its abort signal. */
 export function createGate() {
   const open: (StepContext & { end(result: StepResult): void; fail(reason: unknown): void })[] = [];
   const run = (context: StepContext) => new Promise<StepResult>((resolve, reject) => open.push({ ...context, end: resolve, fail: reject }));

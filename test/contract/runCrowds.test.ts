@@ -1,4 +1,7 @@
-/** Many at once: decisions raced over both surfaces, keys repeated, a crowd of runs, and a node that goes down under runs in every state. */
+/**
+ * Tests many requests and runs at once: races of decisions over both surfaces, repeated keys, a crowd of runs, and a
+ * node that dies with runs in every state.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,11 +65,11 @@ describe("decisions", () => {
           );
           expect(body, what).toMatchObject({ currentState: expect.any(String), allowed: expect.any(Array) });
         }
-        // A run that writes again may still be cancelled; nothing else goes together.
+        // A run that executes a step again can still be cancelled. No other two decisions can succeed together.
         expect([["approve"], ["request_changes"], ["cancel"], ["request_changes", "cancel"]], what).toContainEqual(
           won.toSorted((left, right) => moves.indexOf(left) - moves.indexOf(right)),
         );
-        // Each decision, and the approval that a cancel leaves without one.
+        // One event for each decision, and one for the approval that a cancel leaves without a decision.
         expect(await eventsOf(rig.storage, runId, "agent.approval_resolved"), what).toHaveLength(won.length);
         expect(await eventsOf(rig.storage, runId, "agent.run_cancelled"), what).toHaveLength(won.includes("cancel") ? 1 : 0);
         expect(await eventsOf(rig.storage, runId, "agent.run_completed"), what).toHaveLength(won.includes("approve") ? 1 : 0);
@@ -134,13 +137,13 @@ describe("decisions", () => {
   });
 });
 
-/** Ends a step after so long on the held clock. */
+/** Returns an executor that ends its step after this time of the manual clock. */
 const worksFor =
   (time: ManualTime, ms: number) =>
   (_context: StepContext): Promise<StepResult> =>
     new Promise((resolve) => void time.after(ms, () => resolve(finished("done"))));
 
-/** Kinds of all rows that actors have, whenever they fall due. */
+/** Returns the kinds of all due rows of actors. */
 async function rowsLeft(storage: Storage, time: ManualTime): Promise<readonly string[]> {
   await time.leap(365 * 24 * 3_600_000);
   const partitions = Array.from({ length: partitionCount }, (_, at) => at);
@@ -174,7 +177,7 @@ describe("crowds", () => {
     const few = await Promise.all(Array.from({ length: 5 }, () => start(otherWorkspaceId)));
     const states = async () => Promise.all([...crowd, ...few].map(async ({ value: { id } }) => statusOf(await readRun(storage, id))));
     await time.until(async () => (await states()).every((state) => state === "completed"), { stepMs: 500 });
-    // All that a workspace may have of the crowd, and 5 of the others.
+    // At most the share of one workspace for the crowd, and 5 of the others.
     expect(most).toBeLessThanOrEqual(stepsOfWorkspace + 5);
     expect(most).toBeGreaterThanOrEqual(stepsOfWorkspace);
     expect(ended.lastIndexOf(otherWorkspaceId)).toBeLessThan(2 * (stepsOfWorkspace + 5));
@@ -269,7 +272,7 @@ describe("crowds", () => {
       },
     );
     expect(all).toHaveLength(100);
-    // What had finished before did not run again.
+    // Steps that had finished before did not run again.
     expect(begun.length - firstBegun).toBeLessThanOrEqual(20);
     for (const { runId } of all) {
       const told = (await readTimeline(storage, runId)).filter(({ event }) => event === "agent.step_completed");

@@ -1,4 +1,4 @@
-/** Approvals raced in every order, over runs and topics, and every refused move over REST and tRPC. */
+/** Tests races of approvals in every order, over runs and topics, and every refused move over REST and tRPC. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -38,7 +38,7 @@ const moves: Readonly<Record<string, Move>> = {
 const names = Object.keys(moves);
 const pairs = names.flatMap((first, index) => names.slice(index).map((second) => [first, second] as const));
 
-/** What must hold whoever was first. */
+/** Checks what must hold for every order. */
 async function expectOnce({ topicId, runId }: Paused, what: string): Promise<void> {
   const { value: run } = (await rig.storage.records.get(runRecord, runId)) ?? {};
   const told = await readTimeline(rig.storage, runId);
@@ -135,7 +135,7 @@ describe("late decisions", () => {
       currentState,
       ...(allowed === undefined ? {} : { allowed }),
     });
-    // A run that waits cannot be retried; a topic that is past it cannot be shortlisted; there is no draft to decide about.
+    // A waiting run cannot be retried, a topic after that state cannot be shortlisted, and there is no draft to decide on.
     const waiting = invalid("paused_for_approval", ["approval.resolve", "run.cancel"]);
     await refused("POST", `/runs/${runId}/retry`, {}, "runs.retry", { runId }, waiting);
     const outlined = invalid("outlined");
@@ -148,7 +148,7 @@ describe("late decisions", () => {
     const inIdea = { workspaceId, topicId: idea };
     await refused("POST", rig.topicPath(idea, "/outline/approve"), {}, "topics.approveOutline", inIdea, invalid("idea"));
     await refused("POST", rig.topicPath(idea, "/outline/request-changes"), {}, "topics.requestOutlineChanges", inIdea, invalid("idea"));
-    // A run that is over.
+    // The run has ended.
     await rig.expect(202, "POST", `/runs/${runId}/cancel`);
     const cancelled = invalid("cancelled", ["run.retry"]);
     await refused("POST", `/runs/${runId}/cancel`, {}, "runs.cancel", { runId }, cancelled);
@@ -158,7 +158,7 @@ describe("late decisions", () => {
       status: 410,
       body: { currentState: "cancelled", allowed: ["run.retry"] },
     });
-    // A topic in the archive.
+    // The topic is archived.
     await rig.expect(200, "POST", rig.topicPath(topicId, "/archive"));
     const archived = invalid("archived", ["topic.restore"]);
     const all = [

@@ -1,4 +1,4 @@
-/** The engine alone: steps that a test scripts, on every storage, dying wherever something is written. */
+/** Tests the engine alone, with scripted steps, on every storage and with a crash at every write. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import type { StepContext } from "../../server/domain/runs/executors/port.ts";
@@ -28,7 +28,7 @@ describe.each(actorStorages)("%s", (_name, open) => {
         const runId = ids.next("run", partition);
         const approvalId = ids.next("apr", partition);
         const begun: string[] = [];
-        /** What a later step must quote is another value each time the step is run. */
+        /** Each execution of a step writes another value, which later steps must quote. */
         const quoting = (name: string, before?: "research" | "thesis") => async (context: StepContext) => {
           begun.push(name);
           const quoted = before === undefined ? "" : await context.output(before);
@@ -74,7 +74,7 @@ describe.each(actorStorages)("%s", (_name, open) => {
         expect(timeline.at(-1)?.event).toBe("agent.run_completed");
         expect(timeline.filter(({ event }) => event === "agent.run_completed")).toHaveLength(1);
         expect(pending).toEqual([]);
-        // A step was run again only if it had not finished; each quotes what the one before it really left.
+        // Only an unfinished step was executed again, and each step quotes the real output of the step before it.
         const texts = await Promise.all(
           context.steps.map(async ({ output = "" }) => {
             const artifact = await second.artifacts.find(runId, output);
@@ -308,7 +308,7 @@ describe("steps", () => {
     const ends: ((text: string) => void)[] = [];
     const slow = { draft: () => new Promise<ReturnType<typeof finished>>((resolve) => void ends.push((text) => resolve(finished(text)))) };
     let isFrozen = false;
-    // A node that does not renew its lease, as one that was stopped: its clock stands.
+    // A node that does not renew its lease, like a stopped process whose clock stands still.
     const frozen = {
       ...storage,
       due: {

@@ -1,4 +1,4 @@
-/** Runs without topic and article: the engine, its machine and a store, with steps that a test scripts. */
+/** Creates runs without topic and article: the engine, its machine and a store, with scripted steps. */
 import pino from "pino";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import type { ApprovalType } from "../../api/schema/workflow.ts";
@@ -22,7 +22,7 @@ export const engineLeaseMs = 5000;
 export const noUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
 
-/** A step that ends with this text as its only artifact. */
+/** Returns the result of a step with this text as its only artifact. */
 export function finished(text: string, usage = noUsage): StepResult {
   return { kind: "completed", artifacts: [{ kind: "research", contentType: "text/markdown", text }], usage };
 }
@@ -37,7 +37,7 @@ export function createEngineNode(storage: Storage, time: ManualTime, executors: 
   const pump = createDuePump({ storage, log, leaseMs: engineLeaseMs, after: time.after });
   const actors = createActorRuntime({ storage, pump, log, leaseMs: engineLeaseMs, after: time.after });
   const artifacts = createArtifacts({ storage, limits });
-  // No run here has a topic or an article: nobody asks for either.
+  // No run of these tests has a topic or an article, so neither is ever read.
   const nobody = {} as never;
   const ids = createIds(storage);
   const kind: RunKind = createRunKind({
@@ -97,7 +97,7 @@ export async function readRun(storage: Storage, runId: string): Promise<RunRecor
   return run.value;
 }
 
-/** Bytes of an entry after the position in its twin. */
+/** Bytes of an entry before its content: the position in the twin log. */
 const prefixBytes = 8;
 
 export async function readTimeline(storage: Storage, runId: string): Promise<readonly TimelineEntry[]> {

@@ -1,4 +1,7 @@
-/** Articles, topics and limits that give way under a run: trash, archive, departures, texts that outgrow their file. */
+/**
+ * Tests articles, topics and limits that change during a run: trash, archive, removed members, texts that grow too
+ * large.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import { toNewArticle } from "../../server/domain/articles/articleWriter.ts";
 import { articleRecord } from "../../server/domain/articles/records.ts";
@@ -81,7 +84,7 @@ describe("missing articles and ended steps", () => {
     const engine = openEngine(ends);
     const ids = createIds(engine.time);
     const before = engine.listening.count;
-    // There are no documents here: looking into one is a bug that shows once the step has begun.
+    // There are no documents here, so a read of a document after the start of the step is a bug.
     const articleId = ids.next("art", partition);
     const article = toNewArticle({ articleId, workspaceId, number: 1, title: "Wells", by: "ada", nowMs: engine.time.now() });
     await engine.storage.commit({ partition, records: [{ op: "put", type: articleRecord, value: article, replacing: null }] });

@@ -1,6 +1,7 @@
 /**
- * Runs as a server has them: topics, articles, rooms and runs wired as in the product, the operations over a real host.
- * Stood in for are only who is calling (the bearer token is a username) and what the steps do, which a test scripts.
+ * Creates runs as a server has them: topics, articles, rooms and runs are wired as in the product, and the operations
+ * run over a real host. Only two parts are replaced: the caller (the bearer token is a username) and the steps, which a
+ * test scripts.
  */
 import { pino } from "pino";
 import { runs as runContract } from "../../api/contract/runs.ts";
@@ -37,7 +38,7 @@ const accountIdOf = (username: string) => `usr_01KAHX0000030123456789AB${usernam
 
 export const noUsage = { inputTokens: 0, outputTokens: 0, usd: 0, toolCalls: 0 };
 
-/** Executors that write and answer at once; `outline` and `draft` end with texts that tell the attempt. */
+/** Returns executors that write and answer at once. The texts of `outline` and `draft` contain the attempt. */
 export function toExecutors(own: Executors = {}): Executors {
   const write =
     (name: "research" | "outline" | "draft") =>
@@ -68,7 +69,7 @@ export interface RunRigOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   readonly body: any;
 }
 
@@ -177,7 +178,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     readonly headers?: Record<string, string>;
   }
 
-  /** The answer as it is, for tests of its bytes and headers. */
+  /** Returns the raw response, for tests of its bytes and headers. */
   function fetchAs(method: string, path: string, { as = "ana", key, headers = {} }: RequestOptions = {}, body?: unknown) {
     return fetch(`http://127.0.0.1:${host.port}${path}`, {
       method,
@@ -203,7 +204,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     return answer.body;
   }
 
-  /** A tRPC mutation; resolves with the problem where it is refused, else with the result. */
+  /** Calls a tRPC mutation. Resolves with the problem of a refusal, otherwise with the result. */
   async function trpc(path: string, input: object): Promise<{ readonly problem?: Answer["body"]; readonly result?: Answer["body"] }> {
     const { body } = await request("POST", `/trpc/${path}`, input);
     return body.error === undefined ? { result: body.result.data } : { problem: body.error.data.problem };

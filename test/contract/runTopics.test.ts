@@ -1,4 +1,4 @@
-/** From a topic to its draft: what starts, what follows, and what each move leaves behind, over REST. */
+/** Tests the way from a topic to its draft over REST: which runs start, which follow, and what each move records. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { folderRecord } from "../../server/domain/folders/records.ts";
 import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
@@ -69,7 +69,7 @@ describe("the staged pipeline", () => {
       ).toHaveLength(1);
     }
     expect(audit.filter((eventType) => eventType === "pipeline_stage_completed")).toHaveLength(3);
-    // The commits are the agent's, and say which run made them.
+    // The author of the commits is the agent, and each commit names its run.
     const commits = await rig.node.commits.list(articleId, {});
     expect(commits.items.map(({ kind, runId: of }) => [kind, of])).toEqual([
       ["agent", approved.draftRunId],
@@ -211,7 +211,7 @@ describe("approvals of a content project", () => {
     expect(outline.approvalMode).toBe("none");
     await rig.runIn(outline.chainedRunId, "completed");
     expect(await rig.topic(topicId)).toMatchObject({ status: "drafted", draftRunId: outline.chainedRunId });
-    // The draft is there already: approving the outline afterwards starts no other.
+    // The draft already exists, so approving the outline later starts no other draft run.
     expect((await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {})).draftRunId).toBeUndefined();
   });
 
@@ -261,7 +261,7 @@ describe("other ways to start", () => {
     const { runId, workflowId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), { pipeline: "full" });
     expect(workflowId).toBe("full_editorial_article");
     await rig.runIn(runId, "paused_for_approval");
-    // The run itself goes on to the draft: no other one starts.
+    // The same run continues to the draft: no other run starts.
     const approved = await rig.expect(200, "POST", rig.topicPath(topicId, "/outline/approve"), {});
     expect(approved.draftRunId).toBeUndefined();
     const run = await rig.runIn(runId, "failed");

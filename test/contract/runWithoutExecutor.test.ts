@@ -1,4 +1,4 @@
-/** What a run does with a step that this server cannot do: never a success that nobody can see through. */
+/** Tests runs with a step that this server cannot execute: the run never reports a success without saying so. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const reports: Readonly<Record<string, readonly [kind: string, schema: z.ZodType
   code_verification: ["code_report", CodeVerificationReport],
   seo_review: ["json", TopicSeoReviewSnapshot],
 };
-/** The first step of each workflow that cannot be done; the other workflows complete. */
+/** First step of each workflow that this server cannot execute. The other workflows complete. */
 const failsAt: Readonly<Record<string, string>> = {
   full_editorial_article: "citation_enrichment",
   topic_research: "topic_research",
@@ -109,7 +109,7 @@ describe("with the executors of the product", () => {
   });
 });
 
-/** What the table of docs/runs.md says of each step type: its second and third column. */
+/** Reads the second and third column of the table in docs/runs.md for each step type. */
 function readTable(): ReadonlyMap<string, readonly string[]> {
   const rows = readFileSync("docs/runs.md", "utf8").matchAll(/^\| `([a-z_]+)` \| (.+?) \| (.+?) \|$/gm);
   return new Map([...rows].map(([, type = "", today = "", without = ""]) => [type, [today, without]]));

@@ -1,4 +1,4 @@
-/** REST and tRPC are one service: for every operation the same call reaches the handler and answers the same. */
+/** Tests that REST and tRPC are one service: each operation reaches the handler with the same call and the same answer. */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contract } from "../../api/contract/contract.ts";

@@ -1,4 +1,4 @@
-/** A value that a schema accepts: the smallest honest one, for tests that walk the whole contract. */
+/** Creates a small valid value for a schema, for tests that visit the whole contract. */
 import type { z } from "zod";
 
 interface Definition {
@@ -12,7 +12,7 @@ interface Definition {
   readonly format?: string;
 }
 
-/** Texts that satisfy one pattern or another of the contract. */
+/** Texts that match the patterns of the contract. */
 const texts = [
   "ana",
   "a line of text",
@@ -34,12 +34,12 @@ const texts = [
   "a long enough password",
 ];
 
-/** With `optional`, members that may be left out are given too. */
+/** With `optional`, optional members are included. */
 export function sampleOf(schema: z.ZodType, optional = false): unknown {
   const definition = schema._zod.def as unknown as Definition;
   const value = toSample(definition, optional);
   if (schema.safeParse(value).success) return value;
-  const candidates = toCandidates(definition, value, optional);
+  const candidates = [...toCandidates(definition, value, optional), schema.meta()?.example];
   const fitting = candidates.find((candidate) => schema.safeParse(candidate).success);
   if (fitting === undefined) throw new Error(`no sample for a schema of type ${definition.type}`);
   return fitting;
@@ -49,12 +49,12 @@ function toCandidates(definition: Definition, value: unknown, optional: boolean)
   if (definition.type === "object") return variants(definition, value as object);
   if (definition.type === "number") return [0, 1, 10];
   const { element } = definition;
-  // A list of as many as there are months.
+  // Twelve items, because the list of monthly values needs one for each month.
   if (definition.type === "array" && element !== undefined) return [Array.from({ length: 12 }, () => sampleOf(element, optional))];
   return texts;
 }
 
-/** With one optional member more or less, for objects whose members depend on each other. */
+/** Returns variants with one optional member more or less, for objects whose members depend on each other. */
 function variants(definition: Definition, value: object): unknown[] {
   return Object.entries(definition.shape ?? {}).flatMap(([name, field]) => {
     if (!field.safeParse(undefined).success) return [];
@@ -63,7 +63,7 @@ function variants(definition: Definition, value: object): unknown[] {
   });
 }
 
-/** A member that no value may have: its object names it only to say why. */
+/** True for a member that accepts no value. Its object declares it only to explain the refusal. */
 function isForbidden(field: z.ZodType): boolean {
   const { innerType } = field._zod.def as unknown as Definition;
   return innerType?._zod.def.type === "never";

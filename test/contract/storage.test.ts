@@ -1,10 +1,11 @@
-/** The storage suite on every adapter; the embedded one also with a regroup after each write. */
+/** Runs the storage suite on every adapter, and on the embedded adapter also with a regroup after each write. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLmdbStorage, type LmdbStorageOptions } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { storageSuite, type WithStorage } from "./storage.suite.ts";
+import { storageSuite } from "./storage.suite.ts";
+import type { WithStorage } from "./storageTypes.ts";
 
 function withLmdb(settings: Partial<LmdbStorageOptions>): WithStorage {
   return async (test, options = {}) => {

@@ -1,11 +1,10 @@
-/** Blobs: addressed by content, counted by the records that name them, removed by due rows. */
+/** Tests blobs: they are addressed by content, counted by the records that name them, and removed by due rows. */
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createHousekeeping } from "../../server/platform/storage/housekeeping.ts";
 import { type ClaimedRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
 import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, bytes, type Item, itemType, put, remove } from "./storageTypes.ts";
+import { batch, bytes, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 const partition = 50;
 const hourMs = 3_600_000;
@@ -16,7 +15,7 @@ function createClock() {
   return { now: () => nowMs, advance: (ms: number) => (nowMs += ms) };
 }
 
-/** Claims and performs all that is due; returns how much it was. */
+/** Claims and executes all due rows; returns their number. */
 async function keepHouse(storage: Storage): Promise<number> {
   const house = createHousekeeping(storage, createRecordTypes([itemType]));
   const rows = await storage.due.claim({ partitions, limit: 100, leaseMs: 1000 });

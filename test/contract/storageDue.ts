@@ -1,10 +1,9 @@
-/** The due queue, expiry rows and their housekeeping; named leases. The clock stands still unless a test moves it. */
+/** Tests the due queue, expiry rows and their housekeeping, and named leases. The clock moves only when a test moves it. */
 import { describe, expect, test } from "vitest";
 import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
 import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
 import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, type Item, itemType, put, remove } from "./storageTypes.ts";
+import { batch, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 const partition = 40;
 const startMs = 1_900_000_000_000;
@@ -80,7 +79,7 @@ export function dueTests(withStorage: WithStorage): void {
         const { fence } = held;
         expect(await storage.due.renew(held, 5000)).toBe(true);
         expect((await under(fence, [{ op: "postpone", id: "work", fence, dueAtMs: startMs + 10, attempts: 1 }])).ok).toBe(true);
-        // The batch itself replaces the row: it stood when the batch came.
+        // The batch itself replaces the row, which existed when the batch arrived.
         expect((await under(fence, [again])).ok).toBe(true);
         expect(await under(fence)).toEqual(refused);
         expect((await under(fence + 1, [{ op: "cancel", id: "work" }])).ok).toBe(true);

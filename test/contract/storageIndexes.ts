@@ -1,8 +1,7 @@
-/** Index rows: order, prefixes, paging in both directions, odd text and odd numbers. */
+/** Tests index rows: order, prefixes, paging in both directions, unusual text and unusual numbers. */
 import { describe, expect, test } from "vitest";
 import type { IndexKey, IndexRow, Storage, Stored } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, type Item, itemType, put } from "./storageTypes.ts";
+import { batch, type Item, itemType, put, type WithStorage } from "./storageTypes.ts";
 
 const partition = 20;
 
@@ -17,7 +16,7 @@ async function readAll(storage: Storage, prefix: IndexKey, limit: number, revers
   }
 }
 
-/** Code points in order, shorter first: written without the store's own key code. */
+/** Compares code points in order, shorter text first. It does not use the store's own key code. */
 const odd = [
   "",
   "\u0000",

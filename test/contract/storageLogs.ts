@@ -1,8 +1,7 @@
-/** Logs: positions, reading by position, gaps after trimming, dropping, tailing while others append. */
+/** Tests logs: positions, reading by position, gaps after trimming, dropping, and reading while others append. */
 import { describe, expect, test } from "vitest";
 import type { LogRead, Storage } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { append, batch, bytes, text } from "./storageTypes.ts";
+import { append, batch, bytes, text, type WithStorage } from "./storageTypes.ts";
 
 const partition = 30;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -104,7 +103,7 @@ export function logTests(withStorage: WithStorage): void {
           if (other.gap) throw new Error("nothing was trimmed");
           expect(other.entries.map((found) => [found.position, twinOf(found.bytes), wordOf(found.bytes)])).toEqual([[own, position, word]]);
         }
-        // The answer tells the place in the log itself.
+        // The answer has the position in the log itself.
         expect(results.at(-1)).toMatchObject({ ok: true, positions: [seen.get("run 2")] });
         await storage.commit(batch(partition, { logs: [{ op: "trim", log: "run 0", through: 5 }] }));
         expect(await readLog(storage, "run 0")).toMatchObject({ gap: true, firstKept: 6 });

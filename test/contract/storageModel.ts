@@ -1,13 +1,12 @@
 /**
- * Random batches on a store and on a model that keeps nothing but lists: after each round both must answer
- * alike. The model derives every index row, rule and count anew from the records, and compares keys in its
- * own way, so that it shares no code, and no mistake, with what it checks.
+ * Compares a store with a model that keeps only lists: after each round of random batches, both must answer the same.
+ * The model derives every index row, rule and count from the records and compares keys in its own way. Therefore it
+ * shares no code, and no mistake, with the store.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Batch, IndexPart, Storage } from "../../server/platform/storage/port.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { append, batch, type Item, itemType, put, remove, text } from "./storageTypes.ts";
+import { append, batch, type Item, itemType, put, remove, text, type WithStorage } from "./storageTypes.ts";
 
 const partition = 60;
 
@@ -20,7 +19,7 @@ interface Model {
 interface RecordStep {
   readonly id: string;
   readonly value: Omit<Item, "id"> | null;
-  /** What the writer believes: the truth, something old, or that there is nothing. */
+  /** What the writer believes about the record: its current revision, an old one, or that there is none. */
   readonly belief: "current" | "stale" | "absent";
 }
 
@@ -77,7 +76,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   ),
 });
 
-/** The batch a writer would make that knows the model; it may be refused. */
+/** Returns the batch of a writer that knows the model. The store may refuse it. */
 function toBatch(model: Model, { records, due, logs }: Step, serial: number): Batch {
   return batch(partition, {
     records: records.flatMap(({ id, value: next, belief }) => {
@@ -101,7 +100,7 @@ function toBatch(model: Model, { records, due, logs }: Step, serial: number): Ba
   });
 }
 
-/** Changes the model as the batch says, or returns false. */
+/** Applies the batch to the model, or returns false. */
 function applyTo(model: Model, { records = [], due = [], logs = [] }: Batch): boolean {
   const next = new Map(model.records);
   for (const write of records) {

@@ -1,9 +1,8 @@
-/** Records and commits: conditions, conflicts, unique rules, counts, upgrades. */
+/** Tests records and commits: conditions, conflicts, unique rules, counts and upgrades. */
 import { describe, expect, test } from "vitest";
 import { StorageDamagedError, type Stored } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
-import type { WithStorage } from "./storage.suite.ts";
-import { append, batch, type Item, itemType, itemTypeLater, otherType, put, remove } from "./storageTypes.ts";
+import { append, batch, type Item, itemType, itemTypeLater, otherType, put, remove, type WithStorage } from "./storageTypes.ts";
 
 export function recordTests(withStorage: WithStorage): void {
   describe("records", () => {

@@ -1,11 +1,12 @@
-/** The storage suite on Redis: on one server, and on a Cluster of three masters. Each test begins on empty servers. */
+/** Runs the storage suite on one Redis server and on a Cluster of three masters. Each test starts with empty servers. */
 import { afterAll, beforeAll } from "vitest";
 import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
 import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts";
 import { type RedisProcess, startRedis, startRedisCluster } from "../support/redisServer.ts";
-import { storageSuite, type WithStorage } from "./storage.suite.ts";
+import { storageSuite } from "./storage.suite.ts";
+import type { WithStorage } from "./storageTypes.ts";
 
-/** Opening a store on Redis takes longer than in a folder. */
+/** Fewer runs, because opening a store on Redis takes longer than opening one in a folder. */
 const modelRuns = 20;
 
 interface Servers {

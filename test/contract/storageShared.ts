@@ -1,7 +1,6 @@
-/** What nodes share besides data: rates, the bus, time; and what the store says of itself. */
+/** Tests what nodes share besides data (rates, the bus, time), and the status that the store reports. */
 import { describe, expect, test } from "vitest";
-import type { WithStorage } from "./storage.suite.ts";
-import { batch, put } from "./storageTypes.ts";
+import { batch, put, type WithStorage } from "./storageTypes.ts";
 
 function createClock() {
   let nowMs = 1_900_000_000_000;

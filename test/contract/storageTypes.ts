@@ -1,6 +1,14 @@
-/** Record types that the storage suites write, and short ways to build batches of them. */
-import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Stored } from "../../server/platform/storage/port.ts";
-import { defineRecord } from "../../server/platform/storage/recordType.ts";
+/** The storage that a suite opens, the record types that the suites write, and short ways to build batches of them. */
+import type { Batch, IndexKey, Partition, RecordType, RecordWrite, Storage, Stored } from "../../server/platform/storage/port.ts";
+import { type AnyRecordType, defineRecord } from "../../server/platform/storage/recordType.ts";
+
+export interface OpenOptions {
+  readonly now?: () => number;
+  readonly recordTypes?: readonly AnyRecordType[];
+}
+
+/** Opens an empty store and runs the test on it; the store is closed and gone afterwards. */
+export type WithStorage = (test: (storage: Storage) => Promise<void>, options?: OpenOptions) => Promise<void>;
 
 export interface Item {
   readonly id: string;
@@ -27,7 +35,7 @@ const base: Omit<RecordType<Item>, "name" | "version"> = {
 };
 
 export const itemType = defineRecord<Item>({ ...base, name: "item", version: 1 });
-/** The same rows, read by a later version of the server, which puts `text` in capitals. */
+/** The same rows, read by a later version of the server, which converts `text` to capitals. */
 export const itemTypeLater = defineRecord<Item>({
   ...base,
   name: "item",

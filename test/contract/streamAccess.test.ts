@@ -1,4 +1,4 @@
-/** Who may read a live stream and for how long, on both hosts: what is refused, what ends a stream, and who is told to come again. */
+/** Tests access to live streams on both hosts: refusals, what ends a stream, and which clients are told to reconnect. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import type { Rest } from "../support/clients.ts";
@@ -8,7 +8,7 @@ import { hosts, type StreamServer, startStreamServer } from "./streamFixture.ts"
 const first = (told: readonly Told[]) => told.length > 0;
 const missingRunId = "run_01KAHX0000050123456789ABCD";
 const missingWorkspaceId = "ws_01KAHX0000050123456789ABCD";
-/** As an EventSource asks. */
+/** Headers of an EventSource. */
 const likeABrowser = { accept: "text/event-stream" };
 
 afterEach(closeReaders);
@@ -38,7 +38,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
   const workspaceStream = (id: string) => `/workspaces/${id}/timeline/stream`;
   const subscription = (name: string, input: object) => `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`;
 
-  /** The problem of a refusal, whichever way it comes, without what is its own. */
+  /** Returns the problem of a refusal over either surface, without its own ids. */
   async function refusalOf(as: Pick<Rest, "request">, path: string) {
     const { status, headers, body } = await as.request("GET", path);
     if (!path.startsWith("/trpc/")) {
@@ -80,11 +80,11 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
       const ticket = await as.request("POST", "/auth/stream-ticket", { resource: `run:${run}` });
       expect({ ...ticket.body, requestId: "", instance: "" }).toEqual(seen[0]);
     }
-    // A credential is asked for before anything is told of what there is.
+    // The credential is checked before the answer depends on what exists.
     for (const id of [runId, missingRunId, "run_1"]) {
       expect(await refusalOf(server.anyone, runStream(id))).toMatchObject({ status: 401, code: "unauthenticated" });
     }
-    // A run of another workspace tells nothing in this one, and its topic is not found.
+    // A run of another workspace has no events in this one, and its topic is not found.
     const foreignRun = await server.newRun(elsewhere);
     const { topicId } = await server.rest.expect(200, "GET", `/runs/${foreignRun}`);
     expect(await refusalOf(server.rest, `${workspaceStream(workspaceId)}?topicId=${topicId}`)).toEqual(seen[0]);
@@ -146,7 +146,7 @@ describe.each(hosts)("who reads live streams on %s", (_name, start) => {
       await sentAway.ended;
       expect([sentAway.status, sentAway.text]).toEqual([200, "retry: 2000\n\n"]);
     }
-    // Who does not ask for an event stream is told what is wrong.
+    // A request without the event stream type gets a plain refusal.
     const plain = await server.rest.request("GET", runStream(runId));
     expect([plain.status, plain.body.code]).toEqual([503, "unavailable"]);
     isStoreSilent = false;

@@ -1,6 +1,6 @@
 /**
- * The whole service over a host and a store of the test's own, in this process: what a test sends and hears goes over
- * real sockets, and the store can be made to fail, to forget and to be silent.
+ * Runs the whole service in this process, over a host and a store of the test. Requests and streams use real sockets.
+ * The store can be made to fail, to trim its logs, and to stop answering.
  */
 import { pino } from "pino";
 import { vi } from "vitest";
@@ -33,7 +33,7 @@ const unlimited = Object.fromEntries(
 
 export interface StreamServerOptions {
   readonly limits?: Partial<Limits>;
-  /** Stands between the service and its store. */
+  /** Wraps the store before the service receives it. */
   readonly around?: (storage: Storage) => Storage;
 }
 
@@ -77,14 +77,14 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
   return {
     url,
     port: host.port,
-    /** The operator, signed in. */
+    /** Client of the operator, signed in. */
     rest,
-    /** Nobody. */
+    /** Client without a credential. */
     anyone: createRest(url),
     storage: stored,
     logged,
     drain,
-    /** Streams that are open, as the metrics tell it. */
+    /** Number of open streams, from the metrics. */
     async openStreams(): Promise<number> {
       const text = await rest.expect<string>(200, "GET", "/metrics", undefined, { authorization: `Bearer ${operatorToken}` });
       return Number(/^svc_sockets\{kind="stream"\} (\d+)$/m.exec(text)?.[1]);
@@ -92,7 +92,7 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
     async newWorkspace(): Promise<string> {
       return (await rest.expect(201, "POST", "/workspaces", { name: "Newsroom", type: "team" })).workspaceId;
     },
-    /** A run about a topic of its own, in the state in which it waits or ends. */
+    /** Starts a run with its own topic and waits until it waits or ends. */
     async newRun(workspaceId: string, workflowId = "outline", status: RunStatus = "paused_for_approval"): Promise<string> {
       const { topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, {
         title: "Kites",
@@ -111,7 +111,7 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
         },
         { timeout: hangMs },
       ),
-    /** Has a run tell more than it would by itself. */
+    /** Adds events to a run's timeline. */
     async tell(workspaceId: string, runId: string, count: number, message = "said"): Promise<void> {
       const entry = encodeTimelineEntry({
         event: "agent.run_failed",
@@ -129,7 +129,7 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
       if (!ok) throw new Error("the commit was refused");
       for (const topic of [runLog(runId), timelineLog(workspaceId)]) stored.bus.publish(topic, new Uint8Array());
     },
-    /** Forgets the log of a run or a workspace through this position. */
+    /** Trims the log of a run or a workspace up to this position. */
     async forget(log: string, through: number): Promise<void> {
       const partition = partitionOfId(log.slice(log.indexOf("/") + 1));
       await stored.commit({ partition, logs: [{ op: "trim", log, through }] });
@@ -138,7 +138,7 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
       const { key, keyId } = await rest.expect(201, "POST", "/api-keys", { name: "Reader", ...body });
       return { keyId, as: createRest(url, { "x-api-key": key }) };
     },
-    /** Another account, signed in; a member of the workspace where one is given. */
+    /** Creates another account and signs it in. It becomes a member of the workspace, if given. */
     async newPerson(username: string, workspaceId?: string): Promise<Rest> {
       const { password } = account;
       await rest.expect(201, "POST", "/accounts", { username, password });

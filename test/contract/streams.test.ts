@@ -1,4 +1,4 @@
-/** What readers of live streams hear in trouble, on both hosts: parts that are forgotten, readers that stall, clients that go. */
+/** Tests readers of live streams in trouble, on both hosts: trimmed logs, readers that stall, clients that disconnect. */
 import { createTRPCClient, httpSubscriptionLink, type TRPCClientError } from "@trpc/client";
 import { EventSource, type FetchLike } from "eventsource";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -19,9 +19,9 @@ afterEach(closeReaders);
 describe.each(hosts)("live streams on %s", (_name, start) => {
   let server: StreamServer;
   let workspaceId: string;
-  /** Places that are waited for, by log. */
+  /** Positions that readers wait for, by log. */
   const watched = new Map<string, number>();
-  /** The furthest place that was read from, by log. */
+  /** Highest position that was read from, by log. */
   const readFrom = new Map<string, number>();
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
       const head = await fetch(server.url + path, { method: "HEAD", headers: server.rest.headers });
       expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "text/event-stream; charset=utf-8", ""]);
       expect(await server.openStreams()).toBe(0);
-      // One that reads and goes, and one that goes before it has read anything.
+      // One reader reads and leaves. The other one leaves before it has read anything.
       const reading = await openReader(server.rest, path);
       await reading.until(first);
       expect(await server.openStreams()).toBe(1);
@@ -99,7 +99,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.pause();
     const quick = await openReader(server.rest, `/workspaces/${workspaceId}/timeline/stream`);
     await quick.until(first);
-    // More than the buffers between two sockets hold, and told before a reader that stalls is cut off.
+    // More events than the buffers between two sockets hold, sent before a stalled reader is disconnected.
     const count = 600;
     for (let told = 0; told < count; told += 100) await server.tell(workspaceId, runId, 100, "x".repeat(30_000));
     await quick.until(has(count));
@@ -109,7 +109,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.socket.resume();
     const { status, body } = await stalled.response();
     const ids = [...body.toString().matchAll(/^id: .*:(\d+)$/gm)].map(([, seq]) => Number(seq));
-    // Behind what was told come the end of the open approval and the end of the run.
+    // After the added events come the end of the open approval and the end of the run.
     expect([status, ids]).toEqual([200, upTo(lastSeq + count + 2)]);
     expect(body.toString().endsWith("event: stream.end\ndata: {}\n\n")).toBe(true);
     stalled.destroy();
@@ -136,7 +136,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     expect(late.told[0]).toMatchObject({ event: "stream.reset", id: `${runId}:${lastSeq}` });
     expect(JSON.parse(late.told[0]?.data ?? "")).toEqual({ snapshot: { ...run, lastSeq } });
     expect(seqs(late)).toEqual([lastSeq + 1]);
-    // The workspace forgets by itself, and its snapshot holds what is not over.
+    // The log of the workspace is trimmed by itself. Its snapshot contains the runs that have not ended.
     const ended = await server.newRun(workspaceId, "research", "completed");
     const tail = Number((await server.rest.expect(200, "GET", `/runs/${ended}/events`)).events.at(-1).cursor);
     await server.forget(timelineLog(workspaceId), tail - 1);

@@ -1,6 +1,6 @@
 /**
- * A whole app over the real host with stand-in services: any principal and role by the credential sent, and a
- * handler for each operation that a test may watch or replace.
+ * Runs a whole app over the real host with replaced services. The credential decides the principal and the role. A test
+ * can watch or replace the handler of each operation.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,16 +31,16 @@ export const foreignWorkspaceId = "ws_01KAHX00000V0123456789ABCD";
 const accountId = "usr_01KAHX0000030123456789ABCD";
 const workspacePartition = 5;
 
-/** Credentials that the stand-in authenticator knows. */
+/** Credentials that the replaced authenticator knows. */
 export const credentials = {
   session: { authorization: "Bearer session" },
   operator: { authorization: "Bearer operator" },
-  /** Each of these belongs to an account of its own; all others to one. */
+  /** Each of these belongs to its own account. All others belong to one account. */
   otherAccounts: [{ authorization: "Bearer other-1" }, { authorization: "Bearer other-2" }] as const,
   fullKey: { "x-api-key": "full" },
-  /** `key:<scopes>` carries exactly those scopes. */
+  /** `key:<scopes>` has exactly these scopes. */
   key: (...scopes: Scope[]) => ({ "x-api-key": `key:${scopes.join(",")}` }),
-  /** `role:<role>` has that role in the workspace. */
+  /** `role:<role>` has this role in the workspace. */
   role: (role: Role) => ({ authorization: `Bearer role:${role}` }),
 };
 
@@ -53,9 +53,9 @@ export interface Surface {
   readonly storage: Storage;
   readonly answered: AnsweredCall[];
   readonly logged: string[];
-  /** Every operation's handler: a spy that answers with a sample of its reply. */
+  /** Handler of every operation: a spy that answers with a sample of its reply. */
   readonly serve: ReturnType<typeof vi.fn<(key: string, request: PreparedRequest, call: Call) => Promise<unknown>>>;
-  /** Replaces what one operation does; resolves with the body, or with a whole `CallReply` made by `reply`. */
+  /** Replaces the handler of one operation. It resolves with the body, or with a whole `CallReply` made by `reply`. */
   on(key: string, serve: Serve): void;
   fetch(method: string, path: string, init?: { headers?: Record<string, string>; body?: string | Uint8Array }): Promise<Response>;
 }
@@ -72,9 +72,9 @@ export interface SurfaceOptions {
   readonly limits?: Partial<Limits>;
   readonly app?: Partial<AppOptions>;
   readonly now?: () => number;
-  /** `memory` when absent. */
+  /** `memory` if absent. */
   readonly store?: "memory" | "embedded";
-  /** uWebSockets.js when absent. */
+  /** uWebSockets.js if absent. */
   readonly startHost?: StartHost;
 }
 
@@ -96,7 +96,7 @@ function principalOf(name: string, isKey: boolean): Principal {
   throw new AppError("unauthenticated", "No such credential.");
 }
 
-/** The spec's first reply, filled with a sample. */
+/** Returns the first reply of the spec, filled with a sample. */
 export function sampleReply(spec: OperationSpec): CallReply {
   const [status = "200", reply] = Object.entries(spec.replies)[0] ?? [];
   if (reply === null || reply === undefined) return { status: Number(status) };

@@ -1,4 +1,4 @@
-/** The operations of topics over REST and tRPC: closed shapes, bounds, refusals, headers, and who may ask. */
+/** Tests the operations of topics over REST and tRPC: closed shapes, limits, refusals, headers and access. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { createRunRig, otherWorkspaceId, type RunRig, workspaceId } from "./runRig.ts";
@@ -81,7 +81,7 @@ describe("topics over the wire", () => {
     for (const [method, rest, body] of paths) {
       expect((await rig.request(method, rig.topicPath(made.topicId, rest), body)).status, rest).toBe(404);
       expect((await rig.request(method, `/workspaces/${otherWorkspaceId}/topics/${topicId}${rest}`, body)).status, rest).toBe(404);
-      // Ben is a member of the first workspace only; Dan of none.
+      // Ben is a member of the first workspace only; Dan is a member of none.
       expect((await rig.request(method, `/workspaces/${otherWorkspaceId}/topics/T-1${rest}`, body, { as: "ben" })).status).toBe(404);
       expect((await rig.request(method, rig.topicPath(topicId, rest), body, { as: "dan" })).status).toBe(404);
     }
@@ -171,7 +171,7 @@ describe("topics over the wire", () => {
       approve_draft: "invalid_transition",
       request_draft_changes: "invalid_transition",
     });
-    // The operations answer as was told.
+    // The operations answer as the transitions said.
     const asked: Record<string, [string, object?]> = {
       shortlist: ["/shortlist"],
       restore: ["/restore"],

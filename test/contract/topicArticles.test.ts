@@ -1,4 +1,4 @@
-/** Topics and their articles: links, texts, and what commits and deletions make of a topic. */
+/** Tests topics and their articles: links, texts, and the effect of commits and deletions on a topic. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ArticleFile, CommitKind } from "../../api/schema/article.ts";
 import type { CommittingRun } from "../../server/domain/articles/port.ts";
@@ -43,7 +43,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     (await node.node.articles.create({ workspaceId, title, content: "text\n" }, call())).article.articleId;
   const status = async () => (await node.get(workspaceId, topicId)).status;
 
-  /** A commit as a run makes it, in a commit of its own. */
+  /** Makes a commit as a run does, in its own store commit. */
   async function prepared(articleId: string, kind: CommitKind, run?: CommittingRun) {
     const order = {
       articleId,
@@ -111,7 +111,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
       });
     }
     expect((await node.get(workspaceId, other)).articleId).toBeUndefined();
-    // While the topic's own is in the trash it is neither given out nor replaced.
+    // While the topic's own article is in the trash, it is neither returned nor replaced.
     await node.node.articles.delete(articleId, false, call());
     await expect(ensure()).rejects.toMatchObject({ code: "invalid_transition", facts: { currentState: "article_deleted" } });
   });
@@ -129,7 +129,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     await append(articleId, "draft", "content.md");
     await commit(articleId);
     expect((await read("outline.md")).text).toBe("typed only and more");
-    // Emptied and committed: the commit before holds it. Written anew: the new one does.
+    // After an empty commit, the earlier commit has the text. After new text is committed, the new commit has it.
     const { revision } = await node.node.articles.get(articleId);
     await node.node.edits.edit(articleId, { mode: "replace", file: "outline.md", content: "", baseRevision: revision }, call());
     await commit(articleId);
@@ -169,7 +169,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
       articleId,
       metadata: { commitId: outline.commitId, revision: outline.revision },
     });
-    // A later commit of the outline clears its approval; one of another file does not.
+    // A later commit of the outline removes its approval. A commit of another file does not.
     await append(articleId, " more", "content.md");
     await commit(articleId);
     expect((await node.get(workspaceId, topicId)).approvals).toMatchObject({ outline: { approvedBy: "ben" } });
@@ -233,7 +233,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
         left.push(`${commits} ${await status()} ${told}`);
         if (ended === "done") break;
       }
-      // It died at the text's blob, then at the commit, then not at all.
+      // It died at the blob of the text, then at the commit, and then not at all.
       expect(left).toEqual(["0 idea 0", when === "before" ? "0 idea 0" : "1 outlined 1", "1 outlined 1"]);
     },
   );

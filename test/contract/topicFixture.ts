@@ -61,7 +61,7 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
     async get(workspaceId: string, topicId: string) {
       return (await service.topics.get({ workspaceId, topicId })).topic;
     },
-    /** Sends the topic's machine an event in a commit of its own. */
+    /** Sends an event to the topic's machine in its own commit. */
     async send(workspaceId: string, topicId: string, event: Timeless<TopicEvent>): Promise<void> {
       const found = await service.port.find(workspaceId, topicId);
       if (found === undefined) throw new Error(`there is no topic ${topicId}`);
@@ -69,7 +69,7 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
         service.port.send(unit, found.value.id, event),
       );
     },
-    /** Event types of a topic, oldest first. */
+    /** Returns the event types of a topic, oldest first. */
     async audit(workspaceId: string, topicId: string): Promise<readonly string[]> {
       const { items } = await service.topics.audit({ workspaceId, topicId }, { limit: 100 });
       return items.map(({ eventType }) => eventType).reverse();
@@ -99,12 +99,12 @@ export async function addFolder(storage: Storage, workspaceId: string, more: Par
 
 export interface ManyTopics {
   readonly count: number;
-  /** Every other topic is in it. */
+  /** Every other topic is in this content project. */
   readonly contentProjectId: string;
   readonly toTitle?: (at: number) => string;
 }
 
-/** Topics as records, many at a time: of every status, two thirds with a date. */
+/** Adds many topics as records: in every status, two thirds of them with a date. */
 export async function addTopics(node: TopicNode, storage: Storage, workspaceId: string, many: ManyTopics): Promise<ContentTopic[]> {
   const { count, contentProjectId, toTitle = (at) => `Topic ${at}` } = many;
   const seed = (await node.port.find(workspaceId, await node.create(workspaceId, { contentProjectId })))?.value;
@@ -141,7 +141,7 @@ export async function addTopics(node: TopicNode, storage: Storage, workspaceId: 
   return [seed, ...records].map(node.port.view);
 }
 
-/** The same store; index rows that scans answered with are counted. */
+/** Returns the same store and counts the index rows that scans return. */
 export function countRows(storage: Storage): { readonly storage: Storage; take(): number } {
   let rows = 0;
   return {
@@ -155,7 +155,7 @@ export function countRows(storage: Storage): { readonly storage: Storage; take()
         },
       },
     },
-    /** How many since it was asked last. */
+    /** Returns the count since the last call. */
     take() {
       const counted = rows;
       rows = 0;

@@ -1,4 +1,4 @@
-/** Lists of topics: what they hold, in which order, and what a page costs. */
+/** Tests lists of topics: their contents, their order, and the cost of a page. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -126,7 +126,7 @@ describe("lists of topics", () => {
     }
     let page = 0;
     const found = await walk({ sort: "createdAt", order: "asc" }, async () => {
-      // Ahead of the reader and behind it: one changes its status, one its title.
+      // One topic before and one after the reader's position change: one its status, one its title.
       page += 1;
       const ahead = made[page * 7 + 2];
       if (ahead !== undefined) await node.send(workspaceId, ahead, { type: "topic.shortlist", by: "ada" });
@@ -181,7 +181,7 @@ describe("lists of topics", () => {
     const many = await cost(10_000);
     expect(few.length).toBe(96);
     expect(many).toEqual(few);
-    // Each list that is merged gives no more than a page and one.
+    // Each merged list reads at most one page and one more row.
     expect(Math.max(...many)).toBeLessThanOrEqual(4 * 3);
   });
 
@@ -218,7 +218,7 @@ describe("lists of topics", () => {
         "desc",
       ),
     );
-    // One sign, or none at all, is no word that is looked up; what has no words is in every title.
+    // A single character is not searched as a word. A query without words matches every title.
     expect(idsOf(await walk({ q: "k" }))).toEqual(inOrder(all.filter(has("k")), "createdAt", "desc"));
     expect(await walk({ q: " ?! " })).toHaveLength(all.filter(({ status }) => status !== "archived").length);
   });

@@ -1,4 +1,4 @@
-/** Topics as records: what is kept, who finds it, what each change leaves behind. */
+/** Tests topics as records: which fields are kept, who can find a topic, and what each change records. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ContentTopic } from "../../api/schema/topic.ts";
 import { ContentAuditEvent } from "../../api/schema/topicAudit.ts";
@@ -13,7 +13,7 @@ import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace } from "./articleFixture.ts";
 import { addFolder, createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
-/** Every field that a request may carry. */
+/** Every field that a request can have. */
 const everyField = {
   title: "Rollback strategies for blue-green deploys",
   targetAudience: "platform engineers",
@@ -43,7 +43,7 @@ const everyField = {
   wordCountRange: { min: 900, max: 1500 },
 } as const satisfies Omit<WorkspaceCreateTopicRequest, "contentProjectId" | "angles" | "mustInclude"> & Record<string, unknown>;
 
-/** What runs and providers write. */
+/** Fields that runs and providers write. */
 const everyFinding: Partial<TopicFields> = {
   serpSummary: { topDomains: ["a.example"], topTitles: ["A"], provider: "p", queriedAt: 1.5 },
   keywordMetrics: {
@@ -260,7 +260,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect(events.map((event) => event.topicId)).toEqual([topicId]);
     expect((await node.topics.workspaceAudit(workspaceId, { topicId: foreignId })).items).toEqual([]);
     expect((await node.get(otherId, foreignId)).title).toBe("Kites in high wind");
-    // Neither another workspace nor its content project passes for a content project of this one.
+    // Another workspace and its content project are not valid content projects here.
     const foreignProject = await addFolder(storage, otherId);
     await node.create(otherId, { contentProjectId: foreignProject });
     for (const contentProjectId of [otherId, foreignProject]) {
@@ -380,7 +380,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     expect([await countOf(topicRecord), await countOf(contentAuditRecord)]).toEqual([1, 1]);
     expect((await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.brief).toBe(1);
 
-    // Somebody else's commit comes between the decision and its commit: the decision is made anew, the audit with it.
+    // Another commit comes between the decision and its commit, so the decision and its audit event are made again.
     let meanwhile: (() => Promise<unknown>) | undefined = () => update(topicId, { thesis: "by another" }, { username: "ben" });
     const call = node.call(workspaceId);
     const racing = {
@@ -507,7 +507,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     const found = await node.port.find(workspaceId, topicId);
     expect(found === undefined ? undefined : await node.port.contentProject(found.value)).toEqual(project);
 
-    // The project is archived between the look at it and the commit.
+    // The project is archived between its check and the commit.
     const folder = await storage.records.get(folderRecord, contentProjectId);
     if (folder === undefined) throw new Error("no folder");
     let late = true;

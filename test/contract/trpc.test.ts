@@ -1,4 +1,4 @@
-/** The stock `@trpc/client` with each of its links against the real host. */
+/** Tests the stock `@trpc/client` with each of its links against the real host. */
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpLink, TRPCClientError } from "@trpc/client";
 import { describe, expect, it, vi } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
@@ -47,7 +47,7 @@ describe("tRPC", () => {
           .workspaces.get.query({ workspaceId: foreignWorkspaceId })
           .catch((error: unknown) => error);
         if (!(refused instanceof TRPCClientError)) throw new Error("expected a refusal");
-        expect(refused.message).toContain("no such resource");
+        expect(refused.message).toContain("resource does not exist");
         expect(refused.data).toEqual({
           code: "NOT_FOUND",
           httpStatus: 404,
@@ -98,7 +98,7 @@ describe("tRPC", () => {
     });
     const trpc = client("httpBatchStreamLink");
     const late = trpc.articles.get.query({ articleId });
-    // Resolves only if the stream is flushed while the first call is still running.
+    // Resolves only if the stream is flushed while the first call still runs.
     expect((await trpc.auth.me.query()).username).toBe("ana");
     const [, early] = [trpc.articles.get.query({ articleId }), trpc.auth.me.query()];
     await early;

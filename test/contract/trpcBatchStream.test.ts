@@ -1,4 +1,7 @@
-/** Batches that a stock `httpBatchStreamLink` sends as POST: their calls share one body, and each answer is a line. */
+/**
+ * Tests batches that a stock `httpBatchStreamLink` sends as POST: the calls share one body, and each answer is one
+ * line.
+ */
 import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
@@ -51,7 +54,7 @@ for (const [name, startHost] of hosts) {
       });
       const trpc = client();
       const late = trpc.content.edit.mutate({ articleId, mode: "append", content: "x" });
-      // Answered first: its line comes while the other call still runs.
+      // This call is answered first: its line arrives while the other call still runs.
       await trpc.articles.update.mutate({ articleId, title: "T" });
       expect(surface.app.bodyBytesInFlight()).toBeGreaterThan(0);
       finish();

@@ -1,4 +1,4 @@
-/** What a refusal says of a value for which the contract allows several forms. */
+/** Tests what a refusal says about a value for which the contract allows several forms. */
 import { expect, it } from "vitest";
 import { Problem } from "../../api/schema/error.ts";
 import { credentials, useSurface, workspaceId } from "./surfaceFixture.ts";

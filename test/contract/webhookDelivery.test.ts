@@ -1,4 +1,4 @@
-/** Deliveries over real TLS to a receiver of the test's own, from the commit of what happened to the last attempt. */
+/** Tests deliveries over real TLS to a receiver of the test, from the commit of the event to the last attempt. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => authority.remove());
 
-/** The held part of the clock: real time runs on, a test may jump ahead of it. */
+/** Offset of the clock in milliseconds: real time passes, and a test can jump ahead of it. */
 let aheadMs = 0;
 let rig: WebhookRig;
 const receivers: Receiver[] = [];
@@ -47,7 +47,7 @@ async function receive(answer?: (request: ReceivedRequest, n: number) => Receive
   return receiver;
 }
 
-/** Stands before a receiver and lets the first connection through when it is told to, as an endpoint does that is slow to answer. */
+/** Puts a gate before a receiver: the first connection passes only when the test opens it, like a slow endpoint. */
 async function startGate(receiver: Receiver) {
   let dial = () => {};
   let open = () => {};
@@ -330,7 +330,7 @@ describe("deliveries", () => {
     await Promise.all(Array.from({ length: 30 }, () => rig.happen()));
     const held = () => receiver.received.filter(({ path }) => path === "/hook").length;
     const others = () => receiver.received.filter(({ path }) => path === "/other").length;
-    // Everything to the other webhook gets through meanwhile, so nothing but the cap holds the rest back.
+    // All deliveries to the other webhook succeed meanwhile, so only the limit holds back the rest.
     await expect.poll(() => [held(), others()], { timeout: 10_000 }).toEqual([4, 30]);
     release();
     await untilStates(webhookId, ...Array(30).fill("delivered"));
@@ -395,7 +395,7 @@ describe("deliveries", () => {
     await untilStates(webhookId, "waiting");
     const dueSoon = async () => (await rig.storage.due.stats()).oldestDueAtMs ?? 0;
     aheadMs = 3_700_000;
-    // The look at the event that fell due meanwhile is over once nothing is due any more.
+    // The due event has been processed once no row is due.
     await expect.poll(async () => (await dueSoon()) > rig.storage.now(), { timeout: 10_000 }).toBe(true);
     aheadMs = 7_300_000;
     await untilStates(webhookId, "delivered");

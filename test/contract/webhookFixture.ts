@@ -1,7 +1,7 @@
 /**
- * Webhooks as a server has them, on a store of the test's own: the services wired as in the product, the operations
- * over a real host, deliveries over real TLS to whatever receiver the test starts. Only who is calling is stood in
- * for: the bearer token is a username.
+ * Creates webhooks as a server has them, on a store of the test. The services are wired as in the product, the
+ * operations run over a real host, and deliveries go over real TLS to the test's receiver. Only the caller is replaced:
+ * the bearer token is a username.
  */
 import { pino } from "pino";
 import { webhooks as webhookContract } from "../../api/contract/webhooks.ts";
@@ -21,7 +21,6 @@ import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../s
 import { createWebhooks } from "../../server/domain/webhooks/webhooks.ts";
 import { createApp } from "../../server/edge/app.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
-import { createWebhookHandlers } from "../../server/edge/handlers/webhooks.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { createDuePump } from "../../server/platform/actors/due.ts";
 import type { OpenUnit } from "../../server/platform/actors/port.ts";
@@ -43,7 +42,7 @@ const accounts = { ana: "owner", ben: "admin", cal: "member", dan: undefined } a
 export type Username = keyof typeof accounts;
 const accountIdOf = (username: string) => `usr_01KAHX0000030123456789AB${username.slice(0, 2).toUpperCase()}`;
 
-/** Stands for whatever a real commit changes beside its deliveries. */
+/** Represents the record that a real commit changes together with its deliveries. */
 export const happening = defineRecord<{ readonly id: string; readonly name: string }>({
   name: "happening",
   version: 1,
@@ -68,7 +67,7 @@ export interface WebhookRigOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   readonly body: any;
 }
 
@@ -130,7 +129,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
 
   const app = createApp({
     contract: { webhooks: webhookContract } as never,
-    handlers: { webhooks: createWebhookHandlers({ webhooks }) } as never,
+    handlers: { webhooks } as never,
     authenticator: {
       async authenticate({ apiKey, bearer }): Promise<Principal> {
         const [username = "", scopes] = (apiKey ?? bearer ?? "").split("|");
@@ -186,7 +185,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     deliveryKind,
     request,
     path: (webhookId = "", workspace = workspaceId) => `/workspaces/${workspace}/webhooks${webhookId === "" ? "" : `/${webhookId}`}`,
-    /** Makes a webhook over REST; fails unless it is made. */
+    /** Creates a webhook over REST; fails unless it is created. */
     async make(url: string, events?: readonly string[], workspace = workspaceId): Promise<{ webhookId: string; secret: string }> {
       const made = await request("POST", `/workspaces/${workspace}/webhooks`, {
         body: { url, ...(events === undefined ? {} : { events }) },
@@ -194,7 +193,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       if (made.status !== 201) throw new Error(JSON.stringify(made.body));
       return made.body;
     },
-    /** Something happens, in one commit with its deliveries; resolves with the id of what happened. */
+    /** Commits an event together with its deliveries; resolves with the id of the event. */
     async happen(
       data: object = { title: "A" },
       event: WorkspaceWebhookEventType = "article.updated",

@@ -38,7 +38,7 @@ describe("machines of webhooks", () => {
       check({ before, after }) {
         expect(over).not.toContain(before.state);
         expect(after.context.attempts.length).toBeLessThanOrEqual(scheduleMs.length);
-        // Kept for as long as anything may happen, and then for a time.
+        // A record is kept while events are possible, and then for a fixed time.
         expect(after.context.expiresAtMs).toBe(over.includes(String(after.state)) ? nowMs + keepMs : undefined);
         expect(Object.keys(after.timers)).toEqual(after.state === "waiting" ? ["retry"] : []);
         expect(after.pending.filter((effect) => !before.pending.includes(effect)).map((effect) => effect.effect)).toEqual(
@@ -47,7 +47,7 @@ describe("machines of webhooks", () => {
       },
     });
     expect([...walk.unreachedStates].sort()).toEqual(unreached);
-    // Out of attempts at the first one: that is the path of the schedule with one.
+    // Only a schedule with one attempt takes the transitions that end a delivery after its first attempt.
     expect(walk.untakenTransitions.filter((name) => !unreached.some((state) => name.startsWith(`delivery.${state} `)))).toEqual(untaken);
     expect(walk.paths).toBeGreaterThan(3);
   });

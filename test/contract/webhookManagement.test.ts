@@ -1,4 +1,4 @@
-/** The webhooks of a workspace, managed over REST by owner, admin, member and stranger. */
+/** Tests the management of a workspace's webhooks over REST by owner, admin, member and stranger. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { webhookRecord } from "../../server/domain/webhooks/records.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -185,7 +185,7 @@ describe("managing webhooks", () => {
 
   test("[WH12] there are never more webhooks than allowed, under concurrent requests", async () => {
     await rig.close();
-    // A disk takes its time, in which others look.
+    // The disk is slow, so other requests read in the meantime.
     rig = await open({ "webhook.perWorkspace": 5 }, (storage) => ({
       ...storage,
       async commit(batch) {

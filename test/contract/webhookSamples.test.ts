@@ -1,4 +1,4 @@
-/** The functions that docs/webhooks.md gives to receivers, run as they are written on requests that were really sent. */
+/** Tests the receiver functions of docs/webhooks.md exactly as written, with requests that were really sent. */
 import { execFile } from "node:child_process";
 import { beforeAll, expect, test } from "vitest";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -15,7 +15,7 @@ interface Check {
   readonly now: number;
 }
 
-/** What the two functions of one language say: by the service's own headers, and by those of Standard Webhooks. */
+/** Results of the two functions of one language: by the service's own headers, and by those of Standard Webhooks. */
 type Verdict = readonly [own: boolean, standard: boolean];
 type VerifyAll = (checks: readonly Check[]) => Promise<readonly Verdict[]>;
 
@@ -52,7 +52,7 @@ let during: ReceivedRequest;
 let oldSecret: string;
 let newSecret: string;
 
-/** One request that was sent between a rotation and the end of the old secret. */
+/** One request is sent between a rotation and the end of the old secret. */
 beforeAll(async () => {
   const authority = await createCertificateAuthority();
   const receiver = await startReceiver({ authority });
@@ -68,7 +68,7 @@ beforeAll(async () => {
   await authority.remove();
 });
 
-/** Both kinds of signature with one character changed. */
+/** Changes one character in both kinds of signature. */
 function changeSignatures(headers: Check["headers"]): Check["headers"] {
   const names = ["x-svc-signature", "x-svc-signature-previous", "webhook-signature"];
   const change = (value = "") => value.replace(/(v1[=,])(.)/g, (_all, start: string, first: string) => start + (first === "0" ? "1" : "0"));

@@ -1,4 +1,4 @@
-/** A receiver's check of a delivery, written from docs/webhooks.md and not from the sender's code. */
+/** Verifies a delivery as a receiver does. It is written from docs/webhooks.md, not from the sender's code. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface Request {
@@ -10,7 +10,7 @@ function same(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** `v1=<hex>` over `<timestamp>.<raw body>`, keyed with the whole secret. */
+/** Checks `v1=<hex>` over `<timestamp>.<raw body>`. The key is the whole secret. */
 export function verifyOwn({ headers, body }: Request, secret: string, header = "x-svc-signature"): boolean {
   const given = /^v1=([0-9a-f]{64})$/.exec(headers[header] ?? "")?.[1];
   if (given === undefined) return false;
@@ -18,7 +18,7 @@ export function verifyOwn({ headers, body }: Request, secret: string, header = "
   return same(Buffer.from(given, "hex"), createHmac("sha256", secret).update(signed).digest());
 }
 
-/** Standard Webhooks 1.0: any of the space-separated `v1,<base64>` may fit. */
+/** Standard Webhooks 1.0: any of the space-separated `v1,<base64>` values may match. */
 export function verifyStandard({ headers, body }: Request, secret: string): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signed = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`), body]);

@@ -1,6 +1,6 @@
 /**
- * A REST caller that outlives its server: each write carries an Idempotency-Key and is repeated, as it was,
- * until an answer comes. A refusal is an answer; only a lost connection and 503 are not.
+ * A REST client that keeps working while its server restarts: each write carries an Idempotency-Key and is repeated
+ * unchanged until it gets an answer. A refusal is an answer. Only a lost connection and 503 are not.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,11 +13,11 @@ export interface Answer<Body> {
 
 export interface RestClient {
   call<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer<Body>>;
-  /** The same client with the header of a credential. */
+  /** Returns the same client with the header of a credential. */
   as(credential: Readonly<Record<string, string>>): RestClient;
 }
 
-/** Long enough for a server to be killed and started again several times. */
+/** Long enough for several kills and starts of a server. */
 const patienceMs = 60_000;
 
 export function createRestClient(baseUrl: string, credential: Readonly<Record<string, string>> = {}): RestClient {
@@ -41,7 +41,7 @@ export function createRestClient(baseUrl: string, credential: Readonly<Record<st
       const deadline = Date.now() + patienceMs;
       for (;;) {
         const answer = await attempt(method, path, idempotencyKey, body);
-        // 409 idempotency_in_progress: the attempt that was cut off still holds its lease.
+        // With 409 idempotency_in_progress, the interrupted attempt still holds its lease.
         if (answer !== undefined && !(answer.status === 409 && (await answer.clone().text()).includes("idempotency_in_progress"))) {
           const text = await answer.text();
           const isJson = answer.headers.get("content-type")?.includes("json") === true;

@@ -1,8 +1,8 @@
 /**
- * One editor of the demo: a stock y-websocket client on a fresh Y.Doc that types passages.
+ * One editor of the demo: a stock y-websocket client on a new Y.Doc that types passages.
  *
- * It knows what it typed only from the document itself: after a crash a new editor looks how far a passage has come
- * and goes on from there.
+ * Its progress is only in the document. After a crash, a new editor reads how much of a passage exists and continues
+ * from there.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -21,17 +21,17 @@ export interface Editor {
   readonly text: Y.Text;
   /** Resolves at the first complete sync with the server. */
   synced(): Promise<void>;
-  /** Types what is missing of a passage, a few characters at a time, until it is whole or `halt` aborts. */
+  /** Types the missing part of a passage, a few characters at a time, until the passage is complete or `halt` aborts. */
   type(passage: Passage, options: { pauseMs: number; halt?: AbortSignal }): Promise<void>;
-  /** The others in the article, as the server tells. */
+  /** The other people in the article, as the server reports them. */
   others(): readonly Collaborator[];
-  /** Letters of the text that were typed under this client id: ever, and those that still stand. */
+  /** Number of letters that were typed under this client id: in total, and those that still exist. */
   lettersOf(clientId: number): { readonly typed: number; readonly standing: number };
-  /** Closes the tab: the connection and everything the document remembers are gone. */
+  /** Closes the tab: the connection and the local document are lost. */
   close(): void;
 }
 
-/** How much of a passage stands in a text: the number of its characters, from the first. */
+/** Returns the number of characters of a passage that the text contains, counted from the first. */
 export function typedCharacters(text: string, { mark, words }: Passage): number {
   const start = text.indexOf(mark);
   if (start < 0) return 0;
@@ -45,7 +45,7 @@ export function openEditor(options: { url: string; articleId: string; ticket: st
   const text = document.getText("content.md");
   const provider = new WebsocketProvider(`${options.url.replace(/^http/, "ws")}/collab`, options.articleId, document, {
     params: { ticket: options.ticket },
-    // y-websocket asks for a browser's WebSocket; that of `ws` has the same members.
+    // y-websocket needs a browser's WebSocket; the one of `ws` has the same members.
     WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
     maxBackoffTime: 500,
     disableBc: true,

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: plays the stories on a server of its own, tells them in colour, and leaves nothing behind. With
- * `-- --redis` everything is kept in a Redis of its own, which is killed together with the server.
+ * `npm run demo`: plays the stories on its own server, prints them in colour, and removes everything afterwards. With
+ * `-- --redis` the data is in its own Redis, which is killed together with the server.
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -25,7 +25,7 @@ function showEnd(text: string): void {
   );
 }
 
-/** What the command line asks for; says what is wrong with it otherwise. */
+/** Returns the store that the command line asks for. Prints an error if the command line is wrong. */
 function readStore(): StoreKind | undefined {
   let redis: boolean | undefined;
   try {

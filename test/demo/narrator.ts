@@ -1,4 +1,4 @@
-/** How a story is told: in colour on a terminal, with lines that change while people type; or not at all. */
+/** Prints a story in colour on a terminal, with lines that change while people type, or prints nothing. */
 import colors from "picocolors";
 import type { AgentEvent, AgentEventName } from "../../api/schema/timeline.ts";
 
@@ -6,9 +6,9 @@ export interface Narrator {
   chapter(name: string): void;
   say(line: string): void;
   show(label: string, value: string): void;
-  /** One event of a timeline, as it came. */
+  /** Prints one event of a timeline. */
   event(event: AgentEvent): void;
-  /** Shows lines that change, again and again, until the function it gives is called. */
+  /** Repaints changing lines until the returned function is called. */
   watch(look: () => readonly WatchedLine[]): () => void;
 }
 
@@ -60,7 +60,7 @@ export function createNarrator(): Narrator {
   let watched: (() => readonly WatchedLine[]) | undefined;
   let painted = 0;
 
-  /** Over what it painted last. */
+  /** Repaints over the lines of the last call. */
   function paint(above: string): void {
     const lines = watched === undefined ? [] : watched().map(toLine);
     process.stdout.write(`${painted > 0 ? `\x1b[${painted}A\x1b[J` : ""}${above}${lines.join("")}`);

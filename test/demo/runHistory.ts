@@ -1,15 +1,15 @@
 /**
- * What the timeline of runs must be, however often the server was killed: each `seq` and each cursor once and in order,
- * every step finished once, nothing begun after it had finished, and no finished step asked of the model again.
+ * Checks the timeline of runs under any number of kills: each `seq` and each cursor occurs once and in order, every
+ * step finishes once, no step starts after it has finished, and the model receives no request for a finished step.
  */
 import assert from "node:assert/strict";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import type { AskedStep } from "./standIn.ts";
 
 export interface RunHistory {
-  /** What happened, in order, without the repeats of steps that were interrupted. */
+  /** Events in order, without the repeats of interrupted steps. */
   readonly told: readonly string[];
-  /** Times a step was begun. */
+  /** Returns how often a step was started. */
   attempts(stepName: string): number;
 }
 
@@ -41,7 +41,7 @@ function checkSteps(ofRun: readonly AgentEvent[], asked: readonly AskedStep[]): 
   }
 }
 
-/** `asked`: of the stand-in for a model. */
+/** `asked`: requests that the replacement of the model received. */
 export function checkHistory(events: readonly AgentEvent[], runIds: readonly string[], asked: readonly AskedStep[]): RunHistory {
   assert.deepEqual(
     events.map(({ cursor }) => cursor),

@@ -1,6 +1,6 @@
 /**
- * The agent's half of the story: a topic goes through the staged workflow while people type in the article it writes,
- * and the server dies in the middle of the draft. Steps that check themselves: each throws when what it shows does not hold.
+ * The agent's part of the demo: a topic goes through the staged workflow while people type in the article that it
+ * writes, and the server dies in the middle of the draft. Each step checks itself and throws if its result is wrong.
  */
 import assert from "node:assert/strict";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
@@ -17,7 +17,7 @@ export interface RunEnding {
   readonly outline: string;
   readonly status: string;
   readonly audit: readonly string[];
-  /** Of both runs: what happened, without the repeats of steps that were interrupted. */
+  /** Events of both runs, without the repeats of interrupted steps. */
   readonly history: readonly string[];
   readonly draftAttempts: number;
   readonly commits: readonly { readonly commitId: string; readonly kind: string; readonly message?: string }[];
@@ -30,7 +30,7 @@ interface Pace {
 
 const writers = ["first", "second"] as const;
 
-/** The text as the agent alone has it: without what the two people typed into it. */
+/** Removes the words that the two people typed, so that only the agent's text remains. */
 export function withoutNotes(text: string): string {
   return writers.reduce((rest, who) => {
     const { mark, words } = notes[who];
@@ -41,14 +41,14 @@ export function withoutNotes(text: string): string {
   }, text);
 }
 
-/** Gives a note its place, if it has none: before the agent's text, or behind its title. */
+/** Inserts the empty frame of a note if it is missing: before the agent's text, or after its title. */
 async function placeNote(editor: Editor, who: (typeof writers)[number], halt?: AbortSignal): Promise<void> {
   const title = `# ${topicTitle}\n`;
   await until(() => {
     const text = editor.text.toString();
     if (halt?.aborted === true || text.includes(notes[who].mark)) return true;
     const place = who === "first" ? 0 : text.indexOf(title) + title.length;
-    // The agent is some words further already.
+    // Wait until the agent has written some words after this place.
     if (text.length < place + 30 || (who === "second" && !text.includes(title))) return false;
     editor.text.insert(place, noteFrames[who]);
     return true;
@@ -68,7 +68,7 @@ export async function playRunStory(stage: Stage, tell: Narrator, pace: Pace): Pr
   const closeAll = () => {
     for (const editor of editors.splice(0)) editor.close();
   };
-  /** The newest event of a run with this name. */
+  /** Waits for the newest event of a run with this name. */
   const told = <Name extends AgentEvent["event"]>(runId: string, name: Name) =>
     until(() => {
       const failed = timeline.events.find(({ event }) => event === "agent.run_failed" || event === "agent.run_cancelled");
@@ -106,7 +106,7 @@ export async function playRunStory(stage: Stage, tell: Narrator, pace: Pace): Pr
 
     tell.chapter("The agent drafts, and two people type in the same article");
     let [first, second] = await Promise.all([open(), open()]);
-    // Each person's words as the other sees them, so they are on disk; the agent's as everybody sees them.
+    // Each person's words are read in the other's editor, so they are on disk. The agent's are read in the second editor.
     const seenWords = () => [
       { who: "agent", text: withoutNotes(second.text.toString()) },
       { who: "first", text: notes.first.words.slice(0, typedCharacters(second.text.toString(), notes.first)) },

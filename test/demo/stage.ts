@@ -1,6 +1,6 @@
 /**
- * What a story needs to be played: the real server on a temporary folder, a receiver of webhooks that verifies every
- * signature as a subscriber would, and a stand-in for a model that outlives the server.
+ * Provides everything that a story needs: the real server in a temporary folder, a receiver of webhooks that verifies
+ * every signature as a subscriber would, and a model replacement that survives kills of the server.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type ReceivedRequest, startReceiver } from "../support/receiver.ts";
@@ -11,7 +11,7 @@ import type { Delivery, Stage } from "./visit.ts";
 
 export interface DemoStage extends Stage {
   readonly server: RunningServer;
-  /** Where the server keeps everything, in words. */
+  /** Where the server keeps its data, as text. */
   readonly place: string;
   /** Times the server was killed so far. */
   readonly kills: number;
@@ -28,7 +28,7 @@ function isSigned(request: ReceivedRequest, secret: string): boolean {
 }
 
 export interface StageOptions {
-  /** From one piece of the stand-in's draft to the next. */
+  /** Milliseconds between two pieces of the model replacement's draft. */
   readonly dictationPieceMs: number;
   readonly store?: StoreKind;
 }
@@ -39,7 +39,7 @@ export async function startStage({ dictationPieceMs, store = storeUnderTest }: S
   const closeOutside = () => Promise.all([receiver.close(), model.close()]);
   const server = await startServer(
     {
-      // The receiver and the stand-in are on loopback, which is no public address: the one deviation of the demo.
+      // The receiver and the model replacement are on loopback, which is not public. This is the only deviation of the demo.
       OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
       NODE_EXTRA_CA_CERTS: receiver.authority.file,
       WEBHOOK_RETRY_SCHEDULE: "0,1,1,2,2,5,5,5,5,5",
@@ -67,7 +67,7 @@ export async function startStage({ dictationPieceMs, store = storeUnderTest }: S
     get kills() {
       return kills;
     },
-    // One at a time: a test kills at random moments, the story once by itself. A Redis goes down with its server.
+    // Crashes run one at a time: a test kills at random moments, and the story kills once itself. A Redis dies with its server.
     crash() {
       turn = turn.then(async () => {
         kills += 1;

@@ -1,6 +1,6 @@
 /**
- * A stand-in for a language model, on this machine: it speaks the protocol of the OpenAI-compatible endpoints, counts
- * what it is asked, and dictates prepared texts piece by piece. It understands nothing.
+ * Replaces a language model on this machine. It speaks the OpenAI-compatible protocol, counts the requests, and sends
+ * prepared texts piece by piece.
  */
 import { type ModelAsked, startModelEndpoint } from "../support/modelEndpoint.ts";
 import { dictations } from "./text.ts";
@@ -18,13 +18,13 @@ export interface StandIn {
   close(): Promise<void>;
 }
 
-/** The server tells each request's key: run, step, and what is asked. */
+/** The idempotency key of each request contains the run and the step. */
 function toStep({ headers, askedAtMs }: ModelAsked): AskedStep {
   const [runId = "", stepName = ""] = String(headers["idempotency-key"]).split("/");
   return { runId, stepName, askedAtMs };
 }
 
-/** `pieceMs`: from one piece of the draft to the next; everything else comes at once. */
+/** `pieceMs`: milliseconds between two pieces of the draft. All other texts are sent at once. */
 export async function startStandIn(pieceMs: number): Promise<StandIn> {
   const endpoint = await startModelEndpoint();
   endpoint.answer((asked) => {

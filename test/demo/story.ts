@@ -1,8 +1,8 @@
 /**
- * The story of the demo, as steps that check themselves: each throws when what it shows does not hold.
+ * The story of the demo, as steps that check themselves: each step throws if its result is wrong.
  *
- * It knows a server only by its address and as something that can be killed and started; who plays it (the
- * demo, or a test that kills the server at random moments) decides how it is told.
+ * The story knows a server only by its address, and that it can be killed and started. The caller (the demo, or a test
+ * that kills the server at random moments) decides how the story is printed.
  */
 import assert from "node:assert/strict";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
@@ -38,7 +38,7 @@ export async function playStory(stage: Stage, tell: Narrator, pace: { readonly k
   tell.chapter("Two stock Yjs editors type at once");
   const open = () => openArticle(articleId);
   let [first, second] = await Promise.all([open(), open()]);
-  // Each half as the other editor sees it: what stands there is on disk.
+  // Each half is read in the other person's editor, so its text is on disk.
   const seenHalves = () => [
     { who: "first", text: typedWords(second.text, halves.first) },
     { who: "second", text: typedWords(first.text, halves.second) },
@@ -159,7 +159,7 @@ function typedWords(text: { toString(): string }, passage: Passage): string {
   return passage.words.slice(0, typedCharacters(text.toString(), passage));
 }
 
-/** The text once both halves are whole. */
+/** Returns the text after both halves are complete. */
 function expectedText(): string {
   const { first, second } = halves;
   return skeleton

@@ -1,6 +1,6 @@
 /**
- * What the people of the demo type and what its stand-in for a model dictates. A passage stands right behind its mark:
- * whoever comes back finds in the text itself how far it has got.
+ * Texts that the people of the demo type and that the model replacement sends. A passage follows its mark, so an editor
+ * that returns can read in the text how much of the passage exists.
  */
 
 export interface Passage {
@@ -22,12 +22,12 @@ export const halves = {
   },
 } as const satisfies Record<string, Passage>;
 
-/** The article as it is created: two headings with nothing below them. */
+/** The new article: two headings with empty sections. */
 export const skeleton = `# ${title}\n\n${halves.first.mark}\n\n${halves.second.mark}\n`;
 
 export const topicTitle = "How a draft survives a power cut";
 
-/** Typed into the article that the agent is writing: one before its text, one in the middle of it. */
+/** Notes that people type while the agent writes: one before its text, one in the middle of it. */
 export const notes = {
   first: {
     mark: "> First editor: ",
@@ -41,10 +41,10 @@ export const notes = {
   },
 } as const satisfies Record<string, Passage>;
 
-/** How a note is put in, before it has words. */
+/** The frame of a note, inserted before its words. */
 export const noteFrames = { first: `${notes.first.mark}\n\n`, second: `${notes.second.mark}\n` } as const;
 
-/** What the stand-in says at each step that asks a model. */
+/** Text of the model replacement for each step that asks a model. */
 export const dictations: Readonly<Record<"research" | "thesis" | "outline" | "draft", string>> = {
   research: `# Research: ${topicTitle}
 

@@ -1,13 +1,13 @@
 /**
- * The timeline of a workspace as a stock EventSource hears it: from its start, and over every restart of the server from
- * the last event it has. What came is kept as it came, so that a gap or a duplicate would show.
+ * The timeline of a workspace as a stock EventSource receives it: from its start, and after every restart of the server
+ * from the last received event. All events are kept as received, so that a gap or a duplicate is visible.
  */
 import { EventSource } from "eventsource";
 import { type AgentEvent, agentEventNames } from "../../api/schema/timeline.ts";
 
 export interface Timeline {
   readonly events: readonly AgentEvent[];
-  /** Times it was connected. */
+  /** Number of connections. */
   readonly connections: number;
   close(): void;
 }

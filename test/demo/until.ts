@@ -1,4 +1,4 @@
-/** Waits for a condition of the outside world, asking again until it holds; fails when it hangs. */
+/** Polls a condition until it holds; fails if it takes too long. */
 import { setTimeout as pause } from "node:timers/promises";
 
 export async function until<Value>(

@@ -1,4 +1,4 @@
-/** How a story begins: what it is played on, a workspace of its own with a webhook, and articles opened in editors. */
+/** The start of a story: its stage, a workspace with a webhook, and articles opened in editors. */
 import assert from "node:assert/strict";
 import { createRestClient, type RestClient } from "./client.ts";
 import { type Editor, openEditor } from "./editor.ts";
@@ -16,11 +16,11 @@ export interface Stage {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** `kill -9`, then a start on the same data. */
+  /** Runs `kill -9`, then starts the server on the same data. */
   crash(): Promise<void>;
-  /** Where webhooks go, and the deliveries that came. */
+  /** Receiver of the webhooks, with the deliveries that arrived. */
   readonly receiver: { readonly url: string; trust(secret: string): void; deliveries(): readonly Delivery[] };
-  /** The stand-in for a model, and what it was asked. */
+  /** Replacement of the model, with the requests that it received. */
   readonly model: { readonly asked: readonly AskedStep[] };
 }
 
@@ -30,7 +30,7 @@ export interface Visit {
   readonly token: string;
   readonly workspaceId: string;
   openArticle(articleId: string): Promise<Editor>;
-  /** Waits until each of these commits was told with a signature that verifies; the ids of all that were told. */
+  /** Waits until each of these commits was delivered with a valid signature. Returns the ids of all delivered commits. */
   delivered(commitIds: readonly string[]): Promise<readonly string[]>;
 }
 

@@ -1,4 +1,4 @@
-/** An article's life over HTTP, on the real server. */
+/** Tests the life of an article over HTTP, on the real server. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as Y from "yjs";

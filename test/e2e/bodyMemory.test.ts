@@ -1,4 +1,4 @@
-/** What request bodies may cost a real server: memory without a credential, and with one. */
+/** Tests how much memory of a real server request bodies can use, without a credential and with one. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RawConnection, rawConnection } from "../contract/rawHttp.ts";
@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from "../support/server.ts";
 
 const MiB = 1024 * 1024;
 const declaredBytes = 5 * MiB;
-/** All but the end, so that no request is ever whole. */
+/** The end of the body is missing, so that no request is ever complete. */
 const sentBytes = declaredBytes - 64 * 1024;
 const connections = 300;
 
@@ -31,7 +31,7 @@ async function bodyBytesInFlight(): Promise<number> {
   return Number(/^svc_body_bytes (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
-/** Sends most of a body on each of many connections; resolves with the statuses and the highest resident memory that was seen. */
+/** Sends most of a body on many connections. Resolves with the statuses and the highest resident memory. */
 async function flood(
   credential: Readonly<Record<string, string>>,
 ): Promise<{ statuses: Set<number>; highestMiB: number; open: RawConnection[] }> {

@@ -1,4 +1,7 @@
-/** One day of the real server on a Cluster of three masters: two nodes, editors, a commit, a webhook, a run, and a restart of all of it. */
+/**
+ * Tests the real server on a Cluster of three masters: two nodes, editors, a commit, a webhook, a run, and a full
+ * restart.
+ */
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRest, type Editor, openEditor, type Rest, signIn } from "../support/clients.ts";
@@ -10,7 +13,7 @@ import { secretKey } from "../support/stores.ts";
 let cluster: RedisClusterProcesses;
 let receiver: Receiver;
 let nodes: readonly [RunningServer, RunningServer];
-/** One account at both nodes. */
+/** Clients of one account, one for each node. */
 let rests: readonly [Rest, Rest];
 let workspaceId: string;
 const editors: Editor[] = [];
@@ -20,7 +23,7 @@ beforeAll(async () => {
   const settings = {
     REDIS_URL: `redis+cluster://${cluster.masters.map(({ port }) => `127.0.0.1:${port}`).join(",")}`,
     SVC_SECRET_KEY: secretKey,
-    // A session of one node is good at the other.
+    // A session of one node is valid at the other.
     BASE_URL: "http://127.0.0.1:8787",
     LEASE_MS: "1000",
     OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
@@ -46,7 +49,7 @@ async function openEditors(articleId: string): Promise<readonly [Editor, Editor]
   return opened;
 }
 
-/** The webhook of a commit, once it is there with a signature that verifies. */
+/** Waits for the webhook of a commit and verifies its signature. */
 async function told(commitId: string, secret: string): Promise<void> {
   const { headers, body } = await receiver.waitFor((request) => JSON.parse(request.body.toString()).data?.commitId === commitId);
   const digest = createHmac("sha256", secret).update(`${headers["x-svc-timestamp"]}.`).update(body).digest("hex");
@@ -74,7 +77,7 @@ test("[FT2] two nodes on a Cluster edit, commit, send webhooks and run steps, an
   const { runId } = await one.expect(202, "POST", `${topics}/${topicId}/workflow-runs`, {});
   const run = () => two.expect(200, "GET", `/runs/${runId}`);
   await expect.poll(async () => (await run()).status).toBe("paused_for_approval");
-  // What was approved at the node that dies goes on at the other.
+  // After an approval at the node that dies, the run continues at the other node.
   const { approvalId } = (await run()).pendingApproval;
   await one.expect(200, "POST", `/runs/${runId}/approvals/${approvalId}`, { decision: "approve" });
   await nodes[0].kill();

@@ -1,4 +1,4 @@
-/** Stock y-websocket clients on the real hosts. */
+/** Tests stock y-websocket clients on the real hosts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import type { WebsocketProvider } from "y-websocket";
@@ -58,7 +58,7 @@ describe.each([
     await until(() => expect(ada.awareness.getStates().has(bob.doc.clientID)).toBe(false));
   });
 
-  it("[RT1] what both wrote while one was away meets when it comes back", async () => {
+  it("[RT1] text that two editors wrote while one was offline is merged when it reconnects", async () => {
     server = await startCollabServer(start);
     for (const name of ["ada", "bob"]) server.roles.set(name, "write");
     const [ada, bob] = [server.provider("ada"), server.provider("bob")];
@@ -74,7 +74,7 @@ describe.each([
     expect(await server.rooms.read("art_one", textOf)).toBe(text);
   });
 
-  it("[RT42] a stock editor that wrote much while away and does not stop typing comes back with all of it", async () => {
+  it("[RT42] a stock editor with much offline work that keeps typing reconnects with all of it", async () => {
     server = await startCollabServer(start, { limits: { "document.pending": 64 * 1024 } });
     for (const name of ["ada", "bob"]) server.roles.set(name, "write");
     const [ada, bob] = [server.provider("ada"), server.provider("bob")];
@@ -82,7 +82,7 @@ describe.each([
     for (let round = 0; round < 3; round += 1) {
       ada.disconnect();
       write(ada.doc, `while away ${round} `.repeat(10_000));
-      // In the turn in which the socket opens, so nothing of what it wrote before has been asked for.
+      // In the turn in which the socket opens, before the server has asked for the offline work.
       const typed = new Promise<void>((resolve) => {
         const look = ({ status }: { status: string }) => {
           if (status !== "connected") return;
@@ -101,7 +101,7 @@ describe.each([
     expect(denials).toEqual([]);
   });
 
-  it("[RT2] [RT6] nothing is shown before it is stored; when it cannot be stored both come again and nothing is lost", async () => {
+  it("[RT2] [RT6] nothing is shown before it is stored; after a failed append editors lose nothing", async () => {
     server = await startCollabServer(start);
     for (const name of ["ada", "bob"]) server.roles.set(name, "write");
     const [ada, bob] = [server.provider("ada"), server.provider("bob")];
@@ -119,7 +119,7 @@ describe.each([
     expect(await server.rooms.read("art_one", textOf)).toBe("held");
   });
 
-  it("[RT3] a client that resyncs learns that what it sent is stored", async () => {
+  it("[RT3] the answer to a client's resync shows that its updates are stored", async () => {
     server = await startCollabServer(start);
     server.roles.set("ada", "write");
     const ada = server.provider("ada");
@@ -135,7 +135,7 @@ describe.each([
     expect(server.log.batches("art_one")).toHaveLength(1);
   });
 
-  it("[RT14] a reader reads, and what it types stays its own", async () => {
+  it("[RT14] a reader receives text, and the text that it types is not stored", async () => {
     server = await startCollabServer(start);
     server.roles.set("ada", "write").set("eve", "read");
     const [ada, eve] = [server.provider("ada"), server.provider("eve")];
@@ -154,7 +154,7 @@ describe.each([
     );
   });
 
-  it("[RT9] a refused client is told and stays; after the third refusal it is closed for good and others never notice", async () => {
+  it("[RT9] a refused client gets a message; the third refusal closes it and does not affect others", async () => {
     server = await startCollabServer(start);
     for (const name of ["ada", "bob"]) server.roles.set(name, "write");
     const [ada, bob] = [server.provider("ada"), server.provider("bob")];
@@ -173,7 +173,7 @@ describe.each([
     expect(textOf(ada.doc)).toBe("undisturbed");
   });
 
-  it("[RT17] a client that stops reading is closed with 1013 and has everything when it reads again", async () => {
+  it("[RT17] a client that stops reading is closed with 1013 and gets everything after a reconnect", async () => {
     server = await startCollabServer(start, { limits: { "socket.buffer": 64 * 1024 } });
     for (const name of ["ada", "slow"]) server.roles.set(name, "write");
     const ada = server.provider("ada");
@@ -182,7 +182,7 @@ describe.each([
     const closed = new Promise((resolve) => slow.once("connection-close", (event) => resolve(event?.code)));
     (slow.ws as unknown as WebSocket).pause();
     const block = "x".repeat(500_000);
-    // More than the kernel keeps for the two ends of a loopback connection.
+    // More than the kernel buffers for both ends of a loopback connection.
     for (let times = 0; times < 60 && server.rooms.stats().connections === 2; times += 1) {
       ada.doc.transact(() => {
         ada.doc.getText("content.md").delete(0, ada.doc.getText("content.md").length);
@@ -197,7 +197,7 @@ describe.each([
     expect(ada.wsconnected).toBe(true);
   });
 
-  it("[RT11] a broken frame closes its socket with 4400, one above frame.bytes with 1009", async () => {
+  it("[RT11] a malformed frame closes its socket with 4400, one above frame.bytes with 1009", async () => {
     server = await startCollabServer(start, { limits: { "frame.bytes": 100_000 } });
     server.roles.set("ada", "write");
     const broken = await server.socket("/art_one?ticket=tkt_ada@article:art_one");
@@ -208,7 +208,7 @@ describe.each([
     expect((await closeOf(large)).code).toBe(1009);
   });
 
-  it("[RT24] a stop of the server closes with 1012 and stock clients come back to the next one", async () => {
+  it("[RT24] a stopping server closes with 1012, and stock clients reconnect to the next one", async () => {
     server = await startCollabServer(start);
     server.roles.set("ada", "write");
     const ada = server.provider("ada");
@@ -221,7 +221,7 @@ describe.each([
   });
 });
 
-it("[RT12] [RT19] two tabs of one browser, which also talk to each other, write, drop out and come back together", async () => {
+it("[RT12] [RT19] two tabs that also exchange updates directly write, disconnect and converge", async () => {
   server = await startCollabServer(startUwsHost);
   for (const name of ["ada", "bob"]) server.roles.set(name, "write");
   const tabs = [server.provider("ada", { disableBc: false }), server.provider("ada", { disableBc: false })] as const;
@@ -234,7 +234,7 @@ it("[RT12] [RT19] two tabs of one browser, which also talk to each other, write,
     left.awareness.setLocalStateField("cursor", round);
     await until(() => expect(textOf(bob.doc)).toBe(textOf(left.doc)));
     await until(() => expect(bob.awareness.getStates().get(left.doc.clientID)).toMatchObject({ cursor: round, user: { name: "ada" } }));
-    // Both lose the server at once, write on, and hear of each other only.
+    // Both lose the server at once, keep writing, and exchange updates with each other only.
     for (const { ws } of tabs) (ws as unknown as WebSocket).terminate();
     await until(() => expect(tabs.every(({ wsconnected }) => !wsconnected)).toBe(true));
     write(left.doc, `offline left ${round} `);

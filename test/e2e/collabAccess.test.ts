@@ -1,4 +1,4 @@
-/** Who gets into the collaboration socket, and who has to leave it. */
+/** Which clients are admitted to the collaboration socket, and which are closed later. */
 import * as encoding from "lib0/encoding";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -25,7 +25,7 @@ const credentialFrame = (text: string) =>
     encoding.writeVarString(encoder, text);
   });
 
-/** The socket answers a sync-step-1: it is in the room. */
+/** Resolves when the socket answers a sync step 1: then it is in the room. */
 async function expectAdmitted(socket: WebSocket): Promise<void> {
   const answered = new Promise<void>((resolve, reject) => {
     socket.on("message", (data: Buffer) => {
@@ -41,7 +41,7 @@ async function expectClosed(socket: WebSocket, code: number): Promise<void> {
   expect((await closeOf(socket)).code).toBe(code);
 }
 
-/** Status of an upgrade that is refused. */
+/** Returns the status of a refused upgrade. */
 function refusalOf(path: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(server.url + path, { headers });
@@ -56,7 +56,7 @@ function refusalOf(path: string, headers: Record<string, string> = {}): Promise<
 }
 
 describe("admission", () => {
-  it("[RT30] a credential comes as ticket, in a header, or in the first frame", async () => {
+  it("[RT30] a credential is accepted as a ticket, in a header, or in the first frame", async () => {
     server.keys.set("bob", {});
     await expectAdmitted(await server.socket(`/art_one${ticket("ada")}`));
     await expectAdmitted(await server.socket("/art_one", { authorization: "Bearer session:ada" }));
@@ -76,7 +76,7 @@ describe("admission", () => {
     ]);
   });
 
-  it("[RT30] frames that come before the socket is admitted are not lost", async () => {
+  it("[RT30] frames that arrive before the socket is admitted are not lost", async () => {
     const socket = await server.socket("/art_one");
     socket.send(credentialFrame("session:ada"));
     socket.send(updateFrame(updateOf((document) => document.getText("content.md").insert(0, "early"))));
@@ -84,7 +84,7 @@ describe("admission", () => {
     expect(await server.rooms.read("art_one", textOf)).toBe("early");
   });
 
-  it("[RT30] no credential in time closes with 4408; another first frame, a bad or foreign credential with 4401", async () => {
+  it("[RT30] no credential in time closes with 4408; another first frame or a bad one with 4401", async () => {
     await expectClosed(await server.socket("/art_one"), 4408);
     const silent = await server.socket("/art_one");
     silent.send(Uint8Array.from([0, 0, 1, 0]));
@@ -106,7 +106,7 @@ describe("admission", () => {
     await expectClosed(await server.socket("/art_one", { "x-api-key": "svc_bob" }), 4410);
   });
 
-  it("[RT31] a missing article and one that cannot be seen both close with 4404", async () => {
+  it("[RT31] a missing article and an invisible one both close with 4404", async () => {
     const closes = await Promise.all(
       [`/art_none${ticket("ada", "art_none")}`, `/art_one${ticket("mal")}`].map(async (path) => closeOf(await server.socket(path))),
     );
@@ -117,7 +117,7 @@ describe("admission", () => {
     expect(await refusalOf("/art%5Fone")).toBe(404);
   });
 
-  it("[RT31] a key needs articles:read to come in and articles:write to write", async () => {
+  it("[RT31] a key needs articles:read to connect and articles:write to write", async () => {
     server.keys.set("bob", { scopes: ["workspaces:write"] });
     await expectClosed(await server.socket("/art_one", { "x-api-key": "svc_bob" }), 4403);
     server.keys.set("bob", { scopes: ["articles:read"] });
@@ -138,7 +138,7 @@ describe("admission", () => {
     }
   });
 
-  it("[RT20] connects above their rate and sockets above their number close with 4429", async () => {
+  it("[RT20] connects above rate.connects and sockets above their limits close with 4429", async () => {
     await server.close();
     const rate = { count: 2, seconds: 1, burst: 2 };
     server = await startCollabServer(startUwsHost, { limits: { "rate.connects": rate } });
@@ -154,7 +154,7 @@ describe("admission", () => {
     await expectAdmitted(inside);
   });
 
-  it("[RT6] a document that cannot be loaded closes with 1013 or, when that is a bug, with 1011", async () => {
+  it("[RT6] a document that cannot be loaded closes with 1013, or with 1011 after a bug", async () => {
     const { load } = server.log;
     server.log.load = () => Promise.reject(new Error("a bug"));
     await expectClosed(await server.socket(`/art_one${ticket("ada")}`), 1011);
@@ -164,14 +164,14 @@ describe("admission", () => {
   });
 });
 
-describe("what becomes true about access while a socket is open", () => {
+describe("changes of access while a socket is open", () => {
   const open = async (path: string, headers: Record<string, string> = {}) => {
     const socket = await server.socket(path, headers);
     await expectAdmitted(socket);
     return socket;
   };
 
-  it("[RT33] a revoked key closes with 4410, an ended session and a disabled account with 4401, and nobody else", async () => {
+  it("[RT33] a revoked key closes with 4410, an ended session or disabled account with 4401, no others", async () => {
     server.keys.set("bob", {});
     const byKey = await open("/art_one", { "x-api-key": "svc_bob" });
     const bySession = await open(`/art_one${ticket("ada")}`);
@@ -188,7 +188,7 @@ describe("what becomes true about access while a socket is open", () => {
     expect(server.rooms.stats().connections).toBe(0);
   });
 
-  it("[RT33] who leaves the workspace is closed with 4403; who may only read from now on stays and reads", async () => {
+  it("[RT33] a removed member is closed with 4403; a member with only read access stays and reads", async () => {
     const [ada, bob] = [await open(`/art_one${ticket("ada")}`), await open(`/art_one${ticket("bob")}`)];
     server.roles.delete("ada");
     server.tell({ kind: "membership.changed", workspaceId: "ws_other", accountId: "usr_ada" });
@@ -205,7 +205,7 @@ describe("what becomes true about access while a socket is open", () => {
     expect(await server.rooms.read("art_one", textOf)).toBe("");
   });
 
-  it("[RT33] a deleted article closes its sockets with 4409 and those of others not", async () => {
+  it("[RT33] a deleted article closes its own sockets with 4409 and no others", async () => {
     const [one, two] = [await open(`/art_one${ticket("ada")}`), await open(`/art_two${ticket("ada", "art_two")}`)];
     const closed = closeOf(one);
     server.tell({ kind: "article.deleted", articleId: "art_one" });
@@ -213,7 +213,7 @@ describe("what becomes true about access while a socket is open", () => {
     await expectAdmitted(two);
   });
 
-  it("[RT33] a fact that comes while a socket is being admitted is held against it", async () => {
+  it("[RT33] an access fact that arrives while a socket is being admitted is applied to it", async () => {
     const { load } = server.log;
     let proceed = () => {};
     server.log.load = async (articleId) => {
@@ -230,15 +230,15 @@ describe("what becomes true about access while a socket is open", () => {
     await vi.waitFor(() => expect(server.rooms.stats().connections).toBe(0), 20_000);
   });
 
-  it("[RT33] when facts were missed every socket has to show its credential again", async () => {
+  it("[RT33] after missed access facts every socket must present its credential again", async () => {
     const socket = await open(`/art_one${ticket("ada")}`);
     const closed = closeOf(socket);
     server.tellMissed();
     expect((await closed).code).toBe(1012);
   });
 
-  it("[RT33] a key that expires closes with 4401; a ticket that expires lets its socket go on", async () => {
-    // Long enough to be let in on a busy machine.
+  it("[RT33] an expired key closes with 4401; an expired ticket does not close its socket", async () => {
+    // Long enough for the socket to be admitted on a busy machine.
     server.keys.set("bob", { expiresAtMs: Date.now() + 2000 });
     const byKey = await open("/art_one", { "x-api-key": "svc_bob" });
     const byTicket = await open(`/art_one${ticket("ada")}`);
@@ -248,7 +248,7 @@ describe("what becomes true about access while a socket is open", () => {
     await expectClosed(await server.socket("/art_one", { "x-api-key": "svc_bob" }), 4401);
   });
 
-  it("[RT30] a socket that goes while it is being admitted leaves nothing behind", async () => {
+  it("[RT30] a socket that closes while it is being admitted leaves nothing behind", async () => {
     for (let times = 0; times < 20; times += 1) {
       const socket = await server.socket(`/art_one${ticket("ada")}`);
       if (times % 2 === 0) socket.terminate();

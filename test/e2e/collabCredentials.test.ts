@@ -1,4 +1,4 @@
-/** Sockets without a credential, or with one that is refused: what they may cost, and who is not disturbed by them. */
+/** Sockets without a credential or with a refused one: how much they may cost, and that others are not affected. */
 import { connect } from "node:net";
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -32,7 +32,7 @@ const credentialFrame = (text: string) =>
     encoding.writeVarString(encoder, text);
   });
 
-/** The socket answers a sync-step-1: it is in the room. */
+/** Resolves when the socket answers a sync step 1: then it is in the room. */
 async function expectAdmitted(socket: WebSocket): Promise<void> {
   const answered = new Promise<void>((resolve, reject) => {
     socket.on("message", (data: Buffer) => {
@@ -44,7 +44,7 @@ async function expectAdmitted(socket: WebSocket): Promise<void> {
   await answered;
 }
 
-/** Timers of one length wait until the test runs them; all others run by themselves. */
+/** Timers of one length run when the test runs them; all others run by themselves. */
 function heldTimers(heldMs: number) {
   const waiting = new Set<() => void>();
   const later: typeof after = (delayMs, run) => {
@@ -66,12 +66,12 @@ async function start(options: CollabServerOptions): Promise<void> {
   server.roles.set("ada", "write");
 }
 
-describe("refused again and again", () => {
+describe("repeated refusals", () => {
   const Old = OldProvider as unknown as typeof WebsocketProvider;
   const refusalMs = 77_777;
   const limits = { "rate.refusals": { count: 1, seconds: 3600, burst: 3 }, "socket.refusalMs": refusalMs };
 
-  /** A stock client with a ticket for another article, and the codes of its closes. */
+  /** Creates a stock client with a ticket for another article, and records its close codes. */
   function refusedClient(Stock: typeof WebsocketProvider) {
     const provider = new Stock(server.url, "art_one", new Y.Doc(), {
       params: { ticket: "tkt_ada@article:art_two" },
@@ -84,14 +84,14 @@ describe("refused again and again", () => {
     return { provider, closes };
   }
 
-  it("[RT52] y-websocket 3.0 with a refused ticket waits after a few attempts, and others come in at once", async () => {
+  it("[RT52] y-websocket 3.0 with a refused ticket is delayed after a few attempts; others are not", async () => {
     const timers = heldTimers(refusalMs);
     await start({ limits, later: timers.later });
     const { closes } = refusedClient(Old);
     await until(() => expect(timers.waiting.size).toBe(1));
     expect(closes).toEqual([4401, 4401, 4401]);
     await expectAdmitted(await server.socket(goodTicket));
-    // Another refused ticket of the same address is told at once.
+    // Another refused ticket of the same address is refused at once.
     expect((await closeOf(await server.socket("/art_one?ticket=tkt_bob@article:art_two"))).code).toBe(4401);
     expect(server.rooms.stats().connections).toBe(1);
     expect(closes).toHaveLength(3);
@@ -100,7 +100,7 @@ describe("refused again and again", () => {
     await until(() => expect(timers.waiting.size).toBe(1));
   });
 
-  it("[RT52] above sockets.held a refused client is told at once, and a client that leaves gives back its place", async () => {
+  it("[RT52] above sockets.held a refusal is immediate; a client that leaves frees its place", async () => {
     const timers = heldTimers(refusalMs);
     await start({ limits: { ...limits, "sockets.held": 1 }, later: timers.later });
     const { provider, closes } = refusedClient(Old);
@@ -113,7 +113,7 @@ describe("refused again and again", () => {
     await until(() => expect(timers.waiting.size).toBe(1));
   });
 
-  it("[RT52] y-websocket 3.1 stops by itself after one refusal", async () => {
+  it("[RT52] y-websocket 3.1 stops after one refusal", async () => {
     await start({ limits });
     const { provider, closes } = refusedClient(WebsocketProvider);
     const closed = await new Promise<{ code: number }>((resolve) => provider.once("closed", resolve));
@@ -123,7 +123,7 @@ describe("refused again and again", () => {
   });
 });
 
-it("[RT53] an address above rate.upgrades gets 429 with Retry-After before the handshake, another does not", async () => {
+it("[RT53] an address above rate.upgrades gets 429 with Retry-After before the handshake", async () => {
   await start({ limits: { "rate.upgrades": { count: 1, seconds: 1, burst: 2 } }, proxyHops: 1 });
   for (let times = 0; times < 2; times += 1) await expectAdmitted(await server.socket(goodTicket, from("203.0.113.1")));
   const refused = new WebSocket(server.url + goodTicket, { headers: from("203.0.113.1") });
@@ -139,7 +139,7 @@ it("[RT53] an address above rate.upgrades gets 429 with Retry-After before the h
   await expectAdmitted(await server.socket(goodTicket, from("203.0.113.2")));
 });
 
-it("[RT54] sockets without a credential are few per address and process; those with one are not counted", async () => {
+it("[RT54] sockets without a credential are limited per address and process; others are not counted", async () => {
   const timers = heldTimers(socketLingerMs);
   const limits = { "sockets.anonymousAddress": 2, "sockets.anonymous": 3, "socket.authMs": 60_000 };
   await start({ limits, proxyHops: 1, later: timers.later });
@@ -155,14 +155,14 @@ it("[RT54] sockets without a credential are few per address and process; those w
   const third = await open("2001:db8::1");
   await expectFull("2001:db8:1::1");
   await expectAdmitted(await server.socket(goodTicket, from("203.0.113.1")));
-  // A proven socket gives back its place, and so does one whose client left.
+  // A socket whose credential is accepted frees its place, and so does one whose client left.
   first.send(credentialFrame("session:ada"));
   await expectAdmitted(first);
   await expectPlace("203.0.113.1");
   third.terminate();
   await until(() => expect(server.logLines.filter(({ code }) => code === 1006)).toHaveLength(1));
   await expectPlace("2001:db8:1::1");
-  // One that the server closed keeps its place until the host has cut off the connection.
+  // A socket that the server closed keeps its place until the host has ended the connection.
   const refused = await open("203.0.113.1");
   refused.send(credentialFrame("nonsense"));
   expect((await closeOf(refused)).code).toBe(4401);
@@ -172,7 +172,7 @@ it("[RT54] sockets without a credential are few per address and process; those w
   second.terminate();
 });
 
-it("[RT56] a first frame larger than a credential is refused unread", async () => {
+it("[RT56] a first frame above socket.credential is refused without being read", async () => {
   await start({ limits: { "socket.credential": 1000 } });
   const fits = await server.socket("/art_one");
   fits.send(credentialFrame("session:ada"));
@@ -189,7 +189,7 @@ describe.each([
   const mebibyte = 2 ** 20;
   const sockets = 100;
 
-  it("[RT55] unfinished frames without a good credential take little memory, and tickets let in meanwhile", {
+  it("[RT55] unfinished frames of sockets without a credential use bounded memory; tickets still connect", {
     timeout: 60_000,
   }, async () => {
     server = await startCollabServer(startHost, { limits: { "socket.authMs": 60_000, "socket.refusalMs": 10 } });
@@ -197,7 +197,7 @@ describe.each([
     const { port } = new URL(server.url);
     const handshake = (path: string) =>
       `GET /collab${path} HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
-    // A masked binary frame of 4 MiB, of which the last byte never comes.
+    // A masked binary frame of 4 MiB whose last byte is never sent.
     const frame = Buffer.alloc(14 + 4 * mebibyte - 1, 1);
     frame.writeUInt16BE(0x82ff);
     frame.writeBigUInt64BE(BigInt(4 * mebibyte), 2);
@@ -209,7 +209,7 @@ describe.each([
         socket.on("error", () => resolve());
         socket.once("data", () => {
           socket.resume();
-          // Resolves when the kernel has all of it, or the connection is cut.
+          // Resolves when the kernel has taken all bytes, or the connection is cut.
           socket.write(frame, () => resolve());
         });
         socket.write(handshake(at % 2 === 0 ? "/art_one" : badTicket));

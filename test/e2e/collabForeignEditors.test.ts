@@ -1,4 +1,4 @@
-/** What editors made for another protocol or another kind of document read when they are refused. */
+/** The refusals that editors get which were made for another protocol or another kind of document. */
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from "@hocuspocus/provider";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 
-/** The close code and reason that a stock Hocuspocus client is told. */
+/** The close code and reason that a stock Hocuspocus client receives. */
 function hocuspocusCloseOf(path: string, { name, token }: { name: string; token: string | null }) {
   const websocketProvider = new HocuspocusProviderWebsocket({ url: server.url + path, WebSocketPolyfill: WebSocket });
   const provider = new HocuspocusProvider({ websocketProvider, name, token });
@@ -40,12 +40,12 @@ function hocuspocusCloseOf(path: string, { name, token }: { name: string; token:
   return closed;
 }
 
-it("[RT50] a Hocuspocus client is told which protocol is spoken here, with a ticket and without", async () => {
+it("[RT50] a Hocuspocus client gets a reason that names the protocol, with and without a ticket", async () => {
   const withTicket = "/art_one?ticket=tkt_ada@article:art_one";
   const cases = [
     { path: withTicket, name: "art_one", token: null },
     { path: withTicket, name: "art_01J9ZQ4T8X2Y6M3K7N5R1W0VBC", token: "tkt_ada@article:art_one" },
-    // Names whose length reads as a message type of y-websocket.
+    // The length byte of these names is also a message type of y-websocket.
     { path: withTicket, name: "abc", token: null },
     { path: withTicket, name: "a", token: null },
     { path: "/art_one", name: "art_one", token: "tkt_ada@article:art_one" },
@@ -59,7 +59,7 @@ it("[RT50] a Hocuspocus client is told which protocol is spoken here, with a tic
   }
 });
 
-it("[RT51] a rich-text binding is told that a document is Markdown in three Y.Text roots", async () => {
+it("[RT51] the refusal of a rich-text binding says that a document is Markdown in three Y.Text roots", async () => {
   const roots = ["prosemirror", "default", "content.md"];
   for (const root of roots) {
     denials = [];
@@ -67,7 +67,7 @@ it("[RT51] a rich-text binding is told that a document is Markdown in three Y.Te
     await until(() => expect(provider.synced).toBe(true));
     const closed = new Promise<{ code: number; reason: string }>((resolve) => provider.once("closed", resolve));
     const write = (text: string) => {
-      // What y-prosemirror does for a new paragraph: an element, with its text inside, in the fragment it is bound to.
+      // y-prosemirror does this for a new paragraph: it adds an element with text to its fragment.
       const paragraph = new Y.XmlElement("paragraph");
       paragraph.insert(0, [new Y.XmlText(text)]);
       provider.doc.getXmlFragment(root).push([paragraph]);

@@ -1,4 +1,4 @@
-/** What the log says of collaboration sockets, at the level `info`. */
+/** The log lines of collaboration sockets, at the level `info`. */
 import * as encoding from "lib0/encoding";
 import { afterEach, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -18,7 +18,7 @@ afterEach(async () => {
 const ticket = "/art_one?ticket=tkt_ada@article:art_one";
 const named = (requestId: string) => ({ "x-request-id": requestId });
 
-/** The lines of one request, without their time and level. */
+/** Returns the log lines of one request, without time and level. */
 async function linesOf(requestId: string, count: number) {
   const lines = () => server.logLines.filter((line) => line.requestId === requestId);
   await vi.waitFor(() => expect(lines()).toHaveLength(count), { timeout: 15_000 });
@@ -36,7 +36,7 @@ async function statusOf(path: string, headers: Record<string, string>): Promise<
   });
 }
 
-it("[OP30] each connect and each close of a socket is one line, with request, article, user and reason", async () => {
+it("[OP30] each opened and each closed socket logs one line with request, article, user and reason", async () => {
   server = await startCollabServer(startUwsHost);
   server.roles.set("ada", "write");
   server.keys.set("bob", {});
@@ -70,7 +70,7 @@ it("[OP30] each connect and each close of a socket is one line, with request, ar
   });
 });
 
-it("[OP30] each refusal of a socket is one line, with its code and words, and with the user where it is known", async () => {
+it("[OP30] each refused socket logs one line with its code, its reason and, if known, the user", async () => {
   server = await startCollabServer(startUwsHost, { limits: { "socket.authMs": 100 } });
   server.roles.set("ada", "write");
   const msg = "collaboration socket refused";
@@ -95,7 +95,7 @@ it("[OP30] each refusal of a socket is one line, with its code and words, and wi
     { requestId: "ticket", articleId, code: 4401, reason: "the ticket opens something else", msg },
   ]);
   await closeOf(await server.socket("/art_one", named("late")));
-  expect(await linesOf("late", 1)).toEqual([{ requestId: "late", articleId, code: 4408, reason: "no credential came in time", msg }]);
+  expect(await linesOf("late", 1)).toEqual([{ requestId: "late", articleId, code: 4408, reason: "no credential arrived in time", msg }]);
   server.roles.delete("ada");
   await closeOf(await server.socket(ticket, named("invisible")));
   expect(await linesOf("invisible", 1)).toMatchObject([{ articleId, username: "ada", code: 4404, msg }]);
@@ -128,7 +128,7 @@ it.each([
   ]);
 });
 
-it("[OP30] no line of a socket holds a credential", async () => {
+it("[OP30] no log line of a socket contains a credential", async () => {
   server = await startCollabServer(startUwsHost);
   server.roles.set("ada", "write").set("carla", "write");
   const secrets = ["tkt_carla@article:art_two", "svc_carla", "session:carla", "svc_unknown"];

@@ -1,4 +1,4 @@
-/** The demo as a newcomer runs it. */
+/** Tests the demo with the command of the README. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -16,7 +16,7 @@ it("[OP27] `npm run demo` runs to its end, exits by itself and leaves no process
       told += text;
     });
   }
-  // "close" comes when nobody holds the output any more: a server left behind would keep it open.
+  // "close" is emitted only when no process holds the output. A server that was left running would keep it open.
   const [code] = (await once(child, "close")) as [number | null];
   expect(code, told).toBe(0);
   expect(told).toContain(storeUnderTest === "redis" ? "Redis at 127.0.0.1:" : "svc-server-");

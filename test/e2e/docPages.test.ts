@@ -1,4 +1,4 @@
-/** Runs the examples of the pages in docs as they are written. */
+/** Runs the examples of the pages in docs exactly as they are written. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

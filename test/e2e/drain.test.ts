@@ -1,4 +1,4 @@
-/** SIGTERM on a busy server: what was acknowledged is there afterwards, what was under way is ended or handed back. */
+/** Tests SIGTERM on a busy server: acknowledged work is kept, and unfinished work is completed or its lease is released. */
 import { afterEach, expect, test } from "vitest";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { openEditor, type Rest, signIn } from "../support/clients.ts";
@@ -35,7 +35,7 @@ test("[OP21] editors are closed with 1012 and reconnect to the text that they sa
 
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   await expect.poll(() => closes).toEqual([1012, 1012]);
-  // Typed while there is no server: only the writer has it.
+  // The text is typed while no server runs, so only the writer has it.
   writer.text.insert(0, "Typed alone. ");
 
   await server.start();
@@ -50,7 +50,7 @@ test("[OP21] running requests get their answer, and answered writes are durable"
   const asked = Array.from({ length: 40 }, (_, n) =>
     rest.request("POST", "/articles", { workspaceId, title: `Article ${n}` }).catch(() => undefined),
   );
-  // All are on their way once one has been answered.
+  // All requests have been sent once one has been answered.
   await Promise.race(asked);
   const ended = server.stop();
   const answers = await Promise.all(asked);
@@ -84,7 +84,7 @@ test("[OP22] a hanging delivery is released at a stop and made after the restart
   const again = await receiver.waitFor((request) => request.n > 1);
   expect(again.headers["x-svc-delivery"]).toBe(first[0]?.headers["x-svc-delivery"]);
   expect(JSON.parse(again.body.toString()).data.commitId).toBe(commitId);
-  // The attempt that hung does not count: waited for, it would have failed after webhook.totalMs, and this would be the second.
+  // The interrupted attempt does not count. If the drain had waited for it, it would have failed and this would be attempt 2.
   expect(again.headers["x-svc-attempt"]).toBe("1");
 });
 

@@ -1,4 +1,4 @@
-/** The code of docs/editor.md, as it is written there, against a real server that it loses and finds again. */
+/** Runs the code of docs/editor.md exactly as written against a real server that stops and starts again. */
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -9,7 +9,7 @@ import { createExampleFolder, type ExampleFolder, namedPackages } from "../suppo
 import { type RunningServer, type Settings, startServer } from "../support/server.ts";
 
 const page = "docs/editor.md";
-/** The account of the README, which the pages sign in with. */
+/** The account of the README, with which the pages sign in. */
 const admin = { username: "admin", password: "correct horse battery" };
 
 interface State {
@@ -71,7 +71,7 @@ const ticketOf = async (from: Rest) => {
   return body.ticket as string;
 };
 
-/** Opens the article with the page's code; `state()` is what the page's code reported last. */
+/** Opens the article with the code of the page. `state()` returns what the code reported last. */
 async function open(getTicket: () => Promise<string> = () => ticketOf(rest)) {
   const { openEditor } = await pageCode();
   let state: State = { open: false, writable: false, saved: true };
@@ -95,7 +95,7 @@ async function open(getTicket: () => Promise<string> = () => ticketOf(rest)) {
 
 const stored = async () => (await rest.expect(200, "GET", `/articles/${articleId}/content`)).content as string;
 
-/** The code with which the server closes a new socket that comes with this ticket; undefined while it is good. */
+/** Returns the code with which the server closes a new socket with this ticket; undefined while the ticket is valid. */
 function closeCodeOf(ticket: string): Promise<number | undefined> {
   const socket = new WebSocket(`${server.url.replace("http", "ws")}/collab/${articleId}?ticket=${ticket}`);
   return new Promise((resolve, reject) => {

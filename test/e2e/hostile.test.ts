@@ -1,7 +1,7 @@
 /**
- * Hostile input on every operation of the contract, against the real server with real data: the right problem, no
- * 5xx, and at the end everything that anybody can read is what it was. What an outsider may learn of a foreign id is
- * what a missing one tells. The walk is made from the contract, so an operation added later is walked too.
+ * Sends hostile input to every operation of the contract, against the real server with real data. Each request gets the
+ * right problem and no 5xx, and all readable data stays the same. A foreign id gets the same answer as a missing one.
+ * The requests are made from the contract, so new operations are included.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -25,7 +25,7 @@ const operations = Object.entries(contract).flatMap(([resource, group]) =>
   Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => ({ key: `${resource}.${name}`, spec })),
 );
 type Operation = (typeof operations)[number];
-/** Needs no credential, so its body may only be small. */
+/** The operation needs no credential, so its body must be small. */
 const isPublic = ({ spec }: Operation) => spec.credential === "none";
 const writing = operations.filter(({ spec }) => spec.method !== "GET" && spec.method !== "DELETE");
 
@@ -169,7 +169,7 @@ describe("foreign ids", () => {
     const { instance: _, requestId: __, ...body } = answer.body;
     return { status: answer.status, body };
   };
-  /** An operation about the caller's own account names none of them. */
+  /** Operations on the caller's own account contain none of these ids. */
   const naming = operations.filter(({ spec }) =>
     idNames.some((name) => `${spec.path} ${fieldNames(spec.query)} ${spec.resource?.name}`.includes(name)),
   );
@@ -179,7 +179,7 @@ describe("foreign ids", () => {
     let probes = 0;
     for (const operation of naming) {
       for (const name of idNames) {
-        // One foreign id among the outsider's own, then all of them foreign.
+        // First one foreign id among the outsider's own ids, then only foreign ids.
         for (const [foreign, absent] of [
           [
             { ...outsider.ids, [name]: owner.ids[name] },
@@ -265,11 +265,11 @@ describe("foreign ids", () => {
       "a run for an article",
     );
     const link = ({ articleId }: Ids) => outsider.rest.request("POST", `${inside}/topics/${ownTopic}/article`, { articleId });
-    // The outsider's topic has an article of its own.
+    // The outsider's topic has its own article.
     await same(link, 409, "an article for a topic");
     const { topicId: bare } = await outsider.rest.expect(201, "POST", `${inside}/topics`, { title: "Bare", targetAudience: "anybody" });
     await same(({ articleId }) => outsider.rest.request("POST", `${inside}/topics/${bare}/article`, { articleId }), 422, "a bare topic");
-    // Short ids are numbers of a workspace: the same one is another topic elsewhere, or none.
+    // Short ids are numbers within a workspace: the same number is another topic elsewhere, or none.
     const short = await outsider.rest.expect(200, "GET", `${inside}/topics/T-1`);
     expect(short.topicId).toBe(ownTopic);
     expect((await outsider.rest.request("GET", `/workspaces/${theirs.workspaceId}/topics/T-1`)).status).toBe(404);

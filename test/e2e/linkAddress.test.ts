@@ -1,4 +1,4 @@
-/** Which address stands in links when nobody has set one: it must work for others on the same network. */
+/** Tests the address in links when BASE_URL is not set: it must work for other machines on the same network. */
 import { networkInterfaces } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { rawConnection } from "../contract/rawHttp.ts";
@@ -17,7 +17,7 @@ async function started(settings: Readonly<Record<string, string>>): Promise<Runn
   return server;
 }
 
-/** All addresses of this machine, as they stand in URLs. */
+/** All addresses of this machine, as written in URLs. */
 const ownAddresses = Object.values(networkInterfaces()).flatMap((found = []) =>
   found.map(({ address }) => (address.includes(":") ? `[${address}]` : address)),
 );
@@ -60,7 +60,7 @@ test("[OP35] plain http on a network address is a warning in the log and a devia
     const server = await started(settings);
     expect(await createRest(server.url).expect(200, "GET", "/readyz")).toMatchObject({ deviations: [{ name }] });
     const warnings = server.logLines.filter(({ level }) => level === "warn").map(({ msg = "" }) => msg);
-    // Whether this machine has a private address is not what this test is about.
+    // This test does not depend on whether the machine has a private address.
     expect(warnings.filter((text) => !text.includes("has no private address"))).toEqual([
       expect.stringContaining("passwords and keys cross the network unencrypted"),
     ]);

@@ -1,4 +1,4 @@
-/** What was created is found where its `Location` says, by whoever created it: every operation that can answer 201. */
+/** Tests every operation that can answer 201: the caller can read the created resource at its `Location`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import type { OperationSpec } from "../../api/contract/operation.ts";
@@ -10,7 +10,7 @@ const password = "correct horse battery";
 
 interface Creation {
   readonly answer: Answer<unknown>;
-  /** Who created it; the operator when absent. */
+  /** Client that created the resource; the operator if absent. */
   readonly by?: Rest;
 }
 
@@ -60,7 +60,7 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
   "topics.ensureArticle": () => post(`/workspaces/${workspaceId}/topics/${topicId}/article`, {}),
 };
 
-/** A ticket is a signed text and not a resource: there is nothing to fetch. */
+/** A ticket is a signed text and not a resource, so it cannot be read. */
 const withoutAddress = ["auth.streamTicket"];
 
 function operationsThatCreate(): string[] {

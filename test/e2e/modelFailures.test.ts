@@ -1,6 +1,7 @@
 /**
- * Whatever goes wrong with the model, before its answer or in the middle of it: the run says so and what to do, people's
- * words stand, the key is nowhere, and once the model is mended a retry ends the run without doing again what was done.
+ * Tests failures of the model, before its answer or in the middle of it: the run names the failure and the remedy, the
+ * text that people typed stays, and the key appears nowhere. After the model is repaired, a retry completes the run
+ * without repeating finished work.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -33,7 +34,7 @@ const settings = (baseUrl: string) => ({
   }),
 });
 
-/** What the people in the article see before it goes wrong; in the middle of a sentence. */
+/** Text that the people in the article see before the failure. It ends in the middle of a sentence. */
 const shown = "# Wells\n\nA well that nobody will ever";
 const stream = { "content-type": "text/event-stream" };
 
@@ -53,7 +54,7 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-/** An answer that shows `shown` and then, once that was seen, does something else. */
+/** An answer that sends `shown`, waits until the people see it, and then does something else. */
 function half(then: (response: ServerResponse) => Promise<void> | void) {
   return (_asked: unknown, seen: Promise<void>): ModelAnswer => ({
     kind: "script",
@@ -66,13 +67,13 @@ function half(then: (response: ServerResponse) => Promise<void> | void) {
   });
 }
 
-/** One that shows `shown` and says then that it is at its end, and why. */
+/** An answer that sends `shown` and then ends with a finish reason. */
 function ends(finishReason: string, usage?: object) {
   const last = { choices: [{ index: 0, delta: {}, finish_reason: finishReason }], ...(usage === undefined ? {} : { usage }) };
   return half((response) => void response.end(`data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`));
 }
 
-/** Says the same until it is hung up on; tells how much of it was said. */
+/** An answer that repeats one piece until the connection is closed, and counts the sent bytes. */
 function endless(piece: string, { code = 200, pieceMs = 0 } = {}) {
   const said = { bytes: 0, isOver: false };
   const answer = (): ModelAnswer => ({
@@ -102,7 +103,7 @@ const budgetSpent = {
   says: /budget of the run \(maxTokens\)\. Retry the run with a larger budget/,
   retryable: true,
 };
-/** Keeps the connection awake after `shown` and never ends. */
+/** Keeps the connection active after `shown` and never ends. */
 const awake = half(async (response) => {
   const timer = setInterval(() => response.write(": still there\n\n"), 100);
   await once(response, "close");
@@ -127,7 +128,7 @@ describe.concurrent("[EX16] the run fails with an instruction, people's text sta
   });
 
   test("stalls in the middle of its text", async () => {
-    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/said nothing for too long\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: half(() => {}), shown }, unavailable(/sent nothing for too long\. Retry the run later/));
   });
 
   test("fails again and again, however often it is asked", async () => {
@@ -151,13 +152,13 @@ describe.concurrent("[EX16] the run fails with an instruction, people's text sta
   });
 
   test("refuses the credential", async () => {
-    const refused = unavailable(/credential \(401\)\. Whoever runs the server has to look at MODEL_API_KEY/, false);
+    const refused = unavailable(/credential \(401\)\. The operator of the server has to check MODEL_API_KEY/, false);
     const { asked } = await playTrouble(rest, stage, { answer: status(401, `Incorrect API key provided: ${apiKey}`) }, refused);
     expect(asked.filter((question) => stepOf(question) === "draft")).toHaveLength(2);
   });
 
   test("does not exist under its name", async () => {
-    await playTrouble(rest, stage, { answer: status(404) }, unavailable(/\(404\)\. Whoever .* MODEL_BASE_URL and MODEL_NAME/, false));
+    await playTrouble(rest, stage, { answer: status(404) }, unavailable(/\(404\)\. The operator .* MODEL_BASE_URL and MODEL_NAME/, false));
   });
 
   test("stops quietly in the middle", async () => {
@@ -177,7 +178,7 @@ describe.concurrent("[EX16] the run fails with an instruction, people's text sta
       await once(response, "close");
       isHungUp = true;
     });
-    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer was not understood\. Retry the run later/));
+    await playTrouble(rest, stage, { answer: broken, shown }, unavailable(/its answer could not be read\. Retry the run later/));
     expect(isHungUp).toBe(true);
   });
 
@@ -190,13 +191,13 @@ describe.concurrent("[EX16] the run fails with an instruction, people's text sta
       rest,
       stage,
       { answer: page },
-      unavailable(/gave no answer\. Whoever runs the server has to look at MODEL_BASE_URL/, false),
+      unavailable(/gave no answer\. The operator of the server has to check MODEL_BASE_URL/, false),
     );
   });
 
   test("reports its own failure in the middle", async () => {
     const report = half((response) => void response.end(`data: {"error":{"message":"overloaded ${apiKey}"}}\n\n`));
-    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/failure of its own in the middle/));
+    const { told } = await playTrouble(rest, stage, { answer: report, shown }, unavailable(/reported an error in the middle/));
     expect(told).not.toContain("overloaded");
   });
 
@@ -205,7 +206,7 @@ describe.concurrent("[EX16] the run fails with an instruction, people's text sta
   });
 
   test("stops at its greatest length", async () => {
-    const cut = { code: "step_failed", says: /greatest length .* Ask for less/, retryable: true };
+    const cut = { code: "step_failed", says: /maximum length .* Ask for a shorter text/, retryable: true };
     await playTrouble(rest, stage, { answer: ends("length"), shown }, cut);
   });
 
@@ -284,7 +285,7 @@ describe.concurrent("[EX18] an answer that would fill the memory is cut off", ()
 
   test("a text above the limit of a step", async () => {
     const answer = (): ModelAnswer => ({ kind: "text", text: "word ".repeat(maxOutputBytes / 4), pieceCharacters: 4000 });
-    const long = { code: "payload_too_large", says: /longer than the 262144 bytes .*\(run\.stepOutput\)/, retryable: true };
+    const long = { code: "payload_too_large", says: /longer than 262144 bytes.*\(run\.stepOutput\)/, retryable: true };
     await playTrouble(rest, stage, { step: "thesis", answer }, long);
   });
 });
@@ -294,7 +295,12 @@ test("[EX17] a redirect by a model is not followed, and the key is sent nowhere 
   try {
     const location = `${elsewhere.baseUrl}/chat/completions`;
     const answer = (): ModelAnswer => ({ kind: "status", status: 307, headers: { location } });
-    const { told, asked } = await playTrouble(rest, stage, { answer }, unavailable(/sends elsewhere \(307\).* MODEL_BASE_URL/, false));
+    const { told, asked } = await playTrouble(
+      rest,
+      stage,
+      { answer },
+      unavailable(/answered with a redirect \(307\).* MODEL_BASE_URL/, false),
+    );
     expect(elsewhere.asked).toEqual([]);
     expect(told).not.toContain(elsewhere.baseUrl);
     expect(asked.every(({ headers }) => headers.authorization === `Bearer ${apiKey}`)).toBe(true);
@@ -340,7 +346,7 @@ test("[EX19] NUL and half surrogate pairs become U+FFFD, equally in text, artifa
       response.writeHead(200, stream);
       for (const piece of pieces) {
         say(piece);
-        // Into a flush of its own, where it can.
+        // The pause lets each piece arrive in its own flush where possible.
         await pause(100);
       }
       expect(stepOf(asked)).toBe("draft");

@@ -1,11 +1,11 @@
-/** Names of people in presence, through stock editors on the real server; on Redis the editors are on two nodes. */
+/** Display names in presence, through stock editors on the real server; on Redis the editors are on two nodes. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createRest, type Editor, openEditor, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 const password = "correct horse battery";
 let server: RunningServer;
-/** Another node on the same store where the store is Redis; otherwise the one there is. */
+/** Another node on the same store if the store is Redis; otherwise the only node. */
 let other: RunningServer;
 let operator: Rest;
 let articleId: string;
@@ -36,7 +36,7 @@ async function open(rest: Rest): Promise<Editor> {
 }
 
 const elsewhere = (rest: Rest) => createRest(other.url, rest.headers);
-/** What `reader` is shown of `of`. */
+/** State that `reader` shows for the client id of `of`. */
 const shown = (reader: Editor, of: Editor) => reader.provider.awareness.getStates().get(of.document.clientID)?.user;
 
 test("[RT44] people appear under their display name, or else their username, on every node", async () => {

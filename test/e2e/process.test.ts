@@ -1,4 +1,4 @@
-/** What the process does when something goes wrong that no request can be told of, and where no native binary fits. */
+/** Tests the process when an error belongs to no request, and when no native binary fits the platform. */
 import { expect, test } from "vitest";
 import { openEditor, signIn } from "../support/clients.ts";
 import { type Settings, startServer } from "../support/server.ts";
@@ -29,7 +29,7 @@ test("[OP25] the rejection that LMDB leaves behind after a refused write does no
   );
   try {
     process.kill(server.pid, "SIGUSR2");
-    await expect.poll(() => server.logLines.some((line) => line.msg === "the store could not write")).toBe(true);
+    await expect.poll(() => server.logLines.some((line) => line.msg === "write to the store failed")).toBe(true);
     await signIn(server.url, server.operator);
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   } finally {

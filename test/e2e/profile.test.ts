@@ -1,4 +1,4 @@
-/** Names and e-mail addresses of accounts over HTTP: shown where they are set, and cleared with null. */
+/** Tests names and e-mail addresses of accounts over HTTP: they are shown after they are set, and null removes them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";

@@ -1,4 +1,4 @@
-/** Public links and their pages over HTTP, on the real server. */
+/** Tests public links and their pages over HTTP, on the real server. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
@@ -33,7 +33,7 @@ async function create(content: string): Promise<{ articleId: string; linkPath: s
   };
 }
 
-/** Leaves the link in the stopped server's store as six failed attempts leave it, which takes 43 minutes otherwise. */
+/** Writes the link into the stopped server's store as six failed attempts leave it. In real time this takes 43 minutes. */
 async function giveUpSync(articleId: string): Promise<void> {
   const recordTypes = [publicLinkRecord];
   const address = server.store?.redis?.address;
@@ -101,7 +101,7 @@ test("[PL3][PL4][PL5] a Snapshot stays frozen, is refreshed and switched, and is
   expect(live).toMatchObject({ mode: "live", url: refreshed.url, liveSync: { status: "synced" } });
   expect((await rest.request("POST", `${linkPath}/sync`)).status).toBe(202);
 
-  // Read without a pause: from the answer on, nothing is served any more.
+  // Readers poll without a pause. After the answer to the DELETE, no reader may get the page.
   let unpublishedAt = Number.POSITIVE_INFINITY;
   const served: number[] = [];
   const readers = Array.from({ length: 4 }, async () => {
@@ -124,7 +124,7 @@ test("[PL3][PL4][PL5] a Snapshot stays frozen, is refreshed and switched, and is
 test("[PL19] a Live page that was given up before a restart follows the next edit", async () => {
   const { articleId, linkPath, edit } = await create("Once.\n");
   const { slug, publishedAt } = await rest.expect(201, "PUT", linkPath);
-  // The first synchronization follows the publication; the test must not take it for the one after the restart.
+  // The first synchronization follows the publication. The test must not confuse it with the one after the restart.
   await vi.waitFor(async () => {
     const { liveSync } = await rest.expect(200, "GET", linkPath);
     expect(liveSync.status === "synced" && liveSync.lastSyncedAt > publishedAt).toBe(true);

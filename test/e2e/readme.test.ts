@@ -1,4 +1,4 @@
-/** The README's commands and programs, run as they are written. */
+/** Runs the commands and programs of the README exactly as written. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { findFreePorts } from "../support/redisServer.ts";
 import { type RunningServer, serverFile, startServer } from "../support/server.ts";
 
 const page = "README.md";
-/** The account that the README tells the reader to start with. */
+/** The account with which the README tells the reader to start. */
 const admin = { username: "admin", password: "correct horse battery" };
 
 let server: RunningServer | undefined;
@@ -24,7 +24,7 @@ afterEach(async () => {
   folder = undefined;
 });
 
-/** A server as the README starts it, and an empty folder with the packages that the README names. */
+/** Starts a server as in the README, and an empty folder with the packages that the README names. */
 async function started() {
   server = await startServer({ SVC_ADMIN_USERNAME: admin.username, SVC_ADMIN_PASSWORD: admin.password });
   folder = createExampleFolder(server.url, namedPackages(page));

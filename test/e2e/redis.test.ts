@@ -1,4 +1,4 @@
-/** The real server with everything in Redis: what it says of it, what another node finds there, and Redis going away. */
+/** Tests the real server with all data in Redis: its status, what another node finds, and the loss of Redis. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
 import { type RedisProcess, startRedis } from "../support/redisServer.ts";
@@ -31,7 +31,7 @@ test("[OP29] with REDIS_URL another node with the same key and address serves al
   const articleId = await createArticle("Shared", "# One\n");
   const other = await startServer(settings);
   try {
-    // The session of one node is good at the other.
+    // A session of one node is valid at the other.
     const there = createRest(other.url).with(rest.headers);
     expect((await there.expect(200, "GET", `/articles/${articleId}/content`)).content).toBe("# One\n");
     await there.expect(200, "PUT", `/articles/${articleId}/content`, { content: "# Two\n", baseRevision: 1 });

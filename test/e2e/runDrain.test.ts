@@ -1,4 +1,4 @@
-/** A stop while a run writes: the step that is under way ends first, and the next start goes on after it. */
+/** Tests a stop while a run writes: the current step ends first, and the next start continues after it. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";

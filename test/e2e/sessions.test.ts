@@ -1,4 +1,4 @@
-/** A session that refreshes as browsers do: in two tabs at once, over broken connections, on more than one node. */
+/** Tests a session that refreshes as browsers do: in two tabs at once, over broken connections, and on several nodes. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,7 +11,7 @@ interface Tokens {
 }
 
 let server: RunningServer;
-/** Another node on the same store where the store is Redis; otherwise the one there is. */
+/** Another node on the same store if the store is Redis; otherwise the same node. */
 let other: RunningServer;
 let rest: Rest;
 
@@ -32,7 +32,7 @@ const refresh = (refreshToken: string, at = server) =>
 const me = async (accessToken: string, at = server) =>
   (await createRest(at.url).request("GET", "/auth/me", undefined, { authorization: `Bearer ${accessToken}` })).status;
 
-/** Sends the refresh and breaks the connection at the first byte of the answer, unread. */
+/** Sends the refresh and closes the connection at the first byte of the answer, without reading it. */
 async function refreshAndLose(refreshToken: string): Promise<void> {
   const body = JSON.stringify({ grantType: "refresh_token", refreshToken });
   const { hostname, port, host } = new URL(server.url);

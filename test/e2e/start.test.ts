@@ -1,4 +1,4 @@
-/** How a server starts, and how it says that it cannot: the real process, its exit codes and what it prints. */
+/** Tests how the real process starts or fails to start: its exit codes and its output. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ test("[OP3] wrong settings end the start with 78 and one list of them", async ()
   expect(stdout).toBe("");
   expect(stderr).toContain("3 settings are wrong; nothing was started.");
   for (const name of ["PORT", "BASE_URL", "LIMITS"])
-    expect(stderr).toMatch(new RegExp(`  ${name}\n    read .*\n    allowed [\\s\\S]*?\n    mend     ${name}=`));
+    expect(stderr).toMatch(new RegExp(`  ${name}\n    read .*\n    allowed [\\s\\S]*?\n    example  ${name}=`));
 });
 
 test("[OP6] a wrong command line ends with 2 and prints the usage", async () => {
@@ -58,7 +58,7 @@ test("[OP6] check reports what a start would find, and creates nothing", async (
   const used = await runServer(["check"], { DATA_DIR: server.dataDir, OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8" });
   expect(used).toMatchObject({ code: 0, stderr: "" });
   expect(used.stdout).toMatch(/store {7}embedded, version \d+/);
-  expect(used.stdout).toContain("they weaken a promise: OUTBOUND_ALLOW_CIDRS");
+  expect(used.stdout).toContain("these settings weaken a promise: OUTBOUND_ALLOW_CIDRS");
 });
 
 test("[OP7] a second server on the same data ends with 65 and a reason, and the first one continues", async () => {

@@ -1,6 +1,6 @@
 /**
- * Live streams of the real server, read as bytes: what they tell and in which order, where they begin, how they end,
- * who is let in and for how long.
+ * Tests the live streams of the real server as raw bytes: their events and order, where they begin, how they end, and
+ * who may read them for how long.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
@@ -20,7 +20,7 @@ interface Waiting {
   readonly approvalId: string;
 }
 
-/** A staged run that waits for the decision about its outline. */
+/** Starts a staged run that waits for the decision on its outline. */
 async function startRun(rest: Rest, workspaceId: string): Promise<Waiting> {
   const topics = `/workspaces/${workspaceId}/topics`;
   const { topicId } = await rest.expect(201, "POST", topics, { title: "Kites in high wind", targetAudience: "builders" });
@@ -66,7 +66,7 @@ describe("events", () => {
     expect(live.told.map(({ event }) => event)).toEqual([...events.map(({ event }) => event), "stream.end"]);
     expect(live.told.slice(0, -1).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
     expect(events.at(-1)?.event).toBe("agent.run_completed");
-    // The same from either place; the header goes before the address.
+    // The token may be in the header or in the query. The header takes precedence.
     for (const at of [0, 5, events.length - 1]) {
       const token = `${run.runId}:${at}`;
       for (const [query, headers] of [
@@ -93,7 +93,7 @@ describe("events", () => {
   test("[SE2] a workspace streams from now or the start, in the order of its cursors, and filtered", async () => {
     const before = await startRun(rest, workspaceId);
     const live = await open(rest, `/workspaces/${workspaceId}/timeline/stream`);
-    // Where it begins is told first, so that a reader who is cut off then misses nothing.
+    // The stream first sends its start position, so that a reader who is disconnected then misses nothing.
     const [position] = await live.until((told) => told.length > 0);
     expect(position).toMatchObject({ event: "stream.position", data: "" });
     const run = await startRun(rest, workspaceId);
@@ -105,7 +105,7 @@ describe("events", () => {
     const tail = events.at(-1)?.cursor;
     const narrowed = async (query: string) => {
       const opened = await open(rest, `/workspaces/${workspaceId}/timeline/stream?from=start&${query}`);
-      // Also a reader to whom nothing is told moves on.
+      // A reader whose filter matches no event still receives newer positions.
       return eventsOf(await opened.until((told) => told.at(-1)?.id === tail));
     };
     const kinds = (found: readonly AgentEvent[]) => found.map(({ event, runId }) => [event, runId]);
@@ -166,7 +166,7 @@ describe("events", () => {
     const [again] = await far.until((told) => told.length > 0);
     const waiting = JSON.parse(again?.data ?? "").snapshot.runs.map(({ runId }: { runId: string }) => runId);
     expect(waiting).toEqual(expect.arrayContaining([run.runId, other.runId]));
-    // And both go on from there.
+    // Both streams continue from there.
     await approve(rest, run);
     await ahead.ended;
     expect(eventsOf(ahead.told).map(({ seq }) => seq)).toEqual([lastSeq + 1, lastSeq + 2]);
@@ -217,7 +217,7 @@ describe("access", () => {
     const third = await reader.request("GET", paths[0] ?? "");
     expect(third).toMatchObject({ status: 429, body: { code: "rate_limited" } });
     expect(Number(third.headers.get("retry-after"))).toBeGreaterThan(0);
-    // Other credentials are not concerned, and a place that is left is free again.
+    // Other credentials are not affected, and a freed place can be used again.
     expect((await open(rest, paths[0] ?? "")).status).toBe(200);
     first?.close();
     await vi.waitFor(async () => expect((await open(reader, paths[0] ?? "")).status).toBe(200), { timeout: hangMs });

@@ -1,6 +1,6 @@
 /**
- * The timeline of a workspace as stock clients hear it while the server is killed again and again: an EventSource and a
- * subscription of `@trpc/client`, neither of which is told anything but the address.
+ * Tests the timeline of a workspace in stock clients while the server is killed repeatedly: an EventSource and a
+ * subscription of `@trpc/client`. Both know only the address.
  */
 import { createTRPCClient, httpSubscriptionLink } from "@trpc/client";
 import { EventSource } from "eventsource";
@@ -20,7 +20,7 @@ afterEach(async () => {
   await server.remove();
 });
 
-/** What a subscription of the stock client hears, and how often it was connected. */
+/** Subscribes with the stock client; records the events and the number of connections. */
 function subscribe(workspaceId: string, token: string) {
   const events: AgentEvent[] = [];
   let connections = 0;
@@ -85,11 +85,11 @@ test(`[SE30] over ${restarts} kills, stock clients receive every event of a work
 
   for (let killed = 0; killed < restarts; killed += 1) {
     const runId = await startRun();
-    // In the middle of a run, and at another place of it each time.
+    // Kill in the middle of a run, at a different place each time.
     await until(() => byTrpc.events.filter((event) => event.runId === runId).length > killed);
     await server.kill();
     await server.start();
-    // A kill that comes before a client has reconnected would be one interruption less for it.
+    // Wait until both clients have reconnected. Otherwise the next kill would not interrupt them.
     await until(() => [byEventSource, byTrpc].every(({ connections }) => connections > killed + 1));
   }
   await startRun();

@@ -1,4 +1,4 @@
-/** The real server behind Prism: whatever it answers is what the OpenAPI document says. */
+/** Tests the real server behind Prism: every answer matches the OpenAPI document. */
 import { afterEach, expect, test } from "vitest";
 import { tourEverything } from "../support/apiTour.ts";
 import { createDocumentClient, readOperations, startValidatingProxy, type ValidatingProxy } from "../support/prismProxy.ts";

@@ -1,4 +1,4 @@
-/** The recipe of docs/webhooks.md for a receiver on the server's own machine, run as it is written. */
+/** Runs the recipe of docs/webhooks.md for a receiver on the server's own machine exactly as written. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,10 @@ interface Shell {
   readonly printed: { stdout: string; stderr: string };
 }
 
-/** Runs a script with everything that it starts in a process group of its own. The test runner's settings, such as BASE_URL, stay outside. */
+/**
+ * Runs a script and its children in their own process group. Settings of the test runner, such as BASE_URL, are not
+ * passed on.
+ */
 function startShell(script: string, cwd: string, env: NodeJS.ProcessEnv = {}): Shell {
   const shell = spawn("sh", ["-eu"], { cwd, detached: true, env: { PATH: process.env.PATH, ...env }, stdio: ["pipe", "pipe", "pipe"] });
   const printed = { stdout: "", stderr: "" };

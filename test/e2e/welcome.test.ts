@@ -1,4 +1,4 @@
-/** What a person meets who has just set up the server: the page at `/`, its commands in a plain shell, and its links. */
+/** Tests what a person sees after the set-up of a server: the page at `/`, its commands in a plain shell, and its links. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import rehypeParse from "rehype-parse";

@@ -1,4 +1,7 @@
-/** A workspace's entity tag over HTTP: what fails a conditional change of settings, and what a cached copy may miss. */
+/**
+ * Tests the entity tag of a workspace over HTTP: when a conditional change fails, and when a cached copy is still
+ * valid.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";

@@ -1,6 +1,7 @@
 /**
- * A process that owns a store and moves parcels through it until it is killed: `actorChild.ts <directory>
- * <journal> <count> <wall>`, where <wall> is by how many milliseconds the clock on the wall is wrong. It appends every run of an effect to the journal and says on stdout what was acknowledged.
+ * A process that owns a store and moves parcels through it until it is killed: `actorChild.ts <directory> <journal>
+ * <count> <wall>`, where <wall> is the error of the wall clock in milliseconds. It appends every run of an effect to
+ * the journal and writes acknowledgements to stdout.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";

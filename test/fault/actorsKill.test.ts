@@ -1,4 +1,4 @@
-/** A real process with a real store, killed again and again in the middle of its effects. */
+/** Tests a real process with a real store that is killed repeatedly in the middle of its effects. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 
 const child = fileURLToPath(new URL("./actorChild.ts", import.meta.url));
 const count = 120;
-/** One kill after each; the last run begins with the clock set right again. */
+/** One kill follows each of these errors of the wall clock. In the last run the clock is right again. */
 const wallErrorsMs = [0, 600_000, -600_000, 3_600_000, -3_600_000];
 const kills = wallErrorsMs.length;
 
@@ -27,7 +27,7 @@ test("[AC1][AC2][AC3] kill -9 and clock jumps lose no acknowledged work and acce
     for (const [kill, wallErrorMs] of wallErrorsMs.entries()) {
       const run = start(directory, wallErrorMs);
       const ended = once(run.process, "exit");
-      // Killed after a number of acknowledgements that differs each time, in the middle of what follows them.
+      // Kill after a different number of acknowledgements each time, in the middle of the work that follows them.
       let left = 7 + kill * 11;
       for await (const line of run.lines) {
         const [word, id = ""] = line.split(" ");
@@ -54,7 +54,7 @@ test("[AC1][AC2][AC3] kill -9 and clock jumps lose no acknowledged work and acce
     expect(rows).toBe("rows 0");
     const runs = (await readFile(join(directory, "journal"), "utf8")).trim().split("\n");
     expect(new Set(runs).size).toBe(2 * count);
-    // Only what was in flight at a kill may have run again.
+    // Only effects that ran during a kill may have run again.
     expect(runs.length - 2 * count).toBeLessThan(kills * 20);
   } finally {
     await rm(directory, { recursive: true, force: true });

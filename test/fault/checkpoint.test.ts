@@ -1,4 +1,4 @@
-/** A process that edits, commits and makes checkpoints, killed again and again at any moment. */
+/** Tests a process that edits, commits and makes checkpoints while it is killed repeatedly at any moment. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ interface End {
   readonly events: readonly string[];
 }
 
-/** Runs the child and hands over its lines until it ends. */
+/** Runs the child process and passes on its lines until it ends. */
 async function run(directory: string, mode: "write" | "settle", onLine: (word: string, value: never, kill: () => void) => void) {
   const started = spawn(process.execPath, ["--import", "tsx", child, directory, mode], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(started, "exit");
@@ -37,7 +37,7 @@ test("[CO5][CO3][AR17] kill -9 loses no acknowledged edit or commit; one event a
     const edited: { articleId: string; content: string }[] = [];
     const committed: { articleId: string; commitId: string }[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
-      // Killed after a number of acknowledgements that differs each time, in the middle of what follows them.
+      // Kill after a different number of acknowledgements each time, in the middle of the work that follows them.
       let left = 20 + kill * 37;
       const ended = await run(directory, "write", (word, value, end) => {
         if (word === "edited") edited.push(value);

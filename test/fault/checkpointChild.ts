@@ -1,7 +1,7 @@
 /**
  * A process that edits and commits articles on its own store until it is killed: `checkpointChild.ts <directory>
- * write`. It says on stdout what was acknowledged. With `settle` instead of `write` it works off every row that is due
- * or ever will be, and tells what stands in the end: no row, no further commit.
+ * write`. It writes acknowledgements to stdout. With `settle` instead of `write`, it processes all present and future
+ * due rows and reports the final state. Then no row is left, and no further commit is made.
  */
 
 import { articleRecordTypes } from "../../server/domain/articles/records.ts";
@@ -21,7 +21,7 @@ const storage = await createLmdbStorage({ directory, now: () => Date.now() + lea
 const node = createArticleNode(storage, { now: storage.now, after }, { quietMs: 60, maxMs: 250, leaseMs: 300 });
 const say = (word: string, value: object) => process.stdout.write(`${word} ${JSON.stringify(value)}\n`);
 
-// The same articles in every process.
+// Every process uses the same articles.
 const ids = createSeededIds(Buffer.alloc(16, 9), 1_800_000_000_000);
 const articleIds: string[] = [];
 let workspaceId: string | undefined;
@@ -46,7 +46,7 @@ if (mode === "write") {
           const { commit, created } = await node.commits.create(articleId, {}, createCall(storage, "", partition));
           if (created) say("committed", { articleId, commitId: commit.commitId });
         }
-        // Now and then a pause in which a checkpoint comes.
+        // Pause sometimes, so that a checkpoint is made.
         if (line % 7 === 6) await new Promise((resolve) => setTimeout(resolve, 20 * (ids.bytes(1)[0] ?? 0) ** 0.5));
       }
     }),
@@ -58,7 +58,7 @@ for (const kind of housekeepingKinds) node.pump.register(kind, housekeeping);
 for (;;) {
   const { rows, oldestDueAtMs = 0 } = await storage.due.stats();
   if (rows === 0) break;
-  // What is held or about to come is near; to anything else the clock leaps.
+  // Wait for rows that are leased or due soon; move the clock forward to any other row.
   const waitMs = oldestDueAtMs - storage.now();
   if (waitMs > farMs) leapMs += waitMs;
   await new Promise((resolve) => setTimeout(resolve, 20));

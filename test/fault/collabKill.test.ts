@@ -1,8 +1,8 @@
 /**
- * Stock editors write while the server is killed again and again. What counts as acknowledged is written down by
- * the test itself: what a sync-step-2 confirmed, and what a second client has seen. The server dies in the very turn
- * in which something is confirmed, so that nothing can become durable just in time. Every other round the clients die
- * with it, so that their memory cannot make good what was lost.
+ * Tests stock editors that write while the server is killed repeatedly. The test itself records the acknowledgements:
+ * text that a sync step 2 confirmed, and text that a second client has seen. The server is killed in the same turn as
+ * an acknowledgement, so that nothing can become durable after it. Every other round the clients are closed too, so
+ * that their memory cannot restore lost text.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -24,11 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** One article, the editors on it, and what they were told is safe. */
+/** One article, its editors, and the text that was acknowledged to them. */
 class Journal {
   readonly articleId: string;
   readonly acknowledged = new Set<string>();
-  /** Called once, at the moment something is acknowledged. */
+  /** Called once, at the moment of the next acknowledgement. */
   onAcknowledged: (() => void) | undefined;
   private editors: Editor[] = [];
   private readonly asked = new Map<Editor, string[][]>();
@@ -55,7 +55,7 @@ class Journal {
     editor.provider.on("sync", (synced: boolean) => {
       if (synced) this.note(this.asked.get(editor)?.shift() ?? []);
     });
-    // A new socket has been asked nothing yet.
+    // A new socket has no open questions.
     editor.provider.on("status", ({ status }: { status: string }) => {
       if (status === "connected") this.asked.set(editor, [[]]);
     });
@@ -85,7 +85,7 @@ class Journal {
     sendQuestion(provider);
   }
 
-  /** Their memory goes with them. */
+  /** Closes the editors, whose memory is lost. */
   close(): void {
     for (const editor of this.editors) editor.close();
     this.editors = [];
@@ -102,7 +102,7 @@ function sendQuestion({ ws, doc }: WebsocketProvider): void {
   ws?.send(Uint8Array.from([0, 0, ...length, ...vector]));
 }
 
-it(`[RT2] [RT3] ${rounds} times kill -9 under writers: nothing that was confirmed, or that a second client saw, is lost or doubled`, async () => {
+it(`[RT2] [RT3] ${rounds} kill -9 under writers: no confirmed or seen text is lost or doubled`, async () => {
   const { workspaces } = await rest.expect(200, "GET", "/workspaces");
   const { workspaceId } = workspaces[0].workspace ?? workspaces[0];
   const journals = await Promise.all(

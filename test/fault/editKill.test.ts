@@ -1,6 +1,7 @@
 /**
- * Edits under an Idempotency-Key while the server is killed again and again, each repeated until it is answered. What
- * decides is the text in the end: every edit stands in it once, whatever was cut off between its log and its answer.
+ * Tests edits with an Idempotency-Key while the server is killed repeatedly. Each edit is repeated until it is
+ * answered. In the end, the text must contain every edit once, even if a kill came between the log entry and the
+ * answer.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -22,14 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** Repeats a request until the server says how it went. */
+/** Repeats a request until the server gives a final answer. */
 async function insist(path: string, body: unknown, key: string): Promise<number> {
   for (;;) {
     try {
       const { status, body: answer } = await rest.request("PATCH", path, body, { "idempotency-key": key });
       if (status < 400 || !retried.has(answer.code)) return status;
     } catch {
-      // Cut off: whether it was done is what the repeat has to find out.
+      // The connection was closed. The repeat finds out whether the edit was made.
     }
     await pause(20);
   }

@@ -1,9 +1,9 @@
 /**
- * A request under an Idempotency-Key whose server is killed right behind each of its transactions in turn: the same
- * request again, with the same key, must find or finish what was done, once, and be answered alike ever after.
+ * Tests a request with an Idempotency-Key whose server is killed directly after each of its transactions in turn. A
+ * repeat with the same key must find or finish the work once, and later repeats must get the same answer.
  *
- * The server is the real one; a module loaded before it stands between it and LMDB and kills the process, with
- * SIGKILL, when the transaction it was told of is on disk and nobody knows yet.
+ * The server is the real one. A module that is loaded first sits between the server and LMDB. It kills the process with
+ * SIGKILL when the chosen transaction is on disk and before the server is notified.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
@@ -56,13 +56,13 @@ interface Work {
   readonly path: string;
   readonly body: object;
   readonly status: number;
-  /** How often it was done, as the server shows it. */
+  /** How often the work was done, read from the server. */
   count(): Promise<number>;
-  /** What the answer must have led to. */
+  /** Checks the effect of the answer. */
   check?(answer: Record<string, string>): Promise<void>;
 }
 
-/** Each asks for something else under its number, so that all of it can be told apart. */
+/** Each request asks for different work, named by its number, so that all work can be distinguished. */
 const works: Readonly<Record<string, (number: number) => Promise<Work>>> = {
   "an article with a text": async (number) => ({
     method: "POST",
@@ -122,7 +122,7 @@ const works: Readonly<Record<string, (number: number) => Promise<Work>>> = {
   }),
 };
 
-/** From now on each transaction counts. */
+/** Starts counting transactions. */
 async function arm(): Promise<void> {
   process.kill(server.pid, "SIGUSR2");
   await expect.poll(() => server.stderr).toContain(`armed ${server.pid}`);
@@ -148,13 +148,13 @@ describe("a server that is killed after a transaction of a request with a key", 
       if (first !== undefined) expect(again.body).toEqual(first.body);
       const last = await ask();
       expect([last.status, last.body, last.headers.get("idempotency-replayed")]).toEqual([work.status, again.body, "true"]);
-      // What a killed process still had to do behind its commit is done when its lease is over.
+      // The killed process's remaining work is done after its lease has ended.
       await expect.poll(work.count, { message: `behind transaction ${transactions}`, timeout: 10_000 }).toBe(1);
       await work.check?.(again.body);
-      // It was answered before its turn came: there is no transaction left behind which it could die.
+      // The request was answered earlier: it has no further transaction to die after.
       if (first !== undefined) break;
     }
-    // The reservation, and the work with its answer.
+    // One transaction is the reservation, the other is the work with its answer.
     expect(died).toBeGreaterThanOrEqual(2);
   });
 });

@@ -1,4 +1,4 @@
-/** Nobody sees another workspace, on both stores. */
+/** Tests on both stores that no account can read another workspace. */
 import { expect, it } from "vitest";
 import { isolation } from "./rig/isolation.ts";
 

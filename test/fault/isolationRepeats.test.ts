@@ -1,4 +1,7 @@
-/** Idempotency keys under kills, at two nodes; of one node killed behind each of its transactions tells idempotencyKill.test.ts. */
+/**
+ * Tests idempotency keys under kills, with two nodes. For a node that is killed after each of its transactions, see
+ * idempotencyKill.test.ts.
+ */
 import { expect, it } from "vitest";
 import { requestsRepeated } from "./rig/requestsRepeated.ts";
 

@@ -1,4 +1,4 @@
-/** A key can do what its scopes say, on both stores. */
+/** Tests on both stores that a key can do exactly what its scopes allow. */
 import { expect, it } from "vitest";
 import { scopes } from "./rig/scopes.ts";
 

@@ -1,4 +1,4 @@
-/** Secrets are shown once, on both stores. */
+/** Tests on both stores that secrets are shown only once. */
 import { expect, it } from "vitest";
 import { createSecretScan } from "../support/secretScan.ts";
 import { secrets } from "./rig/secrets.ts";

@@ -1,4 +1,7 @@
-/** Plays a story of the demo under a server that is killed at random moments: the people in it notice nothing but a pause. */
+/**
+ * Plays a story of the demo under a server that is killed at random moments. The people in the story only notice
+ * pauses.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Narrator, silence } from "../demo/narrator.ts";
 import { type DemoStage, startStage } from "../demo/stage.ts";
@@ -7,7 +10,7 @@ export type Story<Ending> = (stage: DemoStage, tell: Narrator, pace: { readonly 
 
 export interface Disturbance {
   readonly kills: number;
-  /** From one kill, or the beginning, to the next. */
+  /** Milliseconds from one kill, or from the start, to the next. */
   readonly withinMs: { readonly least: number; readonly most: number };
 }
 
@@ -27,7 +30,7 @@ export async function playUndisturbed<Ending>(story: Story<Ending>): Promise<End
   return (await play(story, async () => {})).ending;
 }
 
-/** `told`: when it was killed, for whoever has to find out what went wrong. */
+/** Plays the story under kills. `told` lists the times of the kills, for the analysis of a failure. */
 export async function playKilled<Ending>(
   story: Story<Ending>,
   { kills, withinMs }: Disturbance,

@@ -1,4 +1,4 @@
-/** A key that is used at both nodes loses its access; the short form of the rig. */
+/** Tests a key that is used at both nodes and loses its access (short form of the rig). */
 import { expect, it } from "vitest";
 import { accessLost } from "./rig/accessLost.ts";
 

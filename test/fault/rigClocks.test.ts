@@ -1,4 +1,4 @@
-/** Wall clocks that are wrong and jump; the short form of the rig. */
+/** Tests wall clocks that are wrong and jump (short form of the rig). */
 import { expect, it } from "vitest";
 import { clocksSkewed } from "./rig/clocksSkewed.ts";
 

@@ -1,4 +1,7 @@
-/** Editors under faults, and forty of them with and without; the short form of the rig. Of one node tells collabKill.test.ts too. */
+/**
+ * Tests editors under faults, and forty editors with and without faults (short form of the rig). See also
+ * collabKill.test.ts.
+ */
 import { expect, it } from "vitest";
 import { editorsAtFullLoad, editorsAtWork, editorsKilled, editorsSilenced } from "./rig/editorsKilled.ts";
 

@@ -1,4 +1,4 @@
-/** Writers who race for the same text and the same record; the short form of the rig. */
+/** Tests writers that race for the same text and the same record (short form of the rig). */
 import { expect, it } from "vitest";
 import { editsRaced } from "./rig/editsRaced.ts";
 

@@ -1,4 +1,4 @@
-/** Redis under a Sentinel whose master dies or is cut off, under load; the short form of the rig. */
+/** Tests Redis under a Sentinel when its master dies or is cut off under load (short form of the rig). */
 import { expect, it } from "vitest";
 import { failover } from "./rig/failover.ts";
 

@@ -1,4 +1,4 @@
-/** Runs at two nodes that are killed, and that fall silent; the short form of the rig. Of one node tells runKill.test.ts. */
+/** Tests runs at two nodes that are killed or stop answering (short form of the rig). For one node see runKill.test.ts. */
 import { expect, it } from "vitest";
 import { runsKilled } from "./rig/runsKilled.ts";
 import { runsTakenOver } from "./rig/runsTakenOver.ts";

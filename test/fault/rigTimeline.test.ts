@@ -1,4 +1,7 @@
-/** Viewers who go from node to node while nodes are killed; the short form of the rig. Of one node tells timeline.test.ts. */
+/**
+ * Tests viewers that move between nodes while nodes are killed (short form of the rig). For one node see
+ * timeline.test.ts.
+ */
 import { expect, it } from "vitest";
 import { timelineResumed } from "./rig/timelineResumed.ts";
 

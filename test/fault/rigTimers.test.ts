@@ -1,4 +1,4 @@
-/** Timers over nodes that are killed; the short form of the rig. */
+/** Tests timers while nodes are killed (short form of the rig). */
 import { expect, it } from "vitest";
 import { timersKilled } from "./rig/timersKilled.ts";
 

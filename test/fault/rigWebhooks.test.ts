@@ -1,4 +1,4 @@
-/** Webhooks of nodes that are killed, and webhooks that are withdrawn; the short forms of the rig. */
+/** Tests webhooks of nodes that are killed, and webhooks that are withdrawn (short forms of the rig). */
 import { expect, it } from "vitest";
 import { webhooksKilled } from "./rig/webhooksKilled.ts";
 import { webhooksWithdrawn } from "./rig/webhooksWithdrawn.ts";
@@ -7,7 +7,7 @@ it("[FT50] [FT51] [WH8] under kills each commit reaches its webhook at least onc
   const { outcome, told } = await webhooksKilled.play("R", "short");
   expect({ ...outcome, told }).toMatchObject({ bad: 0, lost: 0 });
   expect(outcome.acked).toBeGreaterThanOrEqual(450);
-  // What a kill interrupts is what was open at that moment: 8 requests to each of 3 webhooks, at 3 kills.
+  // A kill interrupts the open requests: 8 requests to each of 3 webhooks, at 3 kills.
   expect(outcome.dup).toBeLessThanOrEqual(72);
 });
 

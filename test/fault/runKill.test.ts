@@ -1,6 +1,6 @@
 /**
- * Runs of a real server that is killed again and again while people write into the same articles: from topic to draft,
- * with an approval between. What decides is the end: every step finished once, the draft stands once, no note is gone.
+ * Tests runs of a real server that is killed repeatedly while people write in the same articles: from topic to draft,
+ * with an approval between. In the end, every step has finished once, the draft exists once, and every note is kept.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { type RunningServer, startServer } from "../support/server.ts";
 
 const kills = 6;
 const topics = 6;
-/** Topics whose draft is being written just now. */
+/** Topics whose draft is being written. */
 const drafting = new Set<number>();
 const retried = new Set(["idempotency_in_progress", "unavailable"]);
 
@@ -27,8 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** Repeats a request until the server says how it went. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever the service answered is what is looked at
+/** Repeats a request until the server gives a final answer. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 async function insist(method: string, path: string, body?: unknown, key?: string): Promise<any> {
   for (;;) {
     try {
@@ -36,7 +36,7 @@ async function insist(method: string, path: string, body?: unknown, key?: string
       if (answer.status < 400) return answer.body;
       if (!retried.has(answer.body.code)) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
     } catch (reason) {
-      // Cut off: the repeat finds out.
+      // The connection was closed. The repeat finds out whether the request succeeded.
       if (reason instanceof Error && reason.message.startsWith(method)) throw reason;
     }
     await pause(25);
@@ -84,12 +84,12 @@ async function tell(n: number): Promise<Told> {
   });
   ended.catch(() => {});
   const path = `/articles/${articleId}/content`;
-  // Typed once there is something of the draft: until then the file is blank, so that the text streams.
+  // Type only after the draft has started. Until then the file must be blank, so that the text streams.
   while (!isOver && (await insist("GET", path)).content === "") await pause(5);
   while (!isOver) {
     const { steps } = await insist("GET", `/runs/${draftRunId}`);
     const [draft] = steps;
-    // Begun in this life of the server: a kill falls into it.
+    // The step started in this process, so that a kill interrupts it.
     if (draft.status === "running" && draft.startedAt > bornAt) drafting.add(n);
     else drafting.delete(n);
     const note = `«${n}.${notes.length}»`;
@@ -133,7 +133,7 @@ it(`[RU29] ${kills} kill -9 rerun no finished step, keep one draft, and lose no 
       repeats += events.filter(
         (event) => event.event === "agent.step_started" && event.data.attempt > 1 && event.data.type === "draft",
       ).length;
-      // Nothing begins again once it has finished.
+      // No step starts again after it has finished.
       const order = events.flatMap((event) => (event.event === "agent.step_started" ? [event.data.stepName] : []));
       expect(order).toEqual([...order].sort((a, b) => finished.indexOf(a) - finished.indexOf(b)));
     }
@@ -147,6 +147,6 @@ it(`[RU29] ${kills} kill -9 rerun no finished step, keep one draft, and lose no 
     const { commits } = await rest.expect(200, "GET", `/articles/${articleId}/commits?kind=agent`);
     expect(commits.map(({ runId }: { runId: string }) => runId)).toEqual([draftRunId, outlineRunId]);
   }
-  // The kills fell into drafts.
+  // The kills interrupted drafts.
   expect(repeats).toBeGreaterThanOrEqual(kills);
 }, 120_000);

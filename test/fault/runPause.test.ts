@@ -1,6 +1,6 @@
 /**
- * A real server that is stopped in the middle of a draft for longer than its lease, and one whose disk fills up there.
- * What decides is the end: the draft stands once, each step ended once, nothing that a person wrote is gone.
+ * Tests a real server that is paused in the middle of a draft for longer than its lease, and one whose disk fills up
+ * there. In the end, the draft exists once, each step ended once, and every text that a person wrote is kept.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -16,7 +16,7 @@ const steps = ["draft", "seo_review", "article_validation"];
 
 const text = `# Kites\n\n${Array.from({ length: 2000 }, (_, at) => `Kite ${at} flies over the field.`).join(" ")}\n`;
 
-/** A model that says the draft so slowly that it is under way as long as the test wants, and after so many times at once. */
+/** Starts a model that sends the first `slowTimes` drafts slowly and all later ones at once. */
 async function startSlowModel(slowTimes: number): Promise<{ model: ModelEndpoint; settings: Record<string, string> }> {
   const model = await startModelEndpoint();
   const slow = { kind: "text", text, pieceCharacters: 20, pieceMs: 25 } as const;
@@ -75,10 +75,10 @@ it("[RU83] SIGSTOP beyond the lease during a draft: one draft, each step ends on
       notes.push(note);
       expect((await drafting.run()).steps[0].status).toBe("running");
       process.kill(server.pid, "SIGSTOP");
-      // A lease runs out by the clock alone.
+      // Wait in real time, because a lease ends only when its time is over.
       await pause(2.5 * leaseMs);
       process.kill(server.pid, "SIGCONT");
-      // Begins anew.
+      // The step starts again.
       await expect.poll(async () => (await drafting.run()).steps[0].attempt, { interval: 20, timeout: 15_000 }).toBeGreaterThan(stops + 1);
     }
     await expect.poll(async () => (await drafting.run()).status, { timeout: 60_000 }).toBe("completed");
@@ -94,7 +94,7 @@ it("[RU83] SIGSTOP beyond the lease during a draft: one draft, each step ends on
 
 const mount = 'mount -t tmpfs -o size=24m,mode=0700 tmpfs "$0" && head -c 8388608 /dev/zero > "$0/ballast" && exec "$@"';
 
-/** A private mount, as root or in a user namespace. */
+/** Returns the command line that runs a server on a private mount, as root or in a user namespace. */
 function onSmallDisk(dataDir: string): readonly string[] {
   const flags = ["-m", "-rm"].find((tried) => spawnSync("unshare", [tried, "sh", "-c", mount, dataDir, "true"]).status === 0);
   if (flags === undefined) throw new Error("this test mounts a tmpfs: it needs root with CAP_SYS_ADMIN, or user namespaces, and unshare");
@@ -117,7 +117,7 @@ it("[RU84] a disk that fills up during a streaming draft fails no run, which end
     const fill = (n: number) =>
       rest.request("POST", "/articles", { workspaceId, title: `Article ${n}`, content: `${n}\n${`${n} `.repeat(200_000)}` });
     for (let n = 1; (await fill(n)).status === 201; n += 1) expect(n).toBeLessThan(100);
-    // Too little for that one is less than the reserve: as soon as it is noticed, nothing is written any more.
+    // The space that is left is below the reserve. As soon as the server notices this, it refuses all writes.
     await expect.poll(async () => (await rest.request("GET", "/readyz")).status).toBe(503);
     expect((await drafting.run()).status).toBe("running");
     expect((await rest.request("PATCH", drafting.contentPath, { mode: "append", content: "x" })).status).toBe(507);

@@ -1,6 +1,6 @@
 /**
- * The agent's half of the demo's story under a server that is killed again and again. The story's own checks hold what
- * was seen and that no finished step ran again; here its end is compared with an undisturbed one.
+ * Tests the agent's part of the demo under a server that is killed repeatedly. The story's own checks cover what people
+ * see and that no finished step ran again. This test compares its end with an undisturbed one.
  */
 import { expect, it } from "vitest";
 import { playRunStory, type RunEnding, withoutNotes } from "../demo/runStory.ts";
@@ -8,7 +8,7 @@ import { playKilled, playUndisturbed } from "./killedStory.ts";
 
 const kills = 20;
 
-/** What has to be the same, whenever the server was killed: not the ids, and not where the people's notes came to stand. */
+/** Returns what must be equal however the server was killed: no ids and no positions of the people's notes. */
 function toOutcome({ text, outline, status, audit, history, commits }: RunEnding) {
   return {
     text: withoutNotes(text),

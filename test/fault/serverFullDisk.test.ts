@@ -1,6 +1,6 @@
 /**
- * A whole server on a disk that fills up: a small tmpfs at its data directory, in a namespace of its own so that it
- * goes with the process. A ballast file is removed from outside to make space again.
+ * Tests a whole server on a disk that fills up. Its data directory is a small tmpfs in a private namespace, which ends
+ * with the process. The test removes a ballast file from outside to free space again.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { startServer } from "../support/server.ts";
 
 const mount = 'mount -t tmpfs -o size=24m,mode=0700 tmpfs "$0" && head -c 8388608 /dev/zero > "$0/ballast" && exec "$@"';
 
-/** A private mount, as root or in a user namespace. */
+/** Returns the command line that runs a server on a private mount, as root or in a user namespace. */
 function onSmallDisk(dataDir: string): readonly string[] {
   const flags = ["-m", "-rm"].find((tried) => spawnSync("unshare", [tried, "sh", "-c", mount, dataDir, "true"]).status === 0);
   if (flags === undefined) throw new Error("this test mounts a tmpfs: it needs root with CAP_SYS_ADMIN, or user namespaces, and unshare");

@@ -1,6 +1,6 @@
 /**
- * The gate for outbound addresses, from outside: the built server in a network namespace where every address leads to
- * a listener of the test. Needs Linux, `unshare` and `ip`; as root, or with user namespaces allowed.
+ * Tests the check of outbound addresses from outside: the built server runs in a network namespace where every address
+ * leads to a listener of the test. Needs Linux, `unshare` and `ip`, as root or with user namespaces.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,12 +14,12 @@ import { goodAddresses } from "./ssrfCases.ts";
 import type { SsrfReport } from "./ssrfChild.ts";
 
 const child = fileURLToPath(new URL("./ssrfChild.ts", import.meta.url));
-/** `ip` lives in sbin, which not every user has on the path. */
+/** `ip` is in sbin, which is not on the PATH of every user. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
 const setUp =
   "ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo && mount --bind /etc/hosts /etc/hosts";
 
-/** The first way to a namespace of one's own that works here. */
+/** Finds the first way to create a namespace that works here. */
 const namespace = [
   ["-n", "-m"],
   ["-U", "-r", "-n", "-m"],

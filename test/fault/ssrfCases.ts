@@ -1,10 +1,10 @@
 /**
- * Every way we know to name an address that must not be called, and as many good addresses that look like one.
- * What a name resolves to stands in `zone`; the addresses that may be met are `goodAddresses`.
+ * Known ways to name an address that must not be called, and as many good addresses that look similar. `zone` has the
+ * DNS answers of the names; `goodAddresses` are the addresses that may be called.
  */
 import type { ZoneEntry } from "./ssrfDns.ts";
 
-/** One or more of each special-purpose range, most of all those that hold something worth calling. */
+/** One or more addresses of each special-purpose range, most of them in ranges with attractive targets. */
 const badAddresses: readonly string[] = [
   ..."0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.254 127.0.0.1 127.0.0.53 127.1.1.1".split(
     " ",
@@ -31,7 +31,7 @@ const answers = (...addresses: readonly string[]): ZoneEntry => ({
   aaaa: addresses.filter(isV6),
 });
 
-/** Other spellings of 127.0.0.1, 169.254.169.254, 10.0.0.1 and their like. */
+/** Other spellings of addresses such as 127.0.0.1, 169.254.169.254 and 10.0.0.1. */
 const spellings: readonly string[] = [
   "https://2130706433/",
   "https://017700000001/",
@@ -79,7 +79,7 @@ const spellings: readonly string[] = [
   "https://ｌｏｃａｌｈｏｓｔ/",
 ];
 
-/** Refused for something else than an address. */
+/** URLs that are refused for another reason than their address. */
 const others: readonly string[] = [
   "http://hooks.good.example/",
   "ftp://hooks.good.example/",
@@ -174,18 +174,18 @@ export const goodUrls: readonly string[] = [
   "https://intranet/",
 ];
 
-/** Names that are public when the webhook is made and something else when it is called. */
+/** Names that are public when the webhook is created and not public when it is called. */
 export const rebinding: readonly { readonly name: string; readonly later: ZoneEntry }[] = badAddresses.flatMap((address, n) => [
   { name: `turn-${n}.bad.example`, later: answers(address) },
   { name: `blend-${n}.bad.example`, later: answers(publicV4, address) },
 ]);
 for (const { name } of rebinding) zone.set(name, answers(publicV4));
-/** Another answer each time it is asked. */
+/** The answer alternates with each query. */
 zone.set("flip.bad.example", { a: [publicV4], secondly: { a: ["127.0.0.1"] } });
 
-/** Ports on which something listens on every address there is. */
+/** Ports with a listener on every address. */
 export const listenedPorts: readonly number[] = [443, 444, 8443, 65_535, 22, 25, 80, 3306, 5432, 6379, 9200, 11_211, 27_017];
-/** What the receivers' certificate is good for. */
+/** Hosts of the receivers' certificate. */
 export const certifiedHosts: readonly string[] = [
   ...goodAddresses,
   "*.good.example",

@@ -1,7 +1,7 @@
 /**
- * Runs inside a network of its own, in which every address there is leads to this machine: the real server, a name
- * server, and something that listens on every address and writes down who called it. Its one argument is a folder
- * for the files it puts in the place of resolv.conf and hosts. The last line on stdout is the report, as JSON.
+ * Runs in a private network in which every address leads to this machine: the real server, a name server, and listeners
+ * on every address that record their callers. The one argument is a folder for the files that replace resolv.conf and
+ * hosts. The last line on stdout is the report, as JSON.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,13 +19,13 @@ export interface SsrfReport {
   readonly badTried: number;
   readonly goodRefused: readonly string[];
   readonly goodTried: number;
-  /** Refusals that were not 422, or named no field. */
+  /** Refusals with a status other than 422 or without a field name. */
   readonly oddRefusals: readonly string[];
   readonly changedByRefusal: readonly string[];
   readonly undelivered: readonly string[];
   readonly refusedAtDelivery: number;
   readonly rebindingTried: number;
-  /** Addresses that were called, each once, in the spelling of `goodAddresses`. */
+  /** Called addresses, each once, in the spelling of `goodAddresses`. */
   readonly called: readonly string[];
 }
 
@@ -72,7 +72,7 @@ async function call(method: string, path: string, body?: unknown) {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answered
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as any };
 }
 
@@ -82,7 +82,7 @@ const workspaceId = (await call("GET", "/workspaces")).body.workspaces[0].worksp
 const webhooks = `/workspaces/${workspaceId}/webhooks`;
 
 const oddRefusals: string[] = [];
-/** True when it was accepted. */
+/** True if the server accepted the URL. */
 async function put(method: string, path: string, url: string): Promise<boolean> {
   const { status, body } = await call(method, path, { url });
   if (status < 300) return true;
@@ -107,7 +107,7 @@ for (const url of goodUrls) {
   if (!(await put("PATCH", `${webhooks}/${first.webhookId}`, url))) goodRefused.push(`PATCH ${url}`);
 }
 await call("DELETE", `${webhooks}/${first.webhookId}`);
-/** A path of its own for each good webhook says which of them was called. */
+/** Each good webhook has its own path, so that the test knows which one was called. */
 const marked = goodUrls.map((text, n) => {
   const url = new URL(text);
   return { text: `https://${url.host}/good-${n}`, path: `/good-${n}` };
@@ -116,14 +116,14 @@ for (const { text } of marked) if (!(await put("POST", webhooks, text))) goodRef
 for (const { name } of rebinding) if (!(await put("POST", webhooks, `https://${name}/rebound`))) goodRefused.push(`POST ${name}`);
 await put("POST", webhooks, "https://flip.bad.example/flip");
 
-// From here on the names mean something else.
+// From here on, the names have other addresses.
 for (const { name, later } of rebinding) answers.set(name, later);
 const { articleId } = (await call("POST", "/articles", { workspaceId, title: "Told to all", content: "Text." })).body;
 await call("POST", `/articles/${articleId}/commits`, {});
 
 const attempts = () => server.logLines.filter((line) => line.error === "url_not_public").length;
 const undelivered = () => marked.filter(({ path }) => !paths.has(path)).map(({ text }) => text);
-// Three attempts for each that is refused, all of them written down by the server. What is missing then is in the report.
+// Each refused webhook is tried three times, and the server logs each attempt. The report lists what is missing.
 await untilReturns(() => {
   if (undelivered().length > 0 || attempts() < rebinding.length * 3 || !paths.has("/flip")) throw new Error("not all of them yet");
 }, 60_000).catch(() => {});

@@ -1,4 +1,4 @@
-/** A name server over UDP with the answers of a test: A, AAAA and aliases, what fails and what turns. */
+/** A name server over UDP with the answers of a test: A, AAAA and aliases, failures, and answers that change. */
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import ipaddr from "ipaddr.js";
@@ -6,11 +6,11 @@ import ipaddr from "ipaddr.js";
 export interface ZoneEntry {
   readonly a?: readonly string[];
   readonly aaaa?: readonly string[];
-  /** Answered before the addresses, as their real name. */
+  /** Canonical name, answered before the addresses. */
   readonly alias?: string;
-  /** SERVFAIL. */
+  /** Answers SERVFAIL. */
   readonly fails?: boolean;
-  /** The answer to every second A query. */
+  /** Answer to every second A query. */
   readonly secondly?: ZoneEntry;
 }
 
@@ -58,7 +58,7 @@ export async function startDns(
     if (entry?.alias !== undefined) records.unshift(toRecord(name, types.cname, toName(entry.alias)));
     const head = Buffer.alloc(12);
     message.copy(head, 0, 0, 2);
-    // A response, recursion desired and available; the code says whether there is such a name.
+    // The flags: a response, recursion desired and available. The code tells whether the name exists.
     head.writeUInt16BE(0x8180 | (entry === undefined ? 3 : entry.fails === true ? 2 : 0), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);

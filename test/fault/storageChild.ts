@@ -1,8 +1,8 @@
 /**
- * A process that uses the embedded store until it is killed, run by the fault tests with `fork`.
+ * A process that uses the embedded store until it is killed. The fault tests start it with `fork`.
  *
- * `hold DIRECTORY`: opens the store and says so. `hammer DIRECTORY SEED`: writes to it as fast as it can and
- * reports on stdout, a line of JSON each, what was acknowledged.
+ * `hold DIRECTORY`: opens the store and reports it. `hammer DIRECTORY SEED`: writes to the store as fast as possible
+ * and reports acknowledgements on stdout, one JSON object per line.
  */
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { hammer } from "./storageHammer.ts";
@@ -13,6 +13,6 @@ const storage = await createLmdbStorage({ directory, regroupEveryMs: 20, regroup
 if (task === "hammer") await hammer(storage, Number(seed));
 else {
   process.send?.("open");
-  // The channel to the parent keeps the process alive.
+  // The channel to the parent keeps the process running.
   process.on("message", () => undefined);
 }

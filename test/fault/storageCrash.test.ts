@@ -1,4 +1,4 @@
-/** The embedded store is killed while it is written to, again and again, and must hold what it acknowledged. */
+/** Tests the embedded store: it is killed repeatedly during writes and must contain everything that it acknowledged. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** What has been acknowledged in all rounds so far. */
+/** All acknowledgements of all rounds so far. */
 const acknowledged = { commits: [] as Acknowledged[], chains: new Map<number, number>(), steps: undefined as number | undefined };
 
 function take(report: Report): void {
@@ -40,7 +40,7 @@ function take(report: Report): void {
   else acknowledged.steps = report.steps;
 }
 
-/** Runs a writer until it has reported so many lines, kills it, and takes in all it said. */
+/** Runs a writer until it has reported this many lines, kills it, and reads all its reports. */
 async function writeUntilKilled(firstSerial: number, reports: number): Promise<void> {
   const child = fork(join(import.meta.dirname, "storageChild.ts"), ["hammer", directory, String(firstSerial)], {
     execArgv: ["--import", "tsx"],
@@ -54,14 +54,14 @@ async function writeUntilKilled(firstSerial: number, reports: number): Promise<v
   let lines = 0;
   if (child.stdout === null) throw new Error("the writer has no stdout");
   for await (const line of createInterface({ input: child.stdout })) {
-    // The last line may be cut off by the kill.
+    // The kill may have cut off the last line.
     if (line.endsWith("}")) take(JSON.parse(line) as Report);
     if (++lines === reports) child.kill("SIGKILL");
   }
   expect([await exit, errors]).toEqual([[null, "SIGKILL"], ""]);
 }
 
-/** Entries of a log by position, and where they begin; fails when a position is missing. */
+/** Returns the entries of a log and their first position. Fails if a position is missing. */
 async function readLog(
   storage: Storage,
   partition: number,
@@ -88,7 +88,10 @@ async function readLog(
 /** `<position in the twin> <word>` */
 const toTwinEntry = (bytes: Uint8Array) => `${Buffer.from(bytes).readBigUInt64BE(0)} ${text(bytes.subarray(8))}`;
 
-/** The twins name each other's places, and hold the words of just these serials. Answers the last place of each in its own log. */
+/**
+ * Checks that the twins name each other's positions and contain exactly the words of these serials. Returns the last
+ * position of each twin in its own log.
+ */
 async function checkTwins(storage: Storage, partition: number, serials: readonly number[]): Promise<ReadonlyMap<number, number>> {
   const places = new Map<number, number>();
   const owns = new Map<string, readonly string[]>();
@@ -102,13 +105,16 @@ async function checkTwins(storage: Storage, partition: number, serials: readonly
     words.push(word);
     places.set(serial, Number(place));
   }
-  // In the order of the commits, each with all its words.
+  // The words are in the order of the commits, and each commit has all its words.
   expect(words).toEqual(serials.flatMap(twinWords));
   expect([...owns.values()].reduce((sum, { length }) => sum + length, 0)).toBe(all.length);
   return places;
 }
 
-/** Every commit that shows anywhere shows everywhere; answers where each stands in `b`, and in its own log. */
+/**
+ * Checks that a commit that is visible anywhere is visible everywhere. Returns the positions of each in `b` and in its
+ * own log.
+ */
 async function checkWhole(
   storage: Storage,
   partition: number,
@@ -157,13 +163,13 @@ async function checkStore(storage: Storage, firstSerial: number): Promise<void> 
     const chain = await storage.records.get(itemType, `${partition}/chain`);
     expect(chain?.value.text).toBe(String(chain?.revision));
     expect([revision, revision + 1]).toContain(chain?.revision);
-    // The next writer goes on from what stands here, be it acknowledged or not.
+    // The next writer continues from this state, whether it was acknowledged or not.
     acknowledged.chains.set(partition, chain?.revision ?? 0);
   }
   const { steps } = acknowledged;
   if (steps !== undefined) {
     const { entries } = await readLog(storage, 20, "t");
-    // A writer that finds the log empty counts on from its own first serial.
+    // A writer that finds an empty log continues from its own first serial.
     const reached = [steps, steps + 1, firstSerial * 6 + 1].find((reachable) => afterSteps(reachable).join() === entries.join());
     expect(reached, `${entries} after ${steps} steps`).toBeDefined();
     acknowledged.steps = reached;

@@ -1,6 +1,6 @@
 /**
- * Fills the disk under the embedded store, frees it and goes on, in one process; run by the full-disk test
- * inside a small file system. Its only line on stdout is what it saw.
+ * Fills the disk under the embedded store, frees it and continues, in one process. The full-disk test runs it in a
+ * small file system. It writes one line with its findings to stdout.
  *
  * `storageFullChild.ts DIRECTORY RESERVE_MIB`
  */
@@ -18,10 +18,10 @@ export interface Seen {
   readonly lost: readonly string[];
   readonly statusWhenFull: string;
   readonly statusAfter: string;
-  /** Names of the errors that writes met while the disk was full. */
+  /** Names of the errors of writes while the disk was full. */
   readonly refusals: readonly string[];
   readonly readsWhenFull: number;
-  /** The same after the store was closed and opened on the full disk. */
+  /** The same after the store was closed and opened again on the full disk. */
   readonly readsAfterRestart: number;
   readonly diskErrors: readonly string[];
 }
@@ -33,7 +33,7 @@ const filler = join(root, "filler");
 const diskErrors: string[] = [];
 
 process.on("unhandledRejection", (reason) => {
-  // As the server's main does.
+  // Ignore these rejections, as the server's main module does.
   if (!isLmdbWriteRejection(reason)) throw reason;
 });
 
@@ -49,7 +49,7 @@ const open = () =>
 let serial = 0;
 const acknowledged = new Map<number, number>();
 
-/** One write of a record and two log entries; returns the error's name, or nothing. */
+/** Writes a record and two log entries. Returns the name of the error, if any. */
 async function writeOne(storage: Storage): Promise<string | undefined> {
   const own = ++serial;
   const item: Item = { id: `05/${own}`, text: body, keys: [["s", own]], groups: ["g"] };
@@ -64,7 +64,7 @@ async function writeOne(storage: Storage): Promise<string | undefined> {
   }
 }
 
-/** Everything acknowledged that is not there, and whatever is torn. */
+/** Returns everything that was acknowledged and is missing or incomplete. */
 async function findLost(storage: Storage): Promise<readonly string[]> {
   const lost: string[] = [];
   const entries: string[] = [];
@@ -106,7 +106,7 @@ async function countReadable(): Promise<number> {
 const readsWhenFull = await countReadable();
 const statusWhenFull = (await storage.status()).writes;
 const lost = [...(await findLost(storage))];
-// A restart, too, must leave the store readable.
+// The store must also be readable after a restart.
 await storage.close();
 storage = await open();
 const readsAfterRestart = await countReadable();

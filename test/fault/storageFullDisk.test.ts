@@ -1,6 +1,6 @@
 /**
- * The embedded store on a disk that fills up. The disk is a small tmpfs, mounted in a namespace of its own
- * so that it goes with the process; that needs `unshare` and the right to mount (root, or user namespaces).
+ * Tests the embedded store on a disk that fills up. The disk is a small tmpfs in a private namespace, which ends with
+ * the process. This needs `unshare` and the right to mount (root, or user namespaces).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import type { Seen } from "./storageFullChild.ts";
 
 const mount = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"';
 
-/** The flags of `unshare` that give a private mount here; throws when none does. */
+/** Returns the flags of `unshare` that give a private mount here. Throws if none does. */
 function findNamespace(directory: string): string {
   const tried: string[] = [];
   for (const flags of ["-m", "-rm"]) {

@@ -1,6 +1,6 @@
 /**
- * Writes to a store without pause, and says what was acknowledged. Each commit leaves its serial number in
- * a record, two logs, a pair of twin logs, an index, a count and the due queue, so that a torn one shows.
+ * Writes to a store without a pause and reports what was acknowledged. Each commit writes its serial number to a
+ * record, two logs, a pair of twin logs, an index, a count and the due queue, so that an incomplete commit is visible.
  */
 import { createHash } from "node:crypto";
 import type { Storage, Stored } from "../../server/platform/storage/port.ts";
@@ -15,21 +15,21 @@ export interface Acknowledged {
   /** Positions of the last entries in the logs `a` and `b`. */
   readonly a: number;
   readonly b: number;
-  /** Position of the last entry in the log of its own that is a twin of `all`. */
+  /** Position of the last entry in its own log, which is a twin of `all`. */
   readonly own: number;
   readonly trimmedTo?: number;
 }
 
-/** What one line on stdout says. */
+/** Content of one line on stdout. */
 export type Report =
   | { readonly commit: Acknowledged }
-  /** Revision that the chain record of a partition has reached. */
+  /** Revision of the chain record of a partition. */
   | { readonly chain: number; readonly revision: number }
-  /** Steps done on the log that is dropped again and again. */
+  /** Number of steps on the log that is dropped repeatedly. */
   | { readonly steps: number };
 
 export const partitionOf = (serial: number) => 20 + (serial % 3);
-/** Every serial stands, once or twice, in one of these and in their twin `all`. */
+/** Every serial is in one of these logs and in their twin `all`, once or twice. */
 export const ownLog = (serial: number) => `own ${serial % 4}`;
 export const twinWords = (serial: number) => (serial % 5 === 0 ? [`${serial}`, `${serial}+`] : [`${serial}`]);
 export const recordId = (serial: number) => `${partitionOf(serial)}/r${serial}`;
@@ -38,13 +38,13 @@ export const blobOf = (serial: number) => Buffer.from(`blob ${serial} `.repeat(5
 export const toSha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 export const hasBlob = (serial: number) => serial % 16 === 0;
 
-/** The log `t` after a number of steps: five appends of one entry, then a drop. */
+/** Returns the entries of the log `t` after this number of steps: five appends of one entry, then a drop. */
 export function afterSteps(steps: number): readonly string[] {
   return Array.from({ length: steps % 6 }, (_, at) => `t${steps - (steps % 6) + at + 1}`);
 }
 
 export async function hammer(storage: Storage, firstSerial: number): Promise<never> {
-  // Each line has left the process before its writer goes on: a kill takes at most one with it.
+  // Each line is flushed before its writer continues, so a kill loses at most one line.
   const report = (line: Report) => new Promise<unknown>((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
   let next = firstSerial;
 
@@ -86,7 +86,7 @@ export async function hammer(storage: Storage, firstSerial: number): Promise<nev
     const tail = await storage.log.tail(20, "t");
     const read = await storage.log.read({ partition: 20, log: "t", after: 0, limit: 9 });
     const last = read.gap || tail === 0 ? undefined : read.entries.at(-1);
-    // Goes on where an earlier process was killed; an empty log begins a new six.
+    // Continue where an earlier process was killed. An empty log starts a new group of six steps.
     for (let steps = last === undefined ? firstSerial * 6 : Number(Buffer.from(last.bytes).toString().slice(1)); ; ) {
       steps += 1;
       const step = steps % 6 === 0 ? ({ op: "drop", log: "t" } as const) : append("t", `t${steps}`);

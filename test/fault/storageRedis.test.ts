@@ -1,4 +1,4 @@
-/** Redis is killed, stopped, emptied, filled up and stripped of its scripts while it is written to. */
+/** Tests Redis servers that are killed, paused, emptied, filled up and stripped of their scripts during writes. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   type Storage,
@@ -31,7 +31,7 @@ async function open(server: RedisProcess, options: Partial<RedisStorageOptions> 
 const partition = 20;
 const serialId = (serial: number) => `${partition}/s${serial}`;
 
-/** Each commit leaves its serial in a record, a count, and two logs that name each other. */
+/** Commits a serial to a record, a count, and two logs that name each other. */
 function commitSerial(storage: Storage, serial: number) {
   return storage.commit(
     batch(partition, {
@@ -41,7 +41,7 @@ function commitSerial(storage: Storage, serial: number) {
   );
 }
 
-/** Fails when a commit stands half, twice, or at another place than was said. */
+/** Fails if a commit is incomplete, is present twice, or is at another position than acknowledged. */
 async function checkSerials(storage: Storage, acknowledged: ReadonlyMap<number, number>, lost: ReadonlySet<number>): Promise<void> {
   const tail = await storage.log.tail(partition, "own");
   const read = await storage.log.read({ partition, log: "own", after: 0, limit: tail });
@@ -89,7 +89,7 @@ describe("a Redis that is killed", () => {
     await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(reached), { timeout: 20_000 });
     done = true;
     await Promise.all(writers);
-    // A kill cuts off at most what was under way.
+    // A kill interrupts at most the open commits.
     expect(lost.size).toBeLessThanOrEqual(5 * 16);
     await checkSerials(storage, acknowledged, lost);
     await storage.close();
@@ -256,14 +256,14 @@ describe("a Redis that forgets", () => {
     await look();
     await server.command("SAVE");
     await commitSerial(storage, 2);
-    // When the second one is there, the first one was answered.
+    // The second check starts only after the first one was answered.
     for (let looks = 0; looks < 2; looks += 1) await look();
     expect(lost).toEqual([]);
     await server.kill();
     await server.start();
     await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
     await expect(commitSerial(storage, 3)).rejects.toThrow(StorageDamagedError);
-    // Whoever starts now starts on what is there.
+    // A server that starts now uses the present data.
     await checkSerials(await open(server), new Map([[1, 1]]), new Set([2]));
   });
 

@@ -1,4 +1,7 @@
-/** Links to Redis that go wrong in ways that no socket tells of: bytes that are no answer, and connections that are dead in silence. */
+/**
+ * Tests connections to Redis that fail without a socket error: replies that are not valid, and dead connections without
+ * a close.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
@@ -12,7 +15,7 @@ afterEach(async () => {
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 });
 
-/** `onPiece` says what becomes of each piece of a connection; later connections of the same kind are others. */
+/** `onPiece` handles each piece of data of a connection. */
 async function link(port: number, onPiece: (piece: Buffer, way: "there" | "back", near: Socket) => Buffer | undefined): Promise<number> {
   const open = new Set<Socket>();
   const proxy = createServer((near) => {
@@ -112,7 +115,7 @@ test("[ST46] a topic that is left and joined again quickly receives messages fro
   };
   await Promise.all(
     topics.map(async (topic, at) => {
-      // The ends of subscriptions meet their beginnings in all ways.
+      // Unsubscribes and subscribes overlap in all orders.
       const end = one.bus.subscribe(topic, () => {});
       await turns(at % 12);
       end();

@@ -1,4 +1,7 @@
-/** Several nodes on one Redis; Redis that moves: a Cluster whose slots move, and a master that another one follows. */
+/**
+ * Tests several nodes on one Redis, and Redis servers that change: a Cluster whose slots move, and a master that is
+ * replaced.
+ */
 import { describe, expect, test, vi } from "vitest";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { append, batch, bytes, itemType, put } from "../contract/storageTypes.ts";
@@ -31,7 +34,7 @@ describe.each([
       [20, 20, 20],
     ]);
 
-    // Generous: each node's estimate is as far off as its last look at the clock of Redis took.
+    // The limit is generous, because each node's error is as large as its last clock read took.
     expect(Math.abs(one.now() - two.now())).toBeLessThan(10_000);
     const dueAtMs = one.now() - 5;
     for (const partition of [1, 2, 3]) {
@@ -46,7 +49,7 @@ describe.each([
     if (lease !== undefined) await one.leases.release(lease);
     expect((await two.leases.acquire(5, "room", "two", 60_000))?.fence).toBeGreaterThan(lease?.fence ?? Number.POSITIVE_INFINITY);
 
-    // A burst of 100, one token a minute: nothing comes back while the test runs.
+    // A burst of 100 and one token a minute: no token comes back during the test.
     const policy = { count: 1, seconds: 60, burst: 100 };
     const takes = await Promise.all(
       Array.from({ length: 160 }, (_, at) => (at % 2 === 0 ? one : two).rates.take([{ bucket: "b", policy }])),
@@ -70,13 +73,13 @@ describe.each([
     const own = new Promise<void>((resolve) => one.bus.subscribe("t", () => resolve()));
     one.bus.publish("t", bytes("b"));
     await own;
-    // Once, at home: its own message does not come back to a node over Redis.
+    // The subscriber of the same node is called once, because its own message does not return over Redis.
     await one.log.tail(1, "l");
     expect(heard).toEqual(["one 98"]);
   });
 });
 
-/** The slot of a partition, and which of the masters holds it. */
+/** Returns the slot of a partition and the index of the master that holds it. */
 async function findSlot({ masters }: RedisClusterProcesses, partition: number): Promise<readonly [slot: string, master: number]> {
   const tag = `{p${String(partition).padStart(2, "0")}}`;
   const slot = Number(await masters[0]?.command("CLUSTER", "KEYSLOT", tag));
@@ -103,7 +106,7 @@ describe("one Redis", () => {
     const first = await openStore(server.address);
     expect(Math.abs(first.now() - Date.now())).toBeLessThan(5000);
     await first.close();
-    // As if the clock had stood an hour later until now.
+    // Simulates a clock that was an hour ahead until now.
     const reachedMs = Date.now() + 3_600_000;
     await server.command("HSET", "svc:{p00}:m", "time", String(reachedMs));
     const [one, two] = [await openStore(server.address), await openStore(server.address)];
@@ -134,7 +137,7 @@ describe("a Cluster", () => {
       const words = read.gap ? [] : read.entries.map(({ bytes: entry }) => Buffer.from(entry).toString());
       if (result.status === "fulfilled") expect(words).toEqual(["before", "during", "after"]);
       else {
-        // It was under way to the master that died.
+        // The command was in transit to the master that died.
         expect([owners[partition], result.reason]).toEqual([place, expect.any(StorageUnavailableError)]);
         expect(words.filter((word) => word !== "during")).toEqual(["before", "after"]);
       }
@@ -206,7 +209,7 @@ describe("a slot that is moving", () => {
       source.command("MIGRATE", "127.0.0.1", String(target.port), key, "0", "5000");
     const [half] = moves as [(typeof moves)[number]];
 
-    // Nobody can tell keys that have moved from keys that never were.
+    // Keys that have moved cannot be distinguished from keys that never existed.
     await expect(say(2, "early")).rejects.toThrow(StorageUnavailableError);
     expect(await storage.records.get(itemType, "02/early")).toBeUndefined();
     await move(half, "svc:{p01}:r:item");
@@ -226,7 +229,7 @@ describe("a slot that is moving", () => {
 
 describe("replicas", () => {
   test("[ST48] a commit is acknowledged only when REDIS_WAIT_REPLICAS replicas hold it", async () => {
-    // A master that is slow for a while is to stay one.
+    // The long timeout keeps a slow master from being replaced.
     const { servers, address } = await started(startRedisSentinel({}, 60_000));
     const storage = await openStore(address, { waitReplicas: 1 });
     expect(await storage.status()).toMatchObject({ durable: true });
@@ -253,7 +256,7 @@ describe("replicas", () => {
     replica.signal("SIGSTOP");
     const lonely = one.commit(batch(1, { records: [put({ id: "01/lonely" })], logs: [append("l", "lonely")] }));
     await expect(lonely).rejects.toThrow(StorageUnavailableError);
-    // It stands at the master all the same.
+    // The write is still on the master.
     const plain = await openStore(address);
     expect((await read(plain)).tail).toBe(2);
     for (const storage of [one, other]) {
@@ -279,7 +282,7 @@ describe("replicas", () => {
           acknowledged.push(name);
         } catch (reason) {
           if (!(reason instanceof StorageUnavailableError)) throw reason;
-          // The new master has no replica yet, as REDIS_WAIT_REPLICAS would have it.
+          // The new master has no replica yet, but REDIS_WAIT_REPLICAS requires one.
           if (servers[0] !== undefined && acknowledged.length > 200) return;
         }
       }

@@ -1,4 +1,4 @@
-/** Redis servers that do not let everybody in, or not everybody do everything. */
+/** Tests Redis servers that require a password or restrict the commands of a user. */
 import { readFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -31,7 +31,7 @@ async function allow(server: RedisProcess, ...rights: readonly string[]): Promis
 }
 
 const all = ["~svc:*", "&svc:*", "+@all"];
-/** What is run outside of scripts. */
+/** Commands that run outside of scripts. */
 const plain = ["HKEYS", "ZCARD", "ZRANGE", "PUBLISH", "SUBSCRIBE", "UNSUBSCRIBE", "EVAL", "EVALSHA"];
 const scripted = Object.values(redisScripts).flatMap(({ text }) => [...text.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name));
 

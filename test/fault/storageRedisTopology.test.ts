@@ -1,4 +1,4 @@
-/** Those who say where the masters are: Sentinels and nodes of a Cluster that are cut off, closed, or behind. */
+/** Tests the sources of the topology: Sentinels and nodes of a Cluster that are cut off, closed, or outdated. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Storage, StorageDamagedError } from "../../server/platform/storage/port.ts";
 import { append, batch } from "../contract/storageTypes.ts";
@@ -18,7 +18,7 @@ const say = (storage: Storage, word: string) => storage.commit(batch(1, { logs: 
 
 describe("Sentinels", () => {
   test("[ST53] a Sentinel that is cut off with an old master, or hangs, misleads no node", async () => {
-    // Each believes that it is a master; of the Sentinels only one has seen the failover from the one to the other.
+    // Both servers act as masters. Only one of the Sentinels has seen the failover from the old one to its successor.
     const [old, successor] = await Promise.all([started(startRedis()), started(startRedis())]);
     const [stale, hanging, newest] = await Promise.all(
       [startSentinelOf(old.port, 60_000), startSentinelOf(old.port, 60_000), startSentinelOf(successor.port, 60_000, 1)].map(started),
@@ -48,7 +48,7 @@ describe("a Cluster", () => {
 
   test("[ST53] the answer of a node that has lost the Cluster counts only if all nodes have lost it", async () => {
     const lone = await started(startRedis({ "cluster-enabled": "yes", "cluster-port": "0" }));
-    // It holds all slots but one that is nobody's, and takes no commands.
+    // The node holds all slots but one, which no node holds, so it refuses commands.
     await lone.command("CLUSTER", "ADDSLOTSRANGE", "0", "16382");
     const address = { ...cluster.address, servers: [...lone.address.servers, ...cluster.address.servers] };
     expect((await say(await open(address), "one")).ok).toBe(true);
@@ -68,7 +68,7 @@ describe("a Cluster", () => {
     await other.command("FLUSHALL");
     await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
     await expect(say(storage, "one")).rejects.toThrow(StorageDamagedError);
-    // Nor does a server start on what is left, whichever part is gone.
+    // A new server also refuses to start on the remaining data, whichever part is missing.
     await expect(open(cluster.address)).rejects.toThrow(/of the store is gone/);
     for (const master of cluster.masters) await master.command("FLUSHALL");
     await (await open(cluster.address)).close();

@@ -1,6 +1,6 @@
 /**
- * The story of the demo under a server that is killed again and again. The story's own checks hold what was seen; here
- * its end is compared with an undisturbed one.
+ * Tests the story of the demo under a server that is killed repeatedly. The story's own checks cover what people see.
+ * This test compares its end with an undisturbed one.
  */
 import { expect, it } from "vitest";
 import { playStory } from "../demo/story.ts";

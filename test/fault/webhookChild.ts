@@ -1,7 +1,7 @@
 /**
- * A process with a real store in which things happen and are told to webhooks, until it is killed:
- * `webhookChild.ts <directory> <receiver url> <count>`. It says on stdout which secret the webhook has, what was
- * committed, and at the end what became of the deliveries. Its authority comes by NODE_EXTRA_CA_CERTS.
+ * A process with a real store that commits events and delivers them to a webhook until it is killed: `webhookChild.ts
+ * <directory> <receiver url> <count>`. It writes the webhook's secret, the commits, and at the end the state of the
+ * deliveries to stdout. NODE_EXTRA_CA_CERTS names its certificate authority.
  */
 import { join } from "node:path";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";

@@ -1,4 +1,7 @@
-/** A real process killed between commit and delivery, again and again: each commit gives its webhook at least once. */
+/**
+ * Tests a real process that is killed repeatedly between commit and delivery: each commit reaches its webhook at least
+ * once.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -19,7 +22,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "webhook-kill-"));
-  // A fifth of the answers is a failure, some never come.
+  // One fifth of the answers are failures, and some requests get no answer.
   receiver = await startReceiver({ answer: (_request, n) => (n % 50 === 0 ? "reset" : { status: n % 5 === 0 ? 500 : 204 }) });
 });
 

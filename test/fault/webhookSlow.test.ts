@@ -1,4 +1,4 @@
-/** Receivers that hang, drip and flood, beside healthy ones: a slow receiver harms only itself. */
+/** Tests receivers that hang, drip and flood next to healthy ones: a slow receiver delays only its own deliveries. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { createWebhookRig, otherWorkspaceId, rigRecordTypes, type WebhookRig, workspaceId } from "../contract/webhookFixture.ts";
@@ -24,8 +24,9 @@ beforeAll(async () => {
   rig = await createWebhookRig({
     storage: createMemoryStorage({ recordTypes: rigRecordTypes as never }),
     authority,
-    // No attempt may end by time while the test runs, so that slots stay occupied. The receivers share this process, and on
-    // a busy machine a hundred handshakes take longer than the usual time to connect or the usual lease of this rig.
+    // No attempt may time out during the test, so that slots stay occupied. The receivers run in this process, and on
+    // a busy machine a hundred handshakes take longer than the default connect timeout or the default lease of this
+    // rig.
     limits: { "webhook.totalMs": 120_000, "webhook.connectMs": 120_000, "webhook.perWorkspace": 100 },
     leaseMs: 120_000,
   });
@@ -47,7 +48,7 @@ test("[WH13] fifty hanging webhooks, one that drips and one that floods do not d
   const happenEverywhere = (n: number) => Promise.all(workspaces.map((workspace) => rig.happen({ n }, "article.updated", workspace)));
 
   await happenEverywhere(0);
-  // Every slow receiver holds a request before the events that the healthy ones must get beside it.
+  // Every slow receiver holds a request before the healthy receivers get their events.
   await Promise.all(slowPaths.map((slowPath) => slow.waitFor(({ path }) => path === slowPath)));
   for (let n = 1; n < events; n += 1) await happenEverywhere(n);
   await fast.waitForCount(healthy * events);
@@ -59,7 +60,7 @@ test("[WH13] fifty hanging webhooks, one that drips and one that floods do not d
   const perWebhook = new Map<string, number>();
   for (const { path } of slow.received) perWebhook.set(path, (perWebhook.get(path) ?? 0) + 1);
   for (const [path, count] of perWebhook) if (path.startsWith("/hang")) expect([path, count <= 4]).toEqual([path, true]);
-  // The head of a flood is a 2xx and its body began: the event is delivered and the rest stays unread.
+  // A flood starts with a 2xx head and part of a body, so the event is delivered and the rest is not read.
   const floodStates = async () => (await rig.deliveries(made.get("/flood") ?? "")).map(({ state }) => state);
   await expect.poll(floodStates).toEqual(Array.from({ length: events }, () => "delivered"));
 });

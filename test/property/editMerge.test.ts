@@ -1,4 +1,4 @@
-/** What the merge of texts promises, for any three texts. */
+/** Tests the promises of the text merge for any three texts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -13,7 +13,10 @@ import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../s
 
 const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
 
-/** Few characters and many repeats, so that texts share pieces; line ends of both kinds, astral pairs, scripts without spaces. */
+/**
+ * Few characters and many repeats, so that texts share pieces. Both kinds of line ends, astral characters, and scripts
+ * without spaces.
+ */
 const piece = fc.constantFrom(
   "a",
   "b",
@@ -35,7 +38,7 @@ const piece = fc.constantFrom(
 );
 const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(""));
 
-/** A text and two ways in which somebody went on with it. */
+/** A base text and two edited versions of it. */
 const edited = (base: string) =>
   fc
     .array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), remove: fc.integer({ min: 0, max: 8 }), insert: text }), {
@@ -216,14 +219,14 @@ test("[AR13] unrelated texts, and long texts with thousands of edits, merge with
   expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
   const merged = applyOperations(live, carryOver(base, written, live));
   expect(merged.split("typed ").length).toBe(live.split("typed ").length);
-  // Every line is another: lines that begin alike are still known as the same.
+  // Every line differs between the two texts. Lines with the same start are still recognised as the same line.
   const everywhere = lines.map((line, at) => `${at} ${line}`).join("");
   const typed = everywhere.replace("500 line", "500 long line");
   const merge = (from: string, to: string) => applyOperations(to, carryOver(everywhere, from, to));
   expect(merge(`new\n${everywhere.replaceAll("text", "book")}`, typed)).toBe(`new\n${typed.replaceAll("text", "book")}`);
   const noise = (seed: number) => Array.from({ length: 200_000 }, (_, at) => "ab\n c"[(at * seed * 7919) % 5]).join("");
   expect(applyHunks(noise(3), diffTexts(noise(3), noise(11)))).toBe(noise(11));
-  // Unbounded, the last pair alone takes minutes.
+  // Without a limit, the last pair alone would take minutes.
   expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(20_000);
 });
 

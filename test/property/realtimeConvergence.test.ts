@@ -1,4 +1,4 @@
-/** Random histories over queued sockets and a log that the history itself holds back, fails and releases. */
+/** Random histories over queued sockets and a log whose appends the history holds back, fails and releases. */
 import fc from "fast-check";
 import * as decoding from "lib0/decoding";
 import { expect, it } from "vitest";
@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 400 }) }) },
 );
 
-/** Histories that failed once: text and deletions that a client knew by another way than the server. */
+/** Histories that failed once: a client had text and deletions that it did not get from the server. */
 const onceFailed: Step[][] = [
   [
     { kind: "type", client: 2, at: 0, text: " " },
@@ -76,7 +76,7 @@ const onceFailed: Step[][] = [
   ],
 ];
 
-/** A history that failed once on two nodes: a client erased text before its node had read it from the node of the writer. */
+/** A history that failed once on two nodes: a client deleted text that its node had not read from the other node yet. */
 const onceFailedOnTwoNodes: Step[] = [
   { kind: "toServer", client: 0, count: 1 },
   { kind: "type", client: 0, at: 0, text: " " },
@@ -129,7 +129,7 @@ async function play(rig: Rig, clients: PairedClient[], steps: readonly Step[]): 
         one?.disconnect();
         break;
       case "whisper": {
-        // By another way than the server, such as between the tabs of a browser.
+        // Without the server, as between the tabs of a browser.
         const other = clients[step.to];
         if (one !== undefined && other !== undefined) Y.applyUpdate(other.document, Y.encodeStateAsUpdate(one.document), other);
         break;
@@ -170,7 +170,7 @@ async function play(rig: Rig, clients: PairedClient[], steps: readonly Step[]): 
   await Promise.all(edits);
 }
 
-/** What the log holds, as somebody who never met this process would read it. */
+/** The document of the log, as another process would load it. */
 function storedDocument(rig: Rig): Y.Doc {
   const document = new Y.Doc();
   document.getText("content.md");
@@ -192,7 +192,7 @@ async function reconnectAll(clients: readonly PairedClient[]): Promise<void> {
   }
 }
 
-/** Follows one client: what the server shows it and what it says is stored must stand in the log at that moment. */
+/** Watches one client: content that the server sends or acknowledges must be in the log at that moment. */
 function watch(rig: Rig, one: PairedClient, violations: string[]): void {
   let sent: Uint8Array[] = [];
   let asked: Uint8Array[][] = [];
@@ -213,10 +213,10 @@ function watch(rig: Rig, one: PairedClient, violations: string[]): void {
     const sync = readSync(frame);
     if (sync === undefined || sync.step === 0) return;
     const stored = new Set(rig.log.batches(articleId).flatMap(({ updates }) => updates.flatMap(({ update }) => factsOf(update))));
-    // Collected, not thrown: what throws in here would look like a store in trouble.
+    // Violations are collected, because an exception in here would look like a failure of the store.
     violations.push(...factsOf(sync.payload).filter((fact) => !stored.has(fact)));
     if (sync.step !== 1) return;
-    // What somebody else wrote is that one's to say, and to have confirmed.
+    // Only content of the client's own client id: others send and confirm their own.
     const own = ` ${one.document.clientID}:`;
     for (const update of asked.shift() ?? []) {
       violations.push(...factsOf(update).filter((fact) => fact.includes(own) && !stored.has(fact)));
@@ -230,21 +230,21 @@ function readSync(frame: Uint8Array): { step: number; payload: Uint8Array } | un
   return { step: decoding.readVarUint(decoder), payload: decoding.readVarUint8Array(decoder) };
 }
 
-/** Every character and every deletion that an update tells of. */
+/** Every character and every deletion in an update. */
 function factsOf(update: Uint8Array): string[] {
   const { structs, ds } = Y.decodeUpdate(update);
   const facts: string[] = [];
-  const tell = (what: string, clientId: number, clock: number, length: number) => {
+  const add = (what: string, clientId: number, clock: number, length: number) => {
     for (let at = clock; at < clock + length; at += 1) facts.push(`${what} ${clientId}:${at}`);
   };
   for (const struct of structs) {
     if (struct instanceof Y.Skip) continue;
-    tell("written", struct.id.client, struct.id.clock, struct.length);
+    add("written", struct.id.client, struct.id.clock, struct.length);
     if (struct instanceof Y.GC || struct.content instanceof Y.ContentDeleted) {
-      tell("deleted", struct.id.client, struct.id.clock, struct.length);
+      add("deleted", struct.id.client, struct.id.clock, struct.length);
     }
   }
-  for (const [clientId, ranges] of ds.clients) for (const { clock, len } of ranges) tell("deleted", clientId, clock, len);
+  for (const [clientId, ranges] of ds.clients) for (const { clock, len } of ranges) add("deleted", clientId, clock, len);
   return facts;
 }
 
@@ -261,7 +261,7 @@ async function converges(steps: readonly Step[], nodes: number, limits: Partial<
     }
     await play(rig, clients, steps);
     await reconnectAll(clients);
-    // The last questions go out within this time and bring what was lost on the way.
+    // The last sync steps 1 are sent within this time and recover lost frames.
     for (let round = 0; round < 4; round += 1) {
       await rig.time.advance(300);
       await reconnectAll(clients);
@@ -277,7 +277,7 @@ async function converges(steps: readonly Step[], nodes: number, limits: Partial<
   }
 }
 
-it("[RT1] [RT2] [RT3] [RT22] whatever is written at once, lost on the way, held back or refused by the store: clients, server and log converge, and nothing is shown or confirmed that is not stored", {
+it("[RT1] [RT2] [RT3] [RT22] random histories converge, and only stored content is shown or confirmed", {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -288,8 +288,8 @@ it("[RT1] [RT2] [RT3] [RT22] whatever is written at once, lost on the way, held 
   );
 });
 
-it("[RT42] the same where nothing, or next to nothing, may wait for what it builds on", { timeout: 120_000 }, async () => {
-  // What somebody has by another way than the server may be missing for ever, and building on it is refused.
+it("[RT42] random histories converge when no, or almost no, pending updates are kept", { timeout: 120_000 }, async () => {
+  // Without "whisper": text that a client did not get from the server can stay missing, and updates that build on it are refused.
   const alone = step.filter(({ kind }) => kind !== "whisper");
   const pending = fc.constantFrom(0, 2048);
   await fc.assert(

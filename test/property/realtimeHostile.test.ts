@@ -1,18 +1,18 @@
 /**
- * Somebody who may write says whatever Yjs's encoding can say: two versions of one clock, text beside what is not
- * there, deletions of a time to come, under ids of others and of the server. Good people and requests write meanwhile.
+ * Hostile writers send everything that the Yjs encoding allows: two versions of one clock, text next to missing text,
+ * deletions of future clocks, under client ids of others and of the server. Honest clients and requests write meanwhile.
  */
 import fc from "fast-check";
 import * as encoding from "lib0/encoding";
 import { expect, it } from "vitest";
 import * as Y from "yjs";
 import { articleFiles } from "../../api/schema/article.ts";
-import { encodeWhole } from "../../realtime/encodeDocument.ts";
+import { encodeWhole } from "../../realtime/document/encodeDocument.ts";
 import { rawUpdate, updateFrame } from "../support/hostileFrames.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
-/** Whose clocks: 0 and 1 good clients, 2 who wrote last on the server, above that nobody's. */
+/** Owner of a clock: 0 and 1 are honest clients, 2 is the last server edit, higher numbers are unused client ids. */
 const who = fc.nat(6);
 const clock = fc.nat(14);
 const length = fc.integer({ min: 1, max: 6 });
@@ -150,7 +150,7 @@ async function play(rig: ReturnType<typeof createRealtimeRig>, good: readonly Pa
   await Promise.all(edits);
 }
 
-it("[RT1] [RT8] [RT12] whatever a hostile writer sends: the document can always be opened, and readers, server, log and kept state agree", {
+it("[RT1] [RT8] [RT12] after any hostile update the document opens, and all copies of it agree", {
   timeout: 120_000,
 }, async () => {
   await fc.assert(

@@ -1,4 +1,4 @@
-/** A hostile socket sends everything it can think of while good people write. */
+/** A hostile socket sends malformed frames of all kinds while honest clients write. */
 import * as decoding from "lib0/decoding";
 import { expect, it } from "vitest";
 import * as Y from "yjs";
@@ -20,13 +20,13 @@ function hostileFrames(): HostileFrame[] {
   ];
 }
 
-/** Kinds of frame that are no attack even when chance makes them. */
+/** True for random bytes that happen to be a valid and harmless frame. */
 function isHarmless(bytes: Uint8Array): boolean {
   if (bytes.length === 1 && bytes[0] === 3) return true;
   return bytes.length === 4 && bytes[0] === 0 && bytes[2] === 2 && bytes[3] === 0;
 }
 
-it("[RT11] [RT8] more than 400 kinds of bad frames change nothing, reach nobody, and close only the socket that sends them", async () => {
+it("[RT11] [RT8] 400 kinds of bad frames change nothing, reach no one and close only their own socket", async () => {
   const rig = createRealtimeRig();
   const frames = hostileFrames().filter(({ bytes }) => !isHarmless(bytes));
   expect(new Set(frames.map(({ name }) => name)).size).toBeGreaterThan(400);

@@ -1,4 +1,4 @@
-/** One "node" of a test: a runtime and its pump on a storage that others may share, on a held clock. */
+/** One node of a test: a runtime and its pump on a storage that several nodes can share, with a manual clock. */
 import pino from "pino";
 import { createDuePump, type DueObserver } from "../../server/platform/actors/due.ts";
 import type { DuePump } from "../../server/platform/actors/duePort.ts";

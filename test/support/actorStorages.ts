@@ -1,4 +1,4 @@
-/** The storages on which the runtime keeps its promises, each on a held clock. */
+/** The storages on which the actor runtime is tested, each with a manual clock. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ export const actorStorages: readonly [name: string, open: (time: ManualTime) => 
   [
     "redis",
     async (time) => {
-      // One server for the file, started when the first test asks for it.
+      // One server for the file. It starts when the first test needs it.
       server ??= startRedis();
       const redis = await server;
       await redis.command("FLUSHALL");

@@ -1,6 +1,6 @@
 /**
- * A tour of the API: every operation of the OpenAPI document once with success, in an order that makes sense to a
- * person, and the refusals that callers meet most. What is sent keeps the document; only the answers are on trial.
+ * Calls every operation of the OpenAPI document once with success, in an order that makes sense to a person, and
+ * provokes the most common refusals. The requests match the document; only the answers are tested.
  */
 import * as Y from "yjs";
 import type { Send } from "./prismProxy.ts";
@@ -9,7 +9,7 @@ import { untilReturns } from "./untilReturns.ts";
 const hangMs = 30_000;
 const yjsUpdate = "application/octet-stream";
 
-/** An update of a Y.Doc. All its bytes are ASCII, because Prism hands bytes on as text. */
+/** Returns an update of a Y.Doc whose bytes are all ASCII, because Prism passes bytes on as text. */
 function toAsciiUpdate(): Uint8Array {
   const document = new Y.Doc();
   document.clientID = 7;
@@ -20,11 +20,11 @@ function toAsciiUpdate(): Uint8Array {
 export interface Tourist {
   readonly send: Send;
   readonly operator: { readonly username: string; readonly password: string };
-  /** The access token or key that requests carry from now on. */
+  /** Sets the access token or key for all later requests. */
   carry(headers: Readonly<Record<string, string>>): void;
 }
 
-/** What the later parts of the tour need of the earlier ones. */
+/** Ids that later parts of the tour need from earlier ones. */
 interface Places {
   readonly workspaceId: string;
   readonly articleId: string;
@@ -161,7 +161,7 @@ async function tourWebhooks({ send }: Tourist, { workspaceId }: Places): Promise
   await send(204, "webhooks.delete", { params: webhook });
 }
 
-/** A topic whose article has a committed outline and draft, written by hand. */
+/** Creates a topic whose article has a committed outline and draft, written by hand. */
 async function writeTopic({ send }: Tourist, workspaceId: string): Promise<Record<string, string>> {
   const body = { title: "Kites in high wind", targetAudience: "builders", wordCountRange: { min: 900, max: 1400 } };
   const { topicId } = await send(201, "topics.create", { params: { workspaceId }, body });
@@ -243,7 +243,7 @@ async function tourRuns(tourist: Tourist, { workspaceId }: Places): Promise<void
   await send(200, "runs.timeline", { params });
 }
 
-/** Prism hands a stream on once it has ended: that of a workspace ends with the key that opened it. */
+/** Prism forwards a stream only after its end. The stream of a workspace ends together with the key that opened it. */
 async function tourStreams({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {
   await send(201, "auth.streamTicket", { body: { resource: `article:${articleId}` } });
   const { keyId, key } = await send(201, "keys.create", { body: { name: "Reader", scopes: ["workspaces:read"] } });

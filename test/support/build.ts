@@ -1,4 +1,4 @@
-/** Builds the server once before the tests that start it as a process of its own. */
+/** Builds the server once before the tests that start it as a separate process. */
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 

@@ -1,6 +1,6 @@
 /**
- * A certificate authority that lives in a temporary folder and signs for whoever asks. Trust it with
- * `NODE_EXTRA_CA_CERTS=<file>` in another process, or with `secureContext()` in this one.
+ * A certificate authority in a temporary folder that signs every request. Trust it with `NODE_EXTRA_CA_CERTS=<file>` in
+ * another process, or with `secureContext()` in this one.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -15,11 +15,11 @@ export interface Certificate {
 }
 
 export interface CertificateAuthority {
-  /** The authority's own certificate, PEM. */
+  /** The authority's own certificate, as a PEM file. */
   readonly file: string;
   /** Signs a new certificate for host names and addresses. */
   issue(hosts: readonly string[]): Promise<Certificate>;
-  /** Trusts this authority and no other. */
+  /** Returns a context that trusts only this authority. */
   secureContext(): Promise<SecureContext>;
   remove(): Promise<void>;
 }

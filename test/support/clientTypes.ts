@@ -1,9 +1,9 @@
 /**
  * ClientTypes prints the tRPC router of the contract as a declaration file that needs nothing of this repository.
  *
- * The compiler works out the input and the output of each procedure, and this module prints them as plain object
- * types. Therefore a client needs neither zod, nor these sources, nor their compiler options. A bundler of
- * declarations would keep every schema as a zod type, and each client would infer the whole contract again.
+ * The compiler works out the input and the output of each procedure, and this module prints them as plain object types.
+ * Therefore a client needs neither zod, nor these sources, nor their compiler options. A bundler of declarations would
+ * keep every schema as a zod type, and each client would infer the whole contract again.
  */
 import { join } from "node:path";
 import ts from "typescript";

@@ -1,4 +1,4 @@
-/** The clients that tests use: plain REST, the stock tRPC client, a stock y-websocket editor. */
+/** The clients of the tests: plain REST, the stock tRPC client, and a stock y-websocket editor. */
 import { createTRPCClient, httpBatchLink, type TRPCClient } from "@trpc/client";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
@@ -11,7 +11,7 @@ export interface Answer<Body> {
   readonly body: Body;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test names the body it expects, or looks at it as it comes
+// biome-ignore lint/suspicious/noExplicitAny: a test names the type of the body it expects, or reads it without a type
 type AnyBody = any;
 
 export interface Rest {
@@ -63,7 +63,7 @@ export function createRest(url: string, own: Readonly<Record<string, string>> = 
   };
 }
 
-/** Signs in with a password and returns a client that bears the access token. */
+/** Signs in with a password and returns a client that sends the access token. */
 export async function signIn(url: string, account: { readonly username: string; readonly password: string }): Promise<Rest> {
   const { username, password } = account;
   const { accessToken } = await createRest(url).expect(200, "POST", "/auth/token", { grantType: "password", username, password });
@@ -78,18 +78,18 @@ export interface Editor {
   readonly document: Y.Doc;
   readonly text: Y.Text;
   readonly provider: WebsocketProvider;
-  /** Resolves once the text is what `fits` wants. */
+  /** Resolves once the text passes `fits`. */
   until(fits: (text: string) => boolean): Promise<string>;
   close(): void;
 }
 
-/** Opens an article as a browser does, with a ticket; resolves when it is in sync. */
+/** Opens an article with a ticket, as a browser does. Resolves when the editor is in sync. */
 export async function openEditor(rest: Rest, articleId: string, file = "content.md"): Promise<Editor> {
   const { ticket } = await rest.expect(201, "POST", "/auth/stream-ticket", { resource: `article:${articleId}` });
   const document = new Y.Doc();
   const provider = new WebsocketProvider(`${rest.url.replace(/^http/, "ws")}/collab`, articleId, document, {
     params: { ticket },
-    // The provider wants a browser's WebSocket; that of `ws` has the same members.
+    // The provider needs a browser's WebSocket; the one of `ws` has the same members.
     WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
     maxBackoffTime: 300,
     disableBc: true,

@@ -1,4 +1,4 @@
-/** The collaboration socket on a real host, over rooms whose log a test holds, and an identity a test makes up. */
+/** The collaboration socket on a real host, over rooms with a memory log and with invented accounts. */
 import { pino } from "pino";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
@@ -7,7 +7,7 @@ import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
 import type { Scope } from "../../api/scopes.ts";
-import { createRooms } from "../../realtime/rooms.ts";
+import { createRooms } from "../../realtime/room/rooms.ts";
 import type { Principal } from "../../server/domain/call/call.ts";
 import type { AccessFact } from "../../server/domain/identity/access/accessFacts.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
@@ -17,16 +17,16 @@ import { after } from "../../server/platform/actors/after.ts";
 import { createMemoryLog } from "./memoryLog.ts";
 import { createMemoryBus } from "./realtimeRig.ts";
 
-// Each provider listens for the end of the process.
+// Each provider listens for the exit of the process.
 process.setMaxListeners(0);
 
-/** Test credentials: `session:<username>`, and as API key `svc_<username>` with scopes of its own. */
+/** Test credentials: `session:<username>`, and the API key `svc_<username>` with its own scopes. */
 export interface TestKey {
   readonly scopes?: readonly Scope[];
   readonly expiresAtMs?: number;
 }
 
-/** A line of the server's log. */
+/** One line of the server's log. */
 export interface LogLine {
   readonly msg: string;
   readonly [field: string]: unknown;
@@ -34,9 +34,9 @@ export interface LogLine {
 
 export interface CollabServerOptions {
   readonly limits?: Partial<Limits>;
-  /** Trusted proxies: with 1 a test chooses its address by `x-forwarded-for`. */
+  /** Number of trusted proxies: with 1, a test chooses its address with `x-forwarded-for`. */
   readonly proxyHops?: number;
-  /** The timers of the socket; those of real time by default. */
+  /** Timers of the socket; real ones by default. */
   readonly later?: typeof after;
 }
 
@@ -48,12 +48,12 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
   const listeners = new Set<(fact: AccessFact) => void>();
   const missed = new Set<() => void>();
   const keys = new Map<string, TestKey>();
-  /** Username to role; whoever is not here cannot see the article. */
+  /** Maps usernames to roles. Other users cannot see the article. */
   const roles = new Map<string, Role>();
   const articles = new Set(["art_one", "art_two"]);
   const refusedKeys = new Set<string>();
   const logLines: LogLine[] = [];
-  /** Tokens drawn from each bucket; no bucket is ever refilled. */
+  /** Tokens drawn from each bucket. Buckets are never refilled. */
   const drawn = new Map<string, number>();
 
   function sessionOf(username: string): Principal {
@@ -147,7 +147,7 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
     tellMissed() {
       for (const listener of missed) listener();
     },
-    /** A stock y-websocket client with a ticket of this user. */
+    /** Creates a stock y-websocket client with a ticket of this user. */
     provider(username: string, { article = "art_one", document = new Y.Doc(), disableBc = true } = {}): WebsocketProvider {
       const provider = new WebsocketProvider(url, article, document, {
         params: { ticket: `tkt_${username}@article:${article}` },
@@ -158,7 +158,7 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
       providers.push(provider);
       return provider;
     },
-    /** A bare socket; resolves when it is open. */
+    /** Opens a plain socket; resolves when it is open. */
     async socket(path: string, headers: Record<string, string> = {}): Promise<WebSocket> {
       const socket = new WebSocket(url + path, { headers });
       sockets.push(socket);
@@ -180,7 +180,7 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
 
 export type CollabServer = Awaited<ReturnType<typeof startCollabServer>>;
 
-/** The close code of a socket, however it is closed. */
+/** Returns the close code of a socket. */
 export function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
   return new Promise((resolve) => socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() })));
 }

@@ -1,8 +1,8 @@
 /**
- * DocExamples runs the examples of README.md and docs/*.md as they are written, in an empty folder.
+ * DocExamples runs the examples of README.md and docs/*.md exactly as written, in an empty folder.
  *
- * An example is the code block behind the comment `<!-- name -->`. The folder holds only the packages that the page
- * tells the reader to install, linked instead of downloaded, so an import that the page forgot to name fails.
+ * An example is the code block after the comment `<!-- name -->`. The folder contains only the packages that the page
+ * tells the reader to install (linked, not downloaded), so an import of a package that the page does not name fails.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,10 +12,10 @@ import { dirname, join } from "node:path";
 
 export const root = join(import.meta.dirname, "../..");
 
-/** The address that every page uses; tests put the one of their server in its place. */
+/** The address that every page uses. Tests replace it with the address of their server. */
 const writtenUrl = "http://127.0.0.1:8787";
 
-/** @throws Error when the page has no such code block. */
+/** @throws Error if the page has no such code block. */
 export function readExample(page: string, name: string): string {
   const after = readFileSync(join(root, page), "utf8").split(`<!-- ${name} -->`)[1] ?? "";
   const code = /^\n```\w+\n([\s\S]*?)```/.exec(after)?.[1];
@@ -23,7 +23,7 @@ export function readExample(page: string, name: string): string {
   return code;
 }
 
-/** Every `name@version` that the page tells the reader to install. */
+/** Returns every `name@version` that the page tells the reader to install. */
 export function namedPackages(page: string): readonly string[] {
   const commands = [...readFileSync(join(root, page), "utf8").matchAll(/^npm install (.+)$/gm)];
   return commands.flatMap((match) => (match[1] ?? "").split(" "));
@@ -37,14 +37,14 @@ export interface Output {
 
 export interface ExampleFolder {
   readonly path: string;
-  /** Saves an example as the file it is named after. */
+  /** Saves an example to the file with its name. */
   save(page: string, name: string): string;
   /** Runs commands with `sh -eu`. */
   run(commands: string): Promise<Output>;
   remove(): void;
 }
 
-/** As `npm install` leaves a package: its folder, and its commands in `.bin`. */
+/** Adds a package in the form of `npm install`: its folder, and its commands in `.bin`. */
 function linkPackage(folder: string, name: string): void {
   const installed = join(root, "node_modules", name);
   const { bin = {} } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as { bin?: string | Record<string, string> };
@@ -53,13 +53,13 @@ function linkPackage(folder: string, name: string): void {
   for (const [link, target] of links) {
     const path = join(folder, "node_modules", link);
     mkdirSync(dirname(path), { recursive: true });
-    // Two packages may bring the same command; the later one wins.
+    // Two packages can have the same command. The later one wins.
     rmSync(path, { force: true });
     symlinkSync(target, path);
   }
 }
 
-/** `packages` as `name@version`; `url` takes the place of the address that the pages use. */
+/** `packages` are `name@version`; `url` replaces the address that the pages use. */
 export function createExampleFolder(url: string, packages: readonly string[] = []): ExampleFolder {
   const path = mkdtempSync(join(tmpdir(), "svc-example-"));
   for (const text of packages) linkPackage(path, text.replace(/(?<=.)@[^@]*$/, ""));

@@ -1,11 +1,11 @@
 /**
- * A storage whose process dies at its n-th write, just before it or just after it: that write never answers,
- * and neither does anything asked later. What was written before stays in the storage beneath.
+ * A storage whose process dies at its n-th write, directly before or after it. That write and all later calls never
+ * answer. Earlier writes stay in the storage below.
  */
 import type { Storage } from "../../server/platform/storage/port.ts";
 
 export interface DyingStorage extends Storage {
-  /** Writes begun so far. */
+  /** Number of writes that were started. */
   readonly writes: number;
   readonly dead: boolean;
 }
@@ -34,7 +34,7 @@ export function createDyingStorage(beneath: Storage, dieAt: number, when: "befor
     },
     due: {
       ...beneath.due,
-      // Looking for what is due is not a write until something is found.
+      // A look for due rows counts as a write only if it finds one.
       claim: async (options) => {
         if (dead) return never;
         const { oldestDueAtMs } = await beneath.due.stats();

@@ -1,4 +1,4 @@
-/** Event streams read as bytes, so that a test sees what goes over the wire and nothing that a client makes of it. */
+/** Reads event streams as raw bytes, so that a test sees exactly what the server sends. */
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import type { Rest } from "./clients.ts";
 import { untilReturns } from "./untilReturns.ts";
@@ -13,11 +13,11 @@ export interface Reading {
   readonly status: number;
   readonly headers: Headers;
   readonly told: readonly Told[];
-  /** All that came, as it came. */
+  /** All received text. */
   readonly text: string;
-  /** What is told, once it is enough. */
+  /** Resolves with the received events once `enough` is true. */
   until(enough: (told: readonly Told[]) => boolean): Promise<readonly Told[]>;
-  /** Resolves when the server ends it. */
+  /** Resolves when the server ends the stream. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -25,7 +25,7 @@ export interface Reading {
 const hangMs = 20_000;
 const open: Reading[] = [];
 
-/** Ends what a test left open. */
+/** Closes the readers that a test left open. */
 export function closeReaders(): void {
   for (const { close } of open.splice(0)) close();
 }
@@ -76,7 +76,7 @@ export async function openReader(
   return reading;
 }
 
-/** The agent events among what was told. */
+/** Returns the agent events among the received ones. */
 export function eventsOf(told: readonly Told[]): readonly AgentEvent[] {
   return told.filter(({ event }) => event?.startsWith("agent.")).map(({ data }) => JSON.parse(data ?? "") as AgentEvent);
 }

@@ -1,6 +1,6 @@
 /**
- * A link that goes wrong when it is told to: a TCP proxy between a node and its store. It passes, holds back, slows down,
- * goes half dead (connections stay, nothing moves) or is cut.
+ * A TCP proxy between a node and its store that fails on request. It forwards, delays, slows down, stalls (connections
+ * stay open but nothing moves) or cuts connections.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -8,19 +8,19 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export type LinkState =
   | { readonly kind: "pass" }
-  /** Everything arrives later. */
+  /** All data arrives later. */
   | { readonly kind: "delay"; readonly delayMs: number }
   | { readonly kind: "slow"; readonly bytesPerSecond: number }
-  /** Nothing moves in either direction, and nobody is told. */
+  /** Nothing moves in either direction, and the connections stay open. */
   | { readonly kind: "halfOpen" }
-  /** Open connections are reset, new ones too. */
+  /** Open connections are reset, and so are new ones. */
   | { readonly kind: "cut" };
 
 export interface FaultProxy {
   readonly port: number;
-  /** Takes effect at once, for open connections too. */
+  /** Takes effect at once, also for open connections. */
   set(state: LinkState): void;
-  /** The same for connections that have subscribed to something, alone: the bus of a Redis goes wrong and nothing else. */
+  /** The same, but only for connections with a subscription, so that only the bus of a Redis fails. */
   setSubscribers(state: LinkState): void;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startFaultProxy(target: { readonly host: string; readonly 
   const waiting = new Set<() => void>();
   const open = new Set<Socket>();
 
-  /** Resolves when so many bytes may go on; at most a slice of a slow link at a time. */
+  /** Resolves when this many bytes may pass; a slow link passes a small slice at a time. */
   async function admit(bytes: number, near: Socket): Promise<number> {
     for (;;) {
       const now = subscribers.has(near) && subscriberState.kind !== "pass" ? subscriberState : state;

@@ -1,4 +1,7 @@
-/** Frames that a collaboration socket must refuse: cut, swollen, wrongly typed, random, and legal ones with forbidden content. */
+/**
+ * Frames that a collaboration socket must refuse: cut, inflated, with wrong types, random, and valid ones with
+ * forbidden content.
+ */
 import * as encoding from "lib0/encoding";
 import * as Y from "yjs";
 
@@ -18,7 +21,7 @@ export const updateFrame = (update: Uint8Array, step = 2): Uint8Array =>
     encoding.writeVarUint8Array(encoder, update);
   });
 
-/** What a Yjs client would send after `change` on an empty document. */
+/** Returns the update of a Yjs client after `change` on an empty document. */
 export function updateOf(change: (document: Y.Doc) => void, clientId = 900_001): Uint8Array {
   const document = new Y.Doc();
   document.clientID = clientId;
@@ -30,7 +33,7 @@ export function updateOf(change: (document: Y.Doc) => void, clientId = 900_001):
   return update;
 }
 
-/** An update by hand: sections of raw structs, then the delete set. */
+/** Builds an update by hand: sections of raw structs, then the delete set. */
 export function rawUpdate(
   sections: readonly { clientId: number; clock: number; structs: readonly Write[] }[],
   deletes: readonly { clientId: number; ranges: readonly (readonly [clock: number, length: number])[] }[] = [],
@@ -99,7 +102,7 @@ export const struct = {
 const id = 900_001;
 const one = (write: Write, clock = 0) => rawUpdate([{ clientId: id, clock, structs: [write] }]);
 
-/** Updates that Yjs would take, with content an article must not have. */
+/** Updates that Yjs would accept, but with content that an article must not have. */
 export function forbiddenUpdates(): HostileFrame[] {
   const text = (document: Y.Doc) => document.getText("content.md");
   const made: [string, Uint8Array][] = [
@@ -153,7 +156,7 @@ export function forbiddenUpdates(): HostileFrame[] {
   return made.map(([name, bytes]) => ({ name, bytes }));
 }
 
-/** Frames that are no messages at all. */
+/** Frames that are not valid messages. */
 export function brokenFrames(): HostileFrame[] {
   const frames: HostileFrame[] = [];
   const add = (name: string, bytes: Uint8Array | number[]) => frames.push({ name, bytes: Uint8Array.from(bytes) });
@@ -217,7 +220,7 @@ export function brokenFrames(): HostileFrame[] {
   return frames;
 }
 
-/** Legal update frames whose update is cut at each byte: Yjs would apply half of some of them. */
+/** Valid update frames whose update is cut at each byte. Yjs would apply half of some of them. */
 export function cutUpdates(): HostileFrame[] {
   const update = updateOf((document) => {
     const text = document.getText("content.md");
@@ -229,7 +232,7 @@ export function cutUpdates(): HostileFrame[] {
   return Array.from({ length: update.length - 1 }, (_, length) => ({ name: `an update cut at ${length}`, bytes: update.slice(0, length) }));
 }
 
-/** A small generator with a seed, so that a failing frame can be made again. */
+/** A small seeded generator, so that a failing frame can be reproduced. */
 export function randomFrames(count: number, seed: number): HostileFrame[] {
   let state = seed >>> 0;
   const next = () => {

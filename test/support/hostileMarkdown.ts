@@ -1,4 +1,4 @@
-/** Markdown written to do harm to whoever reads the page: each document is one attempt. */
+/** Markdown that tries to harm the readers of a page. Each document is one attempt. */
 
 const payload = "window.pwn=1";
 const run = "parent.pwn&&parent.pwn();window.pwn=1";
@@ -167,7 +167,7 @@ const handlers = [
   "oNcLiCk",
 ];
 
-/** Also for titles and other plain text. */
+/** Also used for titles and other plain text. */
 export const hostileTexts: readonly string[] = [
   `</title><script>${run}</script>`,
   `"><img src=x onerror=${payload}>`,

@@ -1,6 +1,6 @@
 /**
- * A server on loopback, HTTPS or HTTP, that answers every request with a head and then one piece of text without end, as fast
- * as the other side reads. It counts what it could write, which includes what the kernel still buffers.
+ * A server on loopback, HTTPS or HTTP. It answers every request with a head and then repeats one piece of text without
+ * end, as fast as the client reads. It counts the written bytes, including those that the kernel still buffers.
  */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -8,19 +8,19 @@ import type { CertificateAuthority } from "./certificateAuthority.ts";
 
 export interface EndlessAnswer {
   readonly start: string;
-  /** Sent again and again until the connection ends. */
+  /** Sent repeatedly until the connection ends. */
   readonly repeated: string;
 }
 
 export interface HostileReceiver {
   readonly port: number;
-  /** Bytes handed to the kernel over all connections so far. */
+  /** Bytes passed to the kernel over all connections so far. */
   readonly sentBytes: number;
   readonly openConnections: number;
   close(): Promise<void>;
 }
 
-/** Answers that are correct as far as they go, and never end before their body begins. */
+/** Answers that are valid so far and never reach their body. */
 export const endlessAnswers: Readonly<Record<string, EndlessAnswer>> = {
   "an endless reason phrase": { start: "HTTP/1.1 200 ", repeated: "so very fine ".repeat(5000) },
   "an endless header field": { start: "HTTP/1.1 200 OK\r\nx-long: ", repeated: "long ".repeat(13_000) },
@@ -28,7 +28,7 @@ export const endlessAnswers: Readonly<Record<string, EndlessAnswer>> = {
   "an endless chunk extension": { start: "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;", repeated: "x=y;".repeat(16_000) },
 };
 
-/** Speaks TLS where an authority is given. */
+/** Uses TLS if an authority is given. */
 export async function startHostileReceiver(answer: () => EndlessAnswer, authority?: CertificateAuthority): Promise<HostileReceiver> {
   const sockets = new Set<Socket>();
   let endedBytes = 0;

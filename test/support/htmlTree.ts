@@ -1,4 +1,4 @@
-/** Reads the tree that a conforming HTML parser makes of a page. */
+/** Reads the tree that a conforming HTML parser builds from a page. */
 
 export interface HtmlNode {
   readonly type: string;
@@ -8,7 +8,7 @@ export interface HtmlNode {
   readonly children?: readonly HtmlNode[];
 }
 
-/** The node itself, then its descendants in document order. */
+/** Yields the node itself, then its descendants in document order. */
 export function* walkHtml(node: HtmlNode): Generator<HtmlNode> {
   yield node;
   for (const child of node.children ?? []) yield* walkHtml(child);

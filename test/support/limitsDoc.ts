@@ -43,7 +43,7 @@ function isTime(field: string): boolean {
   return /^keep\.(?!eventsPerLog)|Ms$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
 }
 
-/** The default of a limit with its unit. */
+/** Returns the default of a limit with its unit. */
 function toDefault(field: string, value: number | RateLimit, unit: string | undefined): string {
   if (value === "off") return "off";
   if (typeof value === "object") {

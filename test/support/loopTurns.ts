@@ -1,6 +1,6 @@
 /**
- * Counts the turns of this thread's event loop while a task is under way. Work in another thread leaves thousands of turns
- * to others; work on the loop itself leaves a handful, however fast or busy the machine is.
+ * Counts the turns of this thread's event loop during a task. Work in another thread leaves thousands of turns; work on
+ * the loop itself leaves only a few, on machines of any speed or load.
  */
 export async function countLoopTurns<Value>(task: () => Promise<Value>): Promise<{ readonly turns: number; readonly value: Value }> {
   let turns = 0;

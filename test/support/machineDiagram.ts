@@ -1,12 +1,12 @@
-/** The state diagram of a machine, as Mermaid text, as SVG and as a page of the docs, all from the machine itself. */
+/** Draws the state diagram of a machine from the machine itself, as Mermaid text, as SVG and as a page of the docs. */
 import { renderMermaidSVG } from "beautiful-mermaid";
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from "xstate";
 
 export interface MachineDoc {
-  /** Name of the files. */
+  /** Base name of the files. */
   readonly name: string;
   readonly title: string;
-  /** Source of the machine, from the root of the project. */
+  /** Source file of the machine, relative to the root of the project. */
   readonly source: string;
   readonly machine: AnyStateMachine;
 }
@@ -29,7 +29,7 @@ function toGuardName(guard: unknown): string {
   if (guard === undefined) return "";
   if (typeof guard === "string") return guard;
   const { type, guards } = guard as NamedGuard;
-  // What `and([…])` makes is a function that bears its parts.
+  // `and([…])` returns a function that holds its parts.
   if (guards !== undefined) return guards.map(toGuardName).join(", ");
   return type ?? "";
 }
@@ -76,7 +76,7 @@ function toStates(node: AnyStateNode, indent: string): readonly string[] {
 
 function toMermaid(machine: AnyStateMachine): string {
   const moves = toMoves(machine.root);
-  // Events that change the context only are left to the table: as loops they would hide the states.
+  // Events that only change the context are left to the table: as loops they would hide the states.
   const arrows = new Map<string, string[]>();
   for (const { from, event, guard, to, changes } of moves) {
     if (!changes || from === machine.root) continue;

@@ -1,4 +1,4 @@
-/** The machines that have a page in `docs/machines`. */
+/** Lists the machines that have a page in `docs/machines`. */
 
 import { agentRunMachine } from "../../machines/agentRun.ts";
 import { apiKeyMachine } from "../../machines/apiKey.ts";
@@ -26,7 +26,7 @@ const machineDocs: readonly MachineDoc[] = [
 
 export const machineDocsFolder = "docs/machines";
 
-/** File name → content. */
+/** Maps file names to contents. */
 export function toMachineDocs(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const doc of machineDocs) {

@@ -1,17 +1,17 @@
-/** A clock that stands still until a test moves it, with the timers that hang on it. */
+/** A clock with timers that moves only when the test moves it. */
 import type { After } from "../../server/platform/actors/after.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 
 export interface ManualTime {
   now(): number;
   readonly after: After;
-  /** The same storage; the clock does not move while it is at work. */
+  /** Wraps a storage: the clock does not move while an operation of it is running. */
   watch(storage: Storage): Storage;
-  /** Moves on, running what falls due on the way, and lets pending work come to rest after each step. */
+  /** Moves the clock and runs each timer at its time. After each timer, waits until pending work has finished. */
   advance(ms: number): Promise<void>;
-  /** Moves on at once: what fell due on the way runs late, as after a machine that slept. */
+  /** Moves the clock in one step: timers that fell due run late, as after a suspended machine wakes up. */
   leap(ms: number): Promise<void>;
-  /** Moves on in small steps until the condition holds; fails after `withinMs` of the held clock. */
+  /** Moves the clock in small steps until the condition holds. Throws after `withinMs` of this clock. */
   until(condition: () => boolean | Promise<boolean>, options?: { stepMs?: number; withinMs?: number }): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
   const timers = new Set<{ atMs: number; run: () => void }>();
   let atWork = 0;
 
-  /** Promises come to rest in a few turns; a store on a disk is waited for. */
+  /** Waits until promises have settled (a few turns) and no operation of a watched storage is running. */
   async function rest(): Promise<void> {
     for (let quiet = 0; quiet < restTurns; quiet = atWork > 0 ? 0 : quiet + 1) await new Promise((resolve) => setImmediate(resolve));
   }

@@ -1,4 +1,4 @@
-/** An `UpdateLog` in memory whose appends a test holds back, fails or cuts short. */
+/** An `UpdateLog` in memory whose appends a test can hold back or fail. */
 import type { AuthoredUpdate, LoggedBatch, UpdateLog } from "../../realtime/ports.ts";
 
 interface Article {
@@ -10,16 +10,16 @@ interface Article {
 }
 
 export interface MemoryLog extends UpdateLog {
-  /** Appends wait from now on, in order. */
+  /** From now on appends wait, in order. */
   hold(): void;
-  /** Lets the waiting appends happen, or only the first `count` of them, and resolves when they have. */
+  /** Runs the first `count` waiting appends and resolves when they have run. Without `count`: all, and later ones do not wait. */
   release(count?: number): Promise<void>;
-  /** The next append is refused and nothing is written. */
+  /** Makes the next append fail before it writes. */
   failNext(error?: Error): void;
   deleteArticle(articleId: string): void;
-  /** The lease of that name was taken again: older fences are refused. */
+  /** Raises the fence of a lease: appends under an older fence are refused. */
   raiseFence(id: string, fence: number): void;
-  /** Forgets the batches up to a revision; they stay in the stored state. */
+  /** Removes the batches up to a revision, as if only the snapshot had them. */
   trim(articleId: string, through: number): void;
   batches(articleId: string): readonly LoggedBatch[];
   state(articleId: string): { revision: number; bytes: Uint8Array } | undefined;
@@ -27,7 +27,7 @@ export interface MemoryLog extends UpdateLog {
   readonly loads: number;
 }
 
-/** `writer` names the node whose log this is; `shared` lets several nodes write the same articles. */
+/** `writer` is the id of the node that writes this log. With `shared`, several nodes write the same articles. */
 export function createMemoryLog({ writer = "node", shared }: { writer?: string; shared?: MemoryLogStore } = {}): MemoryLog {
   const articles = shared?.articles ?? new Map<string, Article>();
   let isHolding = false;
@@ -113,7 +113,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
   };
 }
 
-/** Articles that several logs write. */
+/** Articles shared by several logs. */
 export interface MemoryLogStore {
   readonly articles: Map<string, Article>;
 }

@@ -1,6 +1,6 @@
 /**
- * An OpenAI-compatible chat endpoint on this machine whose answers a test decides: what it says piece by piece, and
- * how it goes wrong. It keeps what it was asked.
+ * An OpenAI-compatible chat endpoint on this machine. A test decides its answers, piece by piece, and its failures. It
+ * records the requests.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
@@ -18,42 +18,42 @@ export interface ModelAsked {
 }
 
 export type ModelAnswer =
-  /** Pieces of the text; `pieceMs` is the time from one to the next. */
+  /** Pieces of the text; `pieceMs` is the time between two pieces. */
   | {
       readonly kind: "text";
       readonly text: string;
       readonly pieceCharacters?: number;
       readonly pieceMs?: number;
       readonly finishReason?: string;
-      /** `null`: it counts nothing. */
+      /** `null` sends no usage. */
       readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly cost?: number } | null;
     }
   | { readonly kind: "status"; readonly status: number; readonly message?: string; readonly headers?: OutgoingHttpHeaders }
-  /** Says `text` and then nothing more, with the connection open. */
+  /** Sends `text` and then nothing more, with the connection open. */
   | { readonly kind: "hang"; readonly text?: string }
-  /** Says `text` and closes, without the word that it is finished; `reset` tears the connection. */
+  /** Sends `text` and closes without a finish reason; `reset` resets the connection instead. */
   | { readonly kind: "breakOff"; readonly text: string; readonly reset?: boolean }
   | { readonly kind: "garbage" }
-  /** Whatever else an endpoint may do. */
+  /** Any other behaviour of an endpoint. */
   | { readonly kind: "script"; readonly play: (response: ServerResponse, say: (text: string) => void) => Promise<void> | void };
 
 export interface ModelEndpoint {
   readonly baseUrl: string;
   readonly asked: readonly ModelAsked[];
-  /** Answers that are not at their end and whose reader has not hung up. */
+  /** Number of unfinished answers whose reader is still connected. */
   readonly talking: number;
-  /** Decides the next answers; the last one stays. */
+  /** Sets the next answers. The last one repeats. */
   answer(...answers: readonly (ModelAnswer | ((asked: ModelAsked) => ModelAnswer))[]): void;
   close(): Promise<void>;
 }
 
-/** One event of a stream. */
+/** Returns one event of a stream. */
 function toChunk(delta: object, rest: object = {}): string {
   const choices = [{ index: 0, delta, ...rest }];
   return `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "stand-in", choices })}\n\n`;
 }
 
-/** `port` 0: a free one. */
+/** With `port` 0, a free port is chosen. */
 export async function startModelEndpoint(port = 0): Promise<ModelEndpoint> {
   const asked: ModelAsked[] = [];
   let talking = 0;

@@ -1,6 +1,6 @@
 /**
- * One run of `standard_article` whose model goes wrong in one step, with a person at work in the article: from the topic
- * to the failure, and on to the end once the model is mended. Each has a workspace of its own, so many may run at once.
+ * Plays one run of `standard_article` whose model fails in one step while a person edits the article: from the topic to
+ * the failure, and to the end after the model is repaired. Each story has its own workspace, so many can run at once.
  */
 import { expect, vi } from "vitest";
 import type { Run } from "../../api/schema/run.ts";
@@ -12,13 +12,13 @@ const stepNames = ["research", "thesis", "outline", "draft", "review"] as const;
 export type StepName = (typeof stepNames)[number];
 
 export interface Trouble {
-  /** Default: the draft. */
+  /** Step that fails; the draft by default. */
   readonly step?: StepName;
-  /** `seen`: the people have seen `shown` and typed. */
+  /** `seen` resolves when the people have seen `shown` and have typed. */
   readonly answer: (asked: ModelAsked, seen: Promise<void>) => ModelAnswer;
-  /** What the people in the article see of the text before it goes wrong. */
+  /** Text that the people in the article see before the failure. */
   readonly shown?: string;
-  /** While the outline waits for its approval. */
+  /** Runs while the outline waits for its approval. */
   readonly before?: () => Promise<void>;
   readonly mend?: () => Promise<void>;
   readonly budget?: object;
@@ -31,7 +31,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** The person's words: before what the model says, and in the middle of it where it says anything. */
+/** The person's words: before the model's text, and in the middle of it if there is any. */
 const words = { before: "Ada: keep this line.\n\n", within: "[Ada was here]" };
 export const goodTexts: Readonly<Record<StepName, string>> = {
   research: "# Research\n\nWhat readers ask about wells.\n",
@@ -41,11 +41,11 @@ export const goodTexts: Readonly<Record<StepName, string>> = {
   review: JSON.stringify({ verdict: "ready", strengths: ["short"], issues: [] }),
 };
 
-/** Who answers which question: every story asks one endpoint, and is known by its title. */
+/** Routes the model's requests: all stories use one endpoint, and the title identifies the story. */
 export interface Stage {
   readonly asked: readonly ModelAsked[];
   answer(title: string, give: (asked: ModelAsked) => ModelAnswer): void;
-  /** Another endpoint takes part; it is asked no other questions. */
+  /** Adds another endpoint, which receives the requests of the same stories. */
   join(endpoint: ModelEndpoint): void;
 }
 
@@ -71,7 +71,7 @@ export const stepOf = ({ headers }: ModelAsked) => String(headers["idempotency-k
 
 export interface Story {
   readonly run: Run;
-  /** What the run's callers were told, all of it, as it stood on the wire. */
+  /** All answers that the callers of the run received, as raw text. */
   readonly told: string;
   readonly asked: readonly ModelAsked[];
   readonly content: string;
@@ -105,7 +105,7 @@ export async function playTrouble(rest: Rest, stage: Stage, trouble: Trouble, fa
     const read = async (): Promise<string> => (await rest.expect(200, "GET", `/articles/${articleId}/content`)).content;
     const readRun = (): Promise<Run> => rest.expect(200, "GET", `/runs/${runId}`);
     let { before } = trouble;
-    /** Everything is approved as soon as the run waits for it. */
+    /** Approves every step as soon as the run waits for it. */
     async function goOn(): Promise<Run> {
       const run = await readRun();
       if (run.pendingApproval === undefined) return run;
@@ -137,7 +137,7 @@ export async function playTrouble(rest: Rest, stage: Stage, trouble: Trouble, fa
     const events = await readEvents();
     expect(events.at(-1)).toMatchObject({ event: "agent.run_failed", data: { code, message: said, stepName: failing, retryable } });
 
-    // What was shown stays until somebody decides: a retry takes it back, a person may keep it.
+    // The shown text stays until a person decides: a retry removes it, or a person keeps it.
     const left = await read();
     expect(left).toContain(words.before);
     const half = Math.floor(shown.length / 2);

@@ -1,4 +1,7 @@
-/** A small machine for tests of the runtime: effects in order, a timer that holds, one that a move voids, a journal of facts, an end. */
+/**
+ * A small machine for tests of the runtime: ordered effects, a timer that fires, one that a move cancels, a journal of
+ * facts, and an end.
+ */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
 import type { ActorKind, ActorRecord, RecordedFact, RunEffect } from "../../server/platform/actors/port.ts";

@@ -1,8 +1,8 @@
 /**
- * Prism as a validating proxy, and a client that asks it for operations by their ids in the OpenAPI document.
+ * Starts Prism as a validating proxy, with a client that calls operations by their ids in the OpenAPI document.
  *
- * Prism compares every request and answer with docs/openapi.json, which our own code has no part in. It reports what
- * breaks the document in the header `sl-violations`, or, with `--errors`, as an answer 500 of its own.
+ * Prism compares every request and answer with docs/openapi.json and shares no code with the server. It reports
+ * violations in the header `sl-violations` or, with `--errors`, as its own answer 500.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +31,7 @@ export async function startValidatingProxy(serverUrl: string): Promise<Validatin
   const ready = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
-        // It goes on to tell of every request, which nobody reads.
+        // Prism logs every request, and nothing reads that output.
         if (said.length < 100) said.push(line);
         if (line.includes("Prism is listening")) resolve();
       });
@@ -78,22 +78,22 @@ export interface Given {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The credential, instead of the one that is carried. */
+  /** Credential for this request, instead of the carried one. */
   readonly as?: Readonly<Record<string, string>>;
 }
 
-/** Sends an operation and throws unless it is answered with that status and nothing breaks the document. */
-// biome-ignore lint/suspicious/noExplicitAny: a tour looks at bodies as they come
+/** Sends an operation. Throws unless the answer has this status and matches the document. */
+// biome-ignore lint/suspicious/noExplicitAny: a tour reads bodies of any shape
 export type Send = (status: number, operationId: string, given?: Given) => Promise<any>;
 
 export interface DocumentClient {
   readonly send: Send;
-  /** The operations that were answered with a success. */
+  /** Operations that were answered with a success. */
   readonly succeeded: ReadonlySet<string>;
   readonly requests: number;
 }
 
-/** `carried` is the credential of requests that name none. */
+/** `carried` returns the credential for requests without their own. */
 export function createDocumentClient(url: string, carried: () => Readonly<Record<string, string>>): DocumentClient {
   const operations = readOperations();
   const succeeded = new Set<string>();

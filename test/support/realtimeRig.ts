@@ -1,12 +1,12 @@
-/** Rooms over a log in memory, with the limits of the product and a clock the test moves. */
+/** Rooms over a log in memory, with the product's limits and a clock that the test moves. */
 import { defaultLimits } from "../../api/limits.ts";
 import type { RoomBus, RoomLimits } from "../../realtime/ports.ts";
-import { createRooms, type Rooms } from "../../realtime/rooms.ts";
+import { createRooms, type Rooms } from "../../realtime/room/rooms.ts";
 import { createManualTime } from "./manualTime.ts";
 import { createMemoryLog, createMemoryLogStore, type MemoryLog } from "./memoryLog.ts";
 import { PairedClient, writerIdentity } from "./socketPair.ts";
 
-/** A bus may lose messages: `isSilent` loses them all. */
+/** Bus between nodes. While `isSilent` is true, it loses all messages. */
 export function createMemoryBus(): RoomBus & { isSilent: boolean } {
   const listeners = new Map<string, Set<(message: Uint8Array) => void>>();
   return {

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver under the test's control: a real HTTPS server that keeps what came, byte for byte, and answers
- * as it is told, badly too. It verifies nothing by itself.
+ * A webhook receiver that a test controls: a real HTTPS server that keeps the raw requests and sends the configured
+ * answers, including broken ones. It verifies nothing itself.
  */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ import { type Duplex, pipeline, Readable } from "node:stream";
 import { type CertificateAuthority, createCertificateAuthority } from "./certificateAuthority.ts";
 
 export interface ReceivedRequest {
-  /** From 1, in the order in which the requests were complete. */
+  /** Starts at 1, in the order in which the requests were complete. */
   readonly n: number;
   readonly method: string;
   readonly path: string;
@@ -23,26 +23,26 @@ export type ReceiverAnswer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Uint8Array }
   /** No answer until the receiver closes. */
   | "hang"
-  /** The connection is cut. */
+  /** The connection is reset. */
   | "reset"
-  /** 200, then a byte now and then, for ever. */
+  /** 200, then one byte from time to time, without end. */
   | "drip"
-  /** 200, then as much as the other side takes. */
+  /** 200, then as much as the sender reads. */
   | "flood";
 
 export interface Receiver {
   /** `https://127.0.0.1:<port>/hook` */
   readonly url: string;
   readonly port: number;
-  /** Signed the receiver's certificate. */
+  /** Authority that signed the receiver's certificate. */
   readonly authority: CertificateAuthority;
-  /** Everything so far; grows. */
+  /** All requests so far. The list grows. */
   readonly received: readonly ReceivedRequest[];
-  /** Connections open now, and the most that ever were. */
+  /** Connections that are open now, and the maximum so far. */
   readonly connections: { readonly open: number; readonly most: number };
-  /** Resolves with the first request that fits, of those to come and those already there. */
+  /** Resolves with the first request that fits, whether it has arrived or is still to come. */
   waitFor(fits: (request: ReceivedRequest) => boolean): Promise<ReceivedRequest>;
-  /** Resolves when so many requests are there. */
+  /** Resolves when this many requests have arrived. */
   waitForCount(count: number): Promise<readonly ReceivedRequest[]>;
   close(): Promise<void>;
 }
@@ -55,12 +55,12 @@ export async function startReceiver({
   authority: givenAuthority,
 }: {
   answer?: (request: ReceivedRequest, n: number) => ReceiverAnswer | Promise<ReceiverAnswer>;
-  /** What the certificate is good for; the first is the host of `url`. */
+  /** Hosts of the certificate; the first one is the host of `url`. */
   hosts?: readonly string[];
   listen?: { readonly host: string; readonly port: number };
-  /** Somebody connected; TLS comes after. */
+  /** Called when a connection opens, before TLS. */
   onConnection?: (connection: { readonly localAddress?: string | undefined }) => void;
-  /** Default: one of its own, removed at close. */
+  /** By default the receiver creates its own authority, which is removed on close. */
   authority?: CertificateAuthority;
 } = {}): Promise<Receiver> {
   const authority = givenAuthority ?? (await createCertificateAuthority());
@@ -98,7 +98,7 @@ export async function startReceiver({
         receivedAtMs: Date.now(),
       };
     } catch {
-      return; // The sender went away in mid-request: nothing was received.
+      return; // The sender disconnected during the request, so nothing was received.
     }
     received.push(request);
     for (const look of waiting) look();
@@ -154,7 +154,7 @@ function act(answer: ReceiverAnswer, message: IncomingMessage, response: ServerR
   if (answer === "flood") {
     response.writeHead(200);
     const piece = Buffer.alloc(64 * 1024, "x");
-    // A pipeline waits for the reader and stops when the reader has gone; it ends in an error by design.
+    // A pipeline waits for the reader and stops when the reader leaves. It then ends with an error by design.
     pipeline(
       new Readable({
         read() {

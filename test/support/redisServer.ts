@@ -1,6 +1,6 @@
 /**
- * Real Redis servers for tests: processes of their own, on free ports of this machine, with data in a folder that goes
- * with them. Each can be killed and started again on its data.
+ * Starts real Redis servers for tests: separate processes on free ports of this machine, with data in a temporary
+ * folder. Each can be killed and started again on its data.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -16,30 +16,30 @@ import type { RedisAddress } from "../../server/platform/storage/storeAddress.ts
 export interface RedisProcess {
   readonly port: number;
   readonly address: RedisAddress;
-  /** One command, on a connection of the test's own; text comes back as text. */
+  /** Sends one command on a connection of the test. Text is returned as text. */
   command(...args: readonly string[]): Promise<unknown>;
-  /** SIGKILL, and the process is gone when it resolves. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Again on the same port and data. */
+  /** Starts the server again on the same port and data. */
   start(): Promise<void>;
-  /** Stops it in its tracks, or lets it go on. */
+  /** Pauses the process, or lets it continue. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Ends it and removes its data. */
+  /** Ends the process and removes its data. */
   remove(): Promise<void>;
 }
 
 export type RedisOptions = Readonly<Record<string, string>>;
 
-/** What keeps the promise that an acknowledged write is on disk. */
+/** Settings under which an acknowledged write is on disk. */
 const durable: RedisOptions = { appendonly: "yes", appendfsync: "always", save: "", "repl-diskless-sync-delay": "0" };
 
-/** A reply as tests read it: text instead of bytes. */
+/** Returns a reply with text instead of bytes. */
 function toTexts(reply: unknown): unknown {
   if (Buffer.isBuffer(reply)) return reply.toString();
   return Array.isArray(reply) ? reply.map(toTexts) : reply;
 }
 
-/** Below the ports that a system gives to whoever asks for any, so that nobody is given one of them before its server starts. */
+/** These ports are below the range that the system assigns, so no other process gets one before its server starts. */
 const lowestPort = 12_000;
 const highestPort = 30_000;
 
@@ -52,7 +52,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Ports that nobody listens on at this moment, all different. */
+/** Returns different ports that are free at this moment. */
 export async function findFreePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
@@ -62,7 +62,7 @@ export async function findFreePorts(count: number): Promise<readonly number[]> {
   return [...ports];
 }
 
-/** `sentinel`: lines of the configuration that a Sentinel keeps. */
+/** `sentinel`: lines of the configuration file of a Sentinel. */
 async function startProcess(port: number, options: RedisOptions, sentinel?: readonly string[]): Promise<RedisProcess> {
   const folder = await mkdtemp(join(tmpdir(), "redis-"));
   const settings = { port: String(port), bind: "127.0.0.1", dir: folder, daemonize: "no", ...durable, ...options };
@@ -126,7 +126,7 @@ async function startProcess(port: number, options: RedisOptions, sentinel?: read
   };
 }
 
-/** One server; `options` are settings of redis.conf, over those of a durable one. */
+/** Starts one server. `options` are settings of redis.conf that override the durable ones. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
   const [port] = (await findFreePorts(1)) as [number];
   return startProcess(port, options);
@@ -143,7 +143,7 @@ const looksForCluster = 200;
 const looksForReplica = 20;
 const betweenLooksMs = 50;
 
-/** Resolves when every master says that the Cluster is whole. */
+/** Resolves when every master reports that the Cluster is complete. */
 export async function clusterIsWhole(masters: readonly RedisProcess[]): Promise<void> {
   for (let look = 0; look < looksForCluster; look += 1) {
     const states = await Promise.all(masters.map((master) => master.command("CLUSTER", "INFO").catch(() => "")));
@@ -155,7 +155,7 @@ export async function clusterIsWhole(masters: readonly RedisProcess[]): Promise<
   throw new Error("the Cluster did not come together");
 }
 
-/** Three masters that share the slots, without replicas. */
+/** Starts three masters that share the slots, without replicas. */
 export async function startRedisCluster(options: RedisOptions = {}): Promise<RedisClusterProcesses> {
   const count = 3;
   const ports = await findFreePorts(2 * count);
@@ -188,13 +188,13 @@ export async function startRedisCluster(options: RedisOptions = {}): Promise<Red
   };
 }
 
-/** A master and one replica that has its first sync behind it; whoever is named goes with `remove`. */
+/** Starts a master and one replica that has finished its first sync. `remove` of either ends it. */
 export async function startRedisReplicated(options: RedisOptions = {}): Promise<readonly [master: RedisProcess, replica: RedisProcess]> {
   const [first, second] = (await findFreePorts(2)) as [number, number];
   const master = await startProcess(first, options);
   const replica = await startProcess(second, { ...options, replicaof: `127.0.0.1 ${first}` });
   for (let look = 0; look < looksForReplica; look += 1) {
-    // The replica has the first sync behind it once it says that it holds a write.
+    // The first sync is complete once the replica has this write.
     await master.command("SET", "first", "1");
     if (Number(await master.command("WAIT", "1", "500")) === 1) return [master, replica];
     await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
@@ -205,15 +205,15 @@ export async function startRedisReplicated(options: RedisOptions = {}): Promise<
 
 export interface RedisSentinelProcesses {
   readonly address: RedisAddress;
-  /** The first is the master at the beginning. */
+  /** The first server is the master at the start. */
   readonly servers: readonly RedisProcess[];
   readonly sentinel: RedisProcess;
   remove(): Promise<void>;
 }
 
 /**
- * A Sentinel that knows a master under the name `main`, as one that is so many failovers old, and, alone, gives it up
- * `downAfterMs` after its silence.
+ * Starts a Sentinel that knows a master under the name `main`, with this number of earlier failovers. A Sentinel alone
+ * declares the master down `downAfterMs` after its last answer.
  */
 export async function startSentinelOf(masterPort: number, downAfterMs: number, epoch = 0): Promise<RedisProcess> {
   const [port] = (await findFreePorts(1)) as [number];
@@ -225,7 +225,10 @@ export async function startSentinelOf(masterPort: number, downAfterMs: number, e
   ]);
 }
 
-/** A master, one replica of it, and the Sentinel that makes the one the other's successor, `downAfterMs` after its silence. */
+/**
+ * Starts a master, one replica, and the Sentinel that promotes the replica `downAfterMs` after the master's last
+ * answer.
+ */
 export async function startRedisSentinel(options: RedisOptions = {}, downAfterMs = 500): Promise<RedisSentinelProcesses> {
   const [master, replica] = await startRedisReplicated(options);
   const sentinel = await startSentinelOf(master.port, downAfterMs);

@@ -1,14 +1,14 @@
-/** Looks for secrets in what should hold none: as they are, as bytes, as base64 at each alignment, as hex. One pass over the text. */
+/** Searches data for secrets: as text, as bytes, as base64 at each alignment, and as hex, in one pass. */
 
-/** In how many bytes from its start a trace is recognized; every trace is longer. */
+/** Number of leading bytes by which a trace is recognised. Every trace is longer. */
 const probeBytes = 4;
 const leastBytes = 8;
 
-/** Every form in which the text, or the bytes that it stands for, may stand somewhere. */
+/** Returns every encoded form of the text, or of the bytes that it encodes. */
 function tracesOf(secret: Buffer): readonly Buffer[] {
   const base64 = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), secret]).toString("base64");
-    // The ends depend on what stands beside it.
+    // The first and last characters depend on the neighbouring bytes.
     return text.slice(shift === 0 ? 0 : 4, -4);
   });
   const base64url = base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
@@ -17,10 +17,10 @@ function tracesOf(secret: Buffer): readonly Buffer[] {
 }
 
 export interface SecretScan {
-  /** `part`: what alone makes it secret, without prefixes that anybody may see. */
+  /** `part` is the secret part, without public prefixes. */
   add(name: string, part: string | Buffer): void;
   readonly size: number;
-  /** Names of the secrets that stand in it. */
+  /** Returns the names of the secrets that the data contains. */
   find(haystack: Buffer): readonly string[];
 }
 

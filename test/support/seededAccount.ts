@@ -1,14 +1,14 @@
 /**
- * An account with one of everything that operations can name, so that a test can ask for it as somebody else: its ids,
- * and all of it that the account itself can read.
+ * Creates an account with one resource of each kind, so that tests can request its ids as another caller. Also reads
+ * all data of the account.
  */
 import type { Rest } from "./clients.ts";
 import { untilReturns } from "./untilReturns.ts";
 
-/** Ids that say whose data it is. */
+/** Ids that belong to one account. */
 export const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
 export type IdName = (typeof idNames)[number];
-/** The rest are names that everybody uses. */
+/** The other names are the same for every account. */
 export type Ids = Readonly<Record<IdName | "username" | "workflowId" | "artifactKey", string>>;
 export const commonNames = { workflowId: "draft", artifactKey: "outline-1" } as const;
 
@@ -17,7 +17,7 @@ export interface SeededAccount {
   readonly ids: Ids;
 }
 
-/** `mark` is a word of every text in it. The run waits for its decision: nothing moves by itself. */
+/** `mark` is a word in every text of the account. The run waits for its decision, so nothing changes by itself. */
 export async function seedAccount(rest: Rest, username: string, mark = "Kept"): Promise<SeededAccount> {
   const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: `${mark} house`, type: "team" });
   const inside = `/workspaces/${workspaceId}`;
@@ -46,7 +46,7 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
 }
 
-/** Everything that an account can read, by path. */
+/** Returns everything that an account can read, by path. */
 export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<Record<string, unknown>> {
   const { workspaceId, articleId, topicId, runId } = ids;
   const topics = `/workspaces/${workspaceId}/topics`;

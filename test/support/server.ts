@@ -1,6 +1,6 @@
 /**
- * The real server as a process of its own: built, started in a temporary data directory on a port of its own, killed
- * and started again on the same data at will, on either store. Nothing of the test's environment reaches it but its settings.
+ * Starts the real server as a separate process: built, in a temporary data directory, on its own port and on either
+ * store. It can be killed and started again on the same data. Only the given settings reach its environment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,21 +30,21 @@ export interface RunningServer {
   /** Stays the same over restarts. */
   readonly url: string;
   readonly dataDir: string;
-  /** Its own, which goes with it; none where the settings name a Redis of the test's. */
+  /** The server's own store, removed with it; undefined if the settings name a Redis of the test. */
   readonly store: Store | undefined;
   readonly operator: { readonly username: string; readonly password: string };
   readonly operatorToken: string;
-  /** Of all processes so far. */
+  /** Log lines of all processes so far. */
   readonly logLines: readonly LogLine[];
   readonly stderr: string;
   readonly pid: number;
-  /** `kill -9`; resolves when the process is gone. */
+  /** Sends `kill -9`; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Starts on the same data and port, with further settings if given. */
+  /** Starts on the same data and port, with additional settings if given. */
   start(settings?: Settings): Promise<void>;
-  /** `SIGTERM`; resolves with how the process ended. */
+  /** Sends `SIGTERM`; resolves with the exit of the process. */
   stop(): Promise<Exit>;
-  /** How the current process ended, or will end. */
+  /** Exit of the current process. */
   readonly exited: Promise<Exit>;
   /** Ends the process if there is one and removes the data. */
   remove(): Promise<void>;
@@ -54,20 +54,20 @@ const operator = { username: "operator", password: "a password of tests alone" }
 const operatorToken = "operator-token-of-the-tests";
 const hangMs = 30_000;
 
-/** None of them outlives whoever started it, if that one ends by itself. */
+/** These processes are killed if the test process ends first. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
 export interface LaunchOptions {
-  /** Command line that runs another one in surroundings of its own, such as a small disk at the data directory. */
+  /** Returns a command line that runs the server in a special environment, such as a small disk at the data directory. */
   readonly within?: (dataDir: string) => readonly string[];
-  /** By default the one that the tests are run on. */
+  /** By default the store on which the tests run. */
   readonly store?: StoreKind;
 }
 
-/** Settings of the test over those of every test: an operator account and an operator token. */
+/** Settings of the test override those of every test: an operator account and an operator token. */
 export async function startServer(
   settings: Settings = {},
   { within = () => [], store: kind = storeUnderTest }: LaunchOptions = {},
@@ -76,7 +76,7 @@ export async function startServer(
   const dataDir = mkdtempSync(join(tmpdir(), "svc-server-"));
   const logLines: LogLine[] = [];
   let stderr = "";
-  // A port that was picked by number 0 cannot be bound again while old connections linger; a named one can.
+  // A port chosen with 0 cannot be bound again while old connections linger; a named port can.
   const port = String(await freePort());
   let url = "";
   let child: ChildProcess | undefined;
@@ -170,7 +170,7 @@ export async function startServer(
   return server;
 }
 
-/** A port that nothing listens on. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");

@@ -1,6 +1,6 @@
 /**
- * A Yjs client and the server's end of its socket, with a queue in each direction: a test decides when bytes move.
- * The client does what a stock y-websocket does with each frame.
+ * A Yjs client and the server's end of its socket, with a queue in each direction. The test decides when frames move.
+ * The client handles each frame as a stock y-websocket does.
  */
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
@@ -8,7 +8,7 @@ import * as awarenessProtocol from "y-protocols/awareness";
 import * as syncProtocol from "y-protocols/sync";
 import * as Y from "yjs";
 import type { ConnectionIdentity, Peer } from "../../realtime/ports.ts";
-import type { Connection, Rooms } from "../../realtime/rooms.ts";
+import type { Connection, Rooms } from "../../realtime/room/rooms.ts";
 
 export const writerIdentity = (username = "ada"): ConnectionIdentity => ({
   author: { username, kind: "user" },
@@ -16,12 +16,12 @@ export const writerIdentity = (username = "ada"): ConnectionIdentity => ({
   credentialId: `ses_${username}`,
 });
 
-/** The server's view of one socket: what it sends waits until the client takes it. */
+/** The server's side of one socket. Frames that the server sends wait until the client takes them. */
 export class QueuedPeer implements Peer {
   readonly toClient: Uint8Array[] = [];
   closed: { code: number; reason: string } | undefined;
   bufferedBytes = 0;
-  /** Set to make the socket slow: what is sent is buffered, not taken. */
+  /** Set to make the socket slow: frames are then reported as buffered. */
   isSlow = false;
   onSend: ((frame: Uint8Array) => void) | undefined;
 
@@ -46,11 +46,11 @@ export class PairedClient {
   readonly denied: string[] = [];
   readonly acks: number[] = [];
   readonly refusals: { code: string; detail: string }[] = [];
-  /** Sync-step-2 frames received, and server questions among what came. */
+  /** Number of sync step 2 (`answers`) and sync step 1 (`resyncs`) frames received. */
   answers = 0;
-  questions = 0;
+  resyncs = 0;
   peer = new QueuedPeer();
-  /** Sees what the server sends at the moment it is sent. */
+  /** Called with each frame at the moment the server sends it. */
   onServerFrame: ((frame: Uint8Array) => void) | undefined;
   connection: Connection | undefined;
   toServer: Uint8Array[] = [];
@@ -92,7 +92,7 @@ export class PairedClient {
     return this;
   }
 
-  /** What a stock client sends when it opens, and every `resyncInterval`. */
+  /** Sends sync step 1, as a stock client does when it opens and every `resyncInterval`. */
   ask(): void {
     this.push((encoder) => syncProtocol.writeSyncStep1(encoder, this.document), 0);
   }
@@ -101,7 +101,7 @@ export class PairedClient {
     if (this.connection !== undefined) this.toServer.push(frame);
   }
 
-  /** The network is gone: what is under way is lost, and the server is told. */
+  /** Loses the connection with all frames under way, and reports the close to the server. */
   disconnect(): void {
     const { connection } = this;
     this.connection = undefined;
@@ -110,14 +110,14 @@ export class PairedClient {
     connection?.closed();
   }
 
-  /** Moves frames to the server; true when there was one. */
+  /** Moves frames to the server. Returns true if there was one. */
   deliver(count = Number.POSITIVE_INFINITY): boolean {
     const frames = this.toServer.splice(0, count);
     for (const frame of frames) this.connection?.receive(frame);
     return frames.length > 0;
   }
 
-  /** Takes frames from the server; true when there was one. */
+  /** Takes frames from the server. Returns true if there was one. */
   take(count = Number.POSITIVE_INFINITY): boolean {
     const frames = this.peer.toClient.splice(0, count);
     for (const frame of frames) this.read(frame);
@@ -149,7 +149,7 @@ export class PairedClient {
       const answer = encoding.createEncoder();
       encoding.writeVarUint(answer, 0);
       const step = syncProtocol.readSyncMessage(decoder, answer, this.document, this);
-      if (step === syncProtocol.messageYjsSyncStep1) this.questions += 1;
+      if (step === syncProtocol.messageYjsSyncStep1) this.resyncs += 1;
       if (step === syncProtocol.messageYjsSyncStep2) this.answers += 1;
       if (encoding.length(answer) > 1) this.send(encoding.toUint8Array(answer));
     } else if (type === 1) {
@@ -166,12 +166,12 @@ export class PairedClient {
   }
 }
 
-/** A turn of the event loop, and what follows from it. */
+/** Waits for turns of the event loop. */
 export async function turns(count = 8): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Moves everything in every direction until nothing moves any more. */
+/** Moves all frames in both directions until no frame is left. */
 export async function settle(clients: readonly PairedClient[]): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     await turns();

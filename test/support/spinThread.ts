@@ -1,4 +1,4 @@
-/** Tasks that take as long or as much as a test wants, for threads that work on texts. */
+/** Tasks of any duration or memory use, for worker threads. */
 import { AppError } from "../../api/schema/error.ts";
 import { serveTasks } from "../../server/platform/workers/workerTasks.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The stores that a server of the tests can stand on: a folder of its own, or a Redis of its own. Which one a test gets
- * that does not ask is said by `TEST_STORE`, so that the same file runs on both.
+ * The stores of test servers: an own folder, or an own Redis. `TEST_STORE` decides which store a test gets by default,
+ * so that the same file runs on both.
  */
 import { type RedisProcess, startRedis } from "./redisServer.ts";
 
@@ -8,11 +8,11 @@ export type StoreKind = "embedded" | "redis";
 
 export interface Store {
   readonly kind: StoreKind;
-  /** What a server has to be told to use it; the embedded one stands in the data directory. */
+  /** Settings that make a server use the store. The embedded store is in the data directory. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The process behind it, if it is one. */
+  /** The process of the store, if there is one. */
   readonly redis: RedisProcess | undefined;
-  /** Ends it and removes its data. */
+  /** Ends the store and removes its data. */
   remove(): Promise<void>;
 }
 

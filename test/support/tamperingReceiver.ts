@@ -1,22 +1,23 @@
 /**
- * startTamperingReceiver starts an honest HTTPS server on loopback behind a TCP proxy that breaks the connection on request.
+ * startTamperingReceiver starts an honest HTTPS server on loopback behind a TCP proxy that breaks the connection on
+ * request.
  *
- * The server has a valid certificate, so only the bytes that the proxy adds, or its reset, are wrong. The proxy can break
- * the connection in the same segment as the last handshake flight, or later, when the test calls `tamper`.
+ * The server has a valid certificate, so only the bytes that the proxy adds, or its reset, are wrong. The proxy can
+ * break the connection in the same segment as the last handshake flight, or later, when the test calls `tamper`.
  */
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { SecureVersion } from "node:tls";
 import type { CertificateAuthority } from "./certificateAuthority.ts";
 
-/** Bytes that the proxy sends to the client as they are, or a TCP reset. */
+/** Bytes that the proxy sends to the client unchanged, or a TCP reset. */
 export type Tampering = Uint8Array | "reset";
 
 export interface TamperingReceiverOptions {
   readonly authority: CertificateAuthority;
   readonly version: Extract<SecureVersion, "TLSv1.2" | "TLSv1.3">;
   readonly tampering: Tampering;
-  /** Tamper directly after this flight of the server; otherwise only `tamper` does. */
+  /** Tampers directly after this flight of the server. Otherwise only `tamper` does. */
   readonly afterFlight?: number | undefined;
 }
 
@@ -45,7 +46,7 @@ export async function startTamperingReceiver(options: TamperingReceiverOptions):
       if (flight === undefined) reset();
       else client.write(flight, reset);
     } else {
-      // One write: the client reads the flight and the added bytes at once.
+      // Use one write, so that the client reads the flight and the added bytes together.
       client.write(flight === undefined ? tampering : Buffer.concat([flight, tampering]));
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A patch that takes minutes on a text that is within its limits: every search looks at the whole text, and the text
- * repeats itself so much that no search can skip any of it.
+ * A patch that takes minutes on a text within its limits. Every search reads the whole text, and the text repeats
+ * itself so much that no search can skip a part of it.
  */
 import type { TextEdit } from "../../api/schema/article.ts";
 

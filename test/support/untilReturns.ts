@@ -1,9 +1,9 @@
-/** Asks again until the answer is one: what `vi.waitFor` does, also where no test runs. */
+/** Repeats a call until it succeeds, like `vi.waitFor`, but also outside of tests. */
 import { setTimeout as pause } from "node:timers/promises";
 
 const betweenMs = 20;
 
-/** Resolves with what `attempt` returns; throws what it threw last when `withinMs` are over. */
+/** Resolves with the result of `attempt`. Throws its last error after `withinMs`. */
 export async function untilReturns<Value>(attempt: () => Value | Promise<Value>, withinMs: number): Promise<Value> {
   for (const endMs = performance.now() + withinMs; ; await pause(betweenMs)) {
     try {

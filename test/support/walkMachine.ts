@@ -1,11 +1,11 @@
 /**
- * Walks a persisted machine through every situation it can come to, and from each of them takes every event: as
- * the runtime does, each step from the record as it was stored, through JSON. Then each path is taken once more by
- * one live machine, which must end at the same place.
+ * Visits every situation of a persisted machine and sends every event in each of them. Each step starts from the record
+ * as stored (through JSON), like in the runtime. Then one live machine takes each path again and must end at the same
+ * place.
  *
- * It finds what no path reaches: a state never entered, a declared transition never taken. (The path finders of
- * `xstate/graph` put situations together by their first example, which is wrong where events carry times and
- * numbers taken from the context; hence the walk is made here.)
+ * The walk finds states that are never entered and declared transitions that are never taken. The path finders of
+ * `xstate/graph` merge situations by their first example. That is wrong here, because events contain times and numbers
+ * from the context. Therefore the walk is made here.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type AnyStateNode, type AnyTransitionDefinition, createActor } from "xstate";
@@ -14,23 +14,23 @@ import type { ActorEvent, ActorRecord } from "../../server/platform/actors/port.
 
 export interface WalkOptions<Context, Event extends ActorEvent> {
   readonly kind: AnyActorKind;
-  /** One walk for each: births that begin differently. Each has `nowMs`. */
+  /** Inputs of the machine, one walk for each. Each has `nowMs`. */
   readonly inputs: readonly { readonly nowMs: number; readonly [field: string]: unknown }[];
-  /** The events to try in a situation, refused ones among them; times included. */
+  /** Returns the events to try in a situation, including times and events that the machine refuses. */
   readonly events: (context: Context, state: unknown) => readonly Event[];
-  /** What, beside the state, tells two situations apart. */
+  /** Returns what distinguishes two situations in the same state. */
   readonly facts: (context: Context) => unknown;
-  /** Called for every step, with the record as it was before and after. */
+  /** Called for every step, with the record before and after it. */
   readonly check?: (step: { before: ActorRecord<Context>; event: Event; after: ActorRecord<Context> }) => void;
 }
 
 export interface Walk {
-  /** One to each situation. */
+  /** Number of paths, one to each situation. */
   readonly paths: number;
   readonly steps: number;
   /** Names of the states that were entered. */
   readonly states: ReadonlySet<string>;
-  /** `state event` of every refusal seen. */
+  /** `state event` of every refusal. */
   readonly refusals: ReadonlySet<string>;
   /** States that no path enters. */
   readonly unreachedStates: readonly string[];
@@ -73,7 +73,7 @@ export function walkMachine<Context, Event extends ActorEvent>(options: WalkOpti
 
   const toSituation = ({ state, context }: ActorRecord<Context>) => JSON.stringify([state, facts(context)]);
 
-  /** One event, from the record as it was stored; `undefined` when it is refused. */
+  /** Sends one event to the stored record; returns `undefined` if the event is refused. */
   function take(record: ActorRecord<Context>, event: Event): ActorRecord<Context> | undefined {
     const previous = stored(record);
     const before = machine.resolveState({ value: previous.state as never, context: previous.context as never });

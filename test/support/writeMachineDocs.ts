@@ -1,4 +1,4 @@
-/** `npm run docs:machines`: writes `docs/machines` anew. */
+/** `npm run docs:machines`: writes `docs/machines`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { machineDocsFolder, toMachineDocs } from "./machineDocs.ts";

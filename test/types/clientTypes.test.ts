@@ -1,10 +1,10 @@
-/** The declaration file that `npm run build:client` writes, held against the contract that it is printed from. */
+/** Compares the declaration file of `npm run build:client` with the contract from which it is printed. */
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { compilerOptions, toClientTypes } from "../support/clientTypes.ts";
 
-/** Files that exist for the compiler only. */
+/** Files that exist only for the compiler. */
 const printed = join(import.meta.dirname, "client.d.ts");
 const program = join(import.meta.dirname, "comparison.ts");
 
@@ -29,7 +29,7 @@ export const sameOutputs: AllTrue<typeof outputs> = outputs;
 export const difference: IsSame<readonly [{ title: string }, { title?: string }]> = false;
 `;
 
-/** What the compiler says of the comparison, with `text` as the printed file. */
+/** Returns the compiler's messages about the comparison, with `text` as the printed file. */
 function compare(text: string): readonly string[] {
   const files = new Map([
     [printed, text],

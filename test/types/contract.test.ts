@@ -1,4 +1,4 @@
-/** What callers and handlers see of the contract, as types. The compiler runs these; vitest only lists them. */
+/** Tests the types of the contract that callers and handlers see. The compiler checks them; vitest only lists them. */
 import type { TRPCClient, TRPCClientErrorLike } from "@trpc/client";
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { describe, expectTypeOf, it } from "vitest";
@@ -6,9 +6,11 @@ import type { AppContract } from "../../api/contract/contract.ts";
 import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/contract/operation.ts";
 import type { AppRouter } from "../../api/derive/trpc.ts";
 import type { Problem } from "../../api/schema/error.ts";
-import type { ArticleId, WorkspaceId } from "../../api/schema/id.ts";
+import type { ArticleId, WebhookId, WorkspaceId } from "../../api/schema/id.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
-import { type Handlers, handler } from "../../server/domain/call/call.ts";
+import type { WorkspaceWebhook, WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
+import { type Handlers, handler, type Served, type Versioned } from "../../server/domain/call/call.ts";
+import type { Page } from "../../server/domain/call/paging.ts";
 
 type Inputs = inferRouterInputs<AppRouter>;
 type Outputs = inferRouterOutputs<AppRouter>;
@@ -69,7 +71,7 @@ describe("types of the contract", () => {
     expectTypeOf<Item["id"]>().toEqualTypeOf<string>();
     expectTypeOf<Exclude<Item["data"], { readonly event: "stream.reset" }>>().toExtend<AgentEvent>();
     expectTypeOf<Extract<Item["data"], { readonly event: "stream.reset" }>["data"]>().toHaveProperty("snapshot");
-    // The name of an event tells what it says.
+    // The name of an event decides the type of its data.
     expectTypeOf<Extract<Item["data"], { readonly event: "agent.run_cancelled" }>["data"]>().toEqualTypeOf<{
       by: string;
       reason?: string;
@@ -92,6 +94,42 @@ describe("types of the contract", () => {
       Extract<ParsedInput<AppContract["content"]["edit"]>["body"], RawBody>["mediaType"]
     >().toEqualTypeOf<"application/octet-stream">();
     expectTypeOf<InputOf<AppContract["content"]["edit"]>>().not.toHaveProperty("mediaType");
+  });
+
+  it("[API23] operations from presets have the types of their schemas, with branded ids", () => {
+    expectTypeOf<Inputs["webhooks"]["update"]>().toEqualTypeOf<{
+      workspaceId: string;
+      webhookId: string;
+      url?: string | undefined;
+      events?: WorkspaceWebhookEventType[] | undefined;
+      active?: boolean | undefined;
+      rotateSecret?: boolean | undefined;
+    }>();
+    expectTypeOf<Inputs["webhooks"]["list"]>().toEqualTypeOf<{
+      workspaceId: string;
+      limit?: number | undefined;
+      nextToken?: string | undefined;
+    }>();
+    expectTypeOf<Outputs["webhooks"]["list"]>().toEqualTypeOf<{ webhooks: WorkspaceWebhook[]; nextToken?: string | undefined }>();
+    expectTypeOf<Outputs["webhooks"]["create"]["secret"]>().toEqualTypeOf<string>();
+    expectTypeOf<Outputs["webhooks"]["delete"]>().toBeUndefined();
+    expectTypeOf<ParsedInput<AppContract["webhooks"]["get"]>["params"]>().toEqualTypeOf<{
+      workspaceId: WorkspaceId;
+      webhookId: WebhookId;
+    }>();
+    expectTypeOf<ParsedInput<AppContract["accounts"]["get"]>["params"]>().toEqualTypeOf<{ username: string }>();
+  });
+
+  it("[API71] a result that does not fit the reply of its operation does not compile", () => {
+    type Webhooks = AppContract["webhooks"];
+    expectTypeOf<Served<Webhooks["get"]>>().toExtend<Versioned<object>>();
+    expectTypeOf<WorkspaceWebhook>().not.toExtend<Served<Webhooks["get"]>>();
+    expectTypeOf<Versioned<Omit<WorkspaceWebhook, "url">>>().not.toExtend<Served<Webhooks["get"]>>();
+    expectTypeOf<Page<WorkspaceWebhook>>().toExtend<Served<Webhooks["list"]>>();
+    expectTypeOf<Page<{ readonly webhookId: string }>>().not.toExtend<Served<Webhooks["list"]>>();
+    expectTypeOf<Served<Webhooks["delete"]>>().toBeVoid();
+    // Only a handler with a reply can choose one of two statuses.
+    expectTypeOf<Served<AppContract["publicLinks"]["put"]>>().toBeNever();
   });
 
   it("[API23] a missing handler, and an answer that the reply schema refuses, fail to compile", () => {

@@ -6,7 +6,7 @@ const unacceptable = /[\0\p{Surrogate}]/u;
 /** Throws `content_not_accepted` for a NUL or an unpaired surrogate. `what` names the text in the message, such as `content`. */
 export function requireAccepted(text: string, what: string): void {
   if (!unacceptable.test(text)) return;
-  const detail = `'${what}' must not contain NUL characters or halves of surrogate pairs.`;
+  const detail = `'${what}' must not contain NUL characters or unpaired surrogates.`;
   throw new AppError("content_not_accepted", detail);
 }
 

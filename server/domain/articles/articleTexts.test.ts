@@ -44,7 +44,7 @@ test("[AR7] texts beyond the queue limit are refused at once, and the queued one
   const served = asked.flatMap((outcome) =>
     outcome.status === "fulfilled" ? [JSON.parse(outcome.value).children[0].children[0].value] : [],
   );
-  // One is being served, fifty wait.
+  // One text is being processed and fifty wait.
   expect(served).toEqual(Array.from({ length: 51 }, (_, at) => `text ${at}`));
   const refused = asked.filter((outcome) => outcome.status === "rejected" && outcome.reason.code === "rate_limited");
   expect(refused).toHaveLength(9);

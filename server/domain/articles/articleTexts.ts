@@ -69,7 +69,7 @@ function isShortReplay({ state, updates }: ReplayTask): boolean {
 }
 
 function busy(): AppError {
-  return new AppError("rate_limited", "Too many long texts are being worked on at once; retry shortly.", { retryAfter: 5 });
+  return new AppError("rate_limited", "Too many long texts are being processed at once; retry shortly.", { retryAfter: 5 });
 }
 
 export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): ArticleTexts {
@@ -98,7 +98,7 @@ export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): Article
       const { request, base, live, maxFileBytes } = task;
       const { mode, content, edits } = request;
       const input = { request: { mode, content, edits }, base, live, maxFileBytes };
-      const tooComplex = `The edit takes more than ${maxEditMs / 1000} s to work out, so nothing was written. Send fewer edits at once, or longer 'find' texts that occur only once.`;
+      const tooComplex = `The edit takes more than ${maxEditMs / 1000} s to compute, so nothing was written. Send fewer edits at once, or longer 'find' texts that occur only once.`;
       return demand(threads.run("edit", input, { owner, maxMs: maxEditMs, maxWaitMs }), tooComplex, "edit_too_complex");
     },
     async diff(owner, from, to, format) {
@@ -111,7 +111,7 @@ export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): Article
     },
     async countWords(owner, text) {
       if (text.length <= maxShort) return textTasks.countWords(text);
-      return demand(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), "The text takes too long to count.");
+      return demand(reads.run("countWords", text, { owner, maxMs, maxWaitMs }), "Counting the words of the text takes too long.");
     },
     async replay(owner, task) {
       if (isShortReplay(task)) return textTasks.replay(task);

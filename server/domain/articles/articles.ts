@@ -186,7 +186,7 @@ export function createArticles(options: ArticlesOptions): Articles {
 
     async delete(articleId, permanent, call) {
       if (permanent && !["admin", "owner"].includes(accessOf(call).role)) {
-        throw new AppError("insufficient_role", "Only an administrator of the workspace may delete an article for good.");
+        throw new AppError("insufficient_role", "Only an administrator of the workspace may delete an article permanently.");
       }
       const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision);
       const remove = permanent ? trash.purge : trash.put;

@@ -8,7 +8,7 @@
  */
 import type { Author } from "../../../api/schema/article.ts";
 import { articleFiles } from "../../../api/schema/article.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";

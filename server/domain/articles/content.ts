@@ -2,8 +2,8 @@
 
 import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import { encodeIntegrated } from "../../../realtime/encodeDocument.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import { encodeIntegrated } from "../../../realtime/document/encodeDocument.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
@@ -63,7 +63,10 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
   }
 
   function gone(revision: number): AppError {
-    return new AppError("revision_gone", `Revision ${revision} was not committed and is not kept any more, or does not exist yet.`);
+    return new AppError(
+      "revision_gone",
+      `Revision ${revision} is not available: it does not exist yet, or it was never committed and its text is no longer kept.`,
+    );
   }
 
   async function readText(articleId: string, file: ArticleFile, revision: number | undefined): Promise<TextReply> {

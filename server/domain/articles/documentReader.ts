@@ -97,7 +97,7 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
         if (complete && after !== undefined) return { revision, batches: after, ...(state === undefined ? {} : { state }) };
         const now = await storage.records.get(documentRecord, articleId);
         if (now?.revision === stored?.revision) {
-          throw new StorageDamagedError(`${articleId} lacks its state at revision ${revision} or batches after it`);
+          throw new StorageDamagedError(`${articleId} lacks its snapshot at revision ${revision} or batches after it`);
         }
       }
     },

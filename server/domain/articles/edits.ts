@@ -12,7 +12,7 @@
 import * as Y from "yjs";
 import type { EditRequest, EditResponse } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";
@@ -79,7 +79,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
   async function findBase(articleId: string, baseRevision: number, live: Live): Promise<FileTexts> {
     const texts = baseRevision === live.revision ? live.texts : await history.textsAt(articleId, baseRevision);
     if (texts !== undefined) return texts;
-    const detail = `Revision ${baseRevision} was not committed and is not kept any more, or does not exist; read the article again.`;
+    const detail = `Revision ${baseRevision} is not available: it does not exist, or it was never committed and its text is no longer kept. Read the article again.`;
     throw new AppError("revision_conflict", detail, { currentRevision: live.revision });
   }
 
@@ -101,7 +101,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
   }
 
   function notKept(currentRevision: number): AppError {
-    const detail = "The edit was made by an earlier attempt, whose revision is not kept any more.";
+    const detail = "An earlier attempt made this edit, but its revision is no longer kept.";
     return new AppError("revision_conflict", detail, { currentRevision });
   }
 
@@ -122,7 +122,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
   function judgeMerge({ baseRevision, onConflict }: EditRequest, base: string, live: string, currentRevision: number): boolean {
     const merged = baseRevision !== undefined && live !== base;
     if (!merged || onConflict !== "fail") return merged;
-    throw new AppError("revision_conflict", "The file was changed since baseRevision; nothing was written.", { currentRevision });
+    throw new AppError("revision_conflict", "The file has changed since baseRevision; nothing was written.", { currentRevision });
   }
 
   /** Adjusts the plan to the current live text; undefined when too much changed and the edit must be planned again. */

@@ -57,7 +57,7 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
     const texts = new Map<string, string>();
     for (const { file, blob } of commit.files) {
       const bytes = await storage.blobs.get(partitionOfId(commit.articleId), blob);
-      if (bytes === undefined) throw new StorageDamagedError(`the text ${blob} of ${commit.commitId} is missing`);
+      if (bytes === undefined) throw new StorageDamagedError(`the blob ${blob} of commit ${commit.commitId} is missing`);
       texts.set(file, await fromBlob(bytes));
     }
     return toFileTexts((file) => texts.get(file) ?? "");

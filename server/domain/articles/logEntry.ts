@@ -46,14 +46,14 @@ export function encodeBatch(atMs: number, writer: string, updates: readonly Auth
 
 function readHeader(decoder: decoding.Decoder): BatchHeader {
   const found = decoding.readUint8(decoder);
-  if (found !== layout) throw new StorageDamagedError(`a document's log holds an entry of the unknown layout ${found}`);
+  if (found !== layout) throw new StorageDamagedError(`a document's log contains an entry with the unknown layout ${found}`);
   const atMs = decoding.readVarUint(decoder);
   const writer = decoding.readVarString(decoder);
   const authors: Author[] = [];
   for (let left = decoding.readVarUint(decoder); left > 0; left -= 1) {
     const kind = kinds[decoding.readUint8(decoder)];
     const username = decoding.readVarString(decoder);
-    if (kind === undefined) throw new StorageDamagedError("a document's log names an unknown kind of author");
+    if (kind === undefined) throw new StorageDamagedError("a document's log contains an unknown kind of author");
     authors.push({ username, kind });
   }
   return { atMs, writer, authors };
@@ -69,7 +69,7 @@ export function decodeBatch(entry: LogEntry): LoggedBatch & BatchHeader {
   const updates: AuthoredUpdate[] = [];
   for (let left = decoding.readVarUint(decoder); left > 0; left -= 1) {
     const author = header.authors[decoding.readVarUint(decoder)];
-    if (author === undefined) throw new StorageDamagedError("a document's log names an author that it does not hold");
+    if (author === undefined) throw new StorageDamagedError("a document's log refers to an author that it does not contain");
     updates.push({ author, update: decoding.readVarUint8Array(decoder) });
   }
   return { ...header, revision: entry.position, updates };

@@ -1,6 +1,6 @@
 /** Rebuilds a document from a stored state and updates, and returns its texts and, on request, its whole state. */
 import * as Y from "yjs";
-import { encodeIntegrated } from "../../../realtime/encodeDocument.ts";
+import { encodeIntegrated } from "../../../realtime/document/encodeDocument.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 

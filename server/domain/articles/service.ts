@@ -6,7 +6,7 @@
  */
 import type { Limits } from "../../../api/limits.ts";
 import type { UpdateLog } from "../../../realtime/ports.ts";
-import type { Rooms } from "../../../realtime/rooms.ts";
+import type { Rooms } from "../../../realtime/room/rooms.ts";
 import type { DueWorker } from "../../platform/actors/duePort.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";

@@ -5,7 +5,7 @@ import { applyTextEdit } from "./textEdit.ts";
 const letters = fc.array(fc.constantFrom("a", "b", " ", "🙂"), { maxLength: 40 }).map((parts) => parts.join(""));
 const some = fc.array(fc.constantFrom("a", "b", " ", "🙂"), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(""));
 
-/** Every place of `wanted`, overlapping ones too. */
+/** Returns every position of `wanted`, including overlapping ones. */
 function placesOf(text: string, wanted: string): number[] {
   return Array.from({ length: text.length }, (_, at) => at).filter((at) => text.startsWith(wanted, at));
 }
@@ -56,10 +56,10 @@ test("[AR13] a search through a repetitive text takes linear time", () => {
   const before = process.cpuUsage();
   expect(applyTextEdit(text, { find, replace: "" }, 3_000_000)).toMatchObject({ code: "anchor_not_found" });
   expect(applyTextEdit(`${text}${find}`, { find, replace: "x" }, 3_000_000)).toEqual({ kind: "edited", text: `${text}x` });
-  // Overlapping occurrences by the million, most of them found after the search has changed.
+  // There are millions of overlapping occurrences. Most are found after the search has switched its method.
   const many = applyTextEdit(text, { find: "a".repeat(1000), replace: "b", occurrence: "all" }, 3_000_000);
   expect(many).toEqual({ kind: "edited", text: "b".repeat(2000) });
-  // The built-in search takes minutes.
+  // The built-in search would take minutes.
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000);
 });
 

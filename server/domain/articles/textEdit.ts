@@ -20,7 +20,7 @@ export function applyTextEdit(text: string, edit: TextEdit, maxLength: number): 
   for (const place of occurrences(text, prefix + find + suffix)) {
     const start = place + prefix.length;
     if (occurrence === undefined && places.length === 1) {
-      const detail = "The text to find occurs more than once: add 'prefix' or 'suffix', or say which with 'occurrence'.";
+      const detail = "The text to find occurs more than once: add 'prefix' or 'suffix', or choose one with 'occurrence'.";
       return { kind: "rejected", code: "anchor_ambiguous", detail };
     }
     // Matches may overlap in their prefix and suffix, but not in the text that is replaced.

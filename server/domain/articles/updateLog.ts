@@ -55,7 +55,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   return {
     async load(articleId) {
       const found = await reader.rebuild(articleId);
-      if (found === undefined) throw new Error(`the head of ${articleId} lies below its base`);
+      if (found === undefined) throw new Error(`the log head of ${articleId} is below its base`);
       const { state, batches } = found;
       return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
     },

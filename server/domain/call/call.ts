@@ -3,7 +3,7 @@
  * workspace, the time, the ids, and a `commit` that also stores the response for an idempotent repeat.
  */
 
-import type { Contract, OperationSpec, ParsedInput, Role } from "../../../api/contract/operation.ts";
+import type { Contract, OperationSpec, OutputOf, ParsedInput, Role } from "../../../api/contract/operation.ts";
 import type { Limits } from "../../../api/limits.ts";
 import type { Scope } from "../../../api/scopes.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
@@ -94,23 +94,68 @@ export interface HandlerRequest<Spec extends OperationSpec> extends ParsedInput<
 }
 
 /**
- * Handles one operation. `serve` calls a service. `reply` converts the result of the service to the response and has no
- * side effects.
+ * A value of the API with the revision of its record. The reply gets the entity tag of the revision if the contract
+ * declares one.
  */
-export interface Handler<Spec extends OperationSpec, Value = unknown> {
+export class Versioned<Value> {
+  readonly value: Value;
+  readonly revision: number;
+  constructor(value: Value, revision: number) {
+    this.value = value;
+    this.revision = revision;
+  }
+}
+
+type Readable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Readable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Readable<Value[Key]> }
+    : Value;
+
+/** The field of a page that holds its items: the only one that is an array. */
+type ItemsField<Body> = { [Key in keyof Body]: Body[Key] extends readonly unknown[] ? Key : never }[keyof Body];
+
+/** A page of `Pager` in place of a reply with `nextToken`. Its `items` become the reply's only array. */
+type AsPage<Body> = Body extends { readonly nextToken?: string | undefined }
+  ? { readonly items: Body[ItemsField<Body>] } & Omit<Body, ItemsField<Body>>
+  : never;
+
+type ServedBody<Spec extends OperationSpec, Body> =
+  | Versioned<Body>
+  | (Spec extends { readonly replyHeaders: { readonly etag: string } } ? never : Body | AsPage<Body>);
+
+type IsUnion<Type, Whole = Type> = Type extends Whole ? ([Whole] extends [Type] ? false : true) : never;
+
+/**
+ * The result from which the reply of an operation is derived: nothing, the body, a page, or the body with its revision.
+ * An operation with several statuses or with replies in bytes has none; its handler has a `reply`.
+ */
+export type Served<Spec extends OperationSpec> = IsUnion<keyof Spec["replies"]> extends true ? never : ServedOnly<Spec, OutputOf<Spec>>;
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a service without a result resolves with void
+type ServedOnly<Spec extends OperationSpec, Output> = [Output] extends [undefined] ? void : ServedBody<Spec, Readable<Output>>;
+
+/** Calls a service. The contract says how its result becomes the reply. */
+export type Serve<Spec extends OperationSpec> = (request: HandlerRequest<Spec>, call: Call) => Promise<Served<Spec>>;
+
+/**
+ * Handles an operation whose reply cannot be derived from the contract. `serve` calls a service. `reply` converts the
+ * result of the service to the response and has no side effects.
+ */
+export interface ReplyingHandler<Spec extends OperationSpec, Value = unknown> {
   serve(request: HandlerRequest<Spec>, call: Call): Promise<Value>;
   reply(value: Value): CallReply;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the value between serve and reply is the handler's own
+export type Handler<Spec extends OperationSpec, Value = any> = Serve<Spec> | ReplyingHandler<Spec, Value>;
+
 /** A record of handlers with the same shape as the contract, so that a missing handler is a compile error. */
 export type Handlers<C extends Contract> = {
-  readonly [Resource in keyof C]: {
-    // biome-ignore lint/suspicious/noExplicitAny: the value between serve and reply is the handler's own
-    readonly [Name in keyof C[Resource]]: Handler<C[Resource][Name], any>;
-  };
+  readonly [Resource in keyof C]: { readonly [Name in keyof C[Resource]]: Handler<C[Resource][Name]> };
 };
 
-/** Creates a handler. The type parameters ensure that `reply` accepts the value that `serve` resolves with. */
-export function handler<Spec extends OperationSpec, Value>(parts: Handler<Spec, Value>): Handler<Spec, Value> {
+/** Creates a handler with a reply. The type parameters ensure that `reply` accepts the value that `serve` resolves with. */
+export function handler<Spec extends OperationSpec, Value>(parts: ReplyingHandler<Spec, Value>): ReplyingHandler<Spec, Value> {
   return parts;
 }

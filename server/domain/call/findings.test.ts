@@ -83,10 +83,10 @@ describe("findings", () => {
     expect(findings(UpdateMeRequest, { password: "a long enough one" })).toEqual(["/currentPassword is required to set a new password"]);
     expect(findings(EditRequest, { mode: "patch", content: "x" })).toEqual([
       "/edits is required",
-      "/content goes with the modes replace, append and prepend; with mode patch give 'edits'",
+      "/content is allowed with the modes replace, append and prepend only; with mode patch send 'edits'",
     ]);
     expect(findings(EditRequest, { mode: "append", content: "x", edits: [] })).toEqual([
-      "/edits goes with mode patch only; with this mode give 'content'",
+      "/edits is allowed with mode patch only; with this mode send 'content'",
     ]);
     expect(findings(EditRequest, { content: "x" })).toEqual(["/mode must be one of 'replace', 'append', 'prepend', 'patch'"]);
   });

@@ -39,7 +39,10 @@ export function createPageTokens(pageKey: Uint8Array): PageTokens {
         bytes.length > macBytes &&
         timingSafeEqual(bytes.subarray(0, macBytes), sign(binding, payload));
       if (!genuine) {
-        throw new AppError("invalid_next_token", "nextToken must be the token of the page before, sent with the same filters and order.");
+        throw new AppError(
+          "invalid_next_token",
+          "nextToken must be the nextToken of the previous page, sent with the same filters and order.",
+        );
       }
       const [expiresAtMs, ...after] = JSON.parse(payload.toString()) as [number, ...IndexKey];
       if (expiresAtMs <= nowMs) throw new AppError("invalid_next_token", "nextToken has expired; start again from the first page.");

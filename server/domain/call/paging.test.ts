@@ -156,7 +156,7 @@ describe("pager", () => {
       };
       const all: Colored[] = [];
       for (let at = 0; at < count; at += 1) {
-        // Ties across lists are decided by the id; one list is much longer than the others.
+        // The id orders equal values of different lists. One list is much longer than the others.
         const value = {
           id: `c${String((at * 7919) % 100_003)}`,
           color: colors[at % 13 < 9 ? 0 : at % 4] as string,

@@ -37,7 +37,7 @@ export function parseIfMatch(header: string): readonly string[] {
   return tags;
 }
 
-const changed = "The resource was changed: its entity tag is not the one in If-Match. Read it again and retry.";
+const changed = "The resource has changed: its entity tag is not the one in If-Match. Read the resource again and retry.";
 
 const ownTag = /^"r(?:\d+-)?(\d+)"$/;
 
@@ -64,5 +64,5 @@ export function requireTextMatch(call: Pick<Call, "ifMatch">, revision: number):
 /** Throws 412 for a precondition on a resource that has no entity tag, because no tag can match. `*` is accepted. */
 export function requireNoTag(header: string): void {
   if (parseIfMatch(header)[0] === "*") return;
-  throw new AppError("precondition_failed", "There is no entity tag here that If-Match could name. Leave the header out.");
+  throw new AppError("precondition_failed", "This resource has no entity tag, so If-Match cannot match. Leave the header out.");
 }

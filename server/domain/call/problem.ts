@@ -22,14 +22,17 @@ const retrySeconds = 1;
 export function toRefusal(thrown: unknown): { readonly refusal: AppError; readonly bug: boolean } {
   if (thrown instanceof AppError) return { refusal: thrown, bug: false };
   if (thrown instanceof StorageFullError) {
-    return { refusal: new AppError("disk_full", "The server has no space for writes at the moment. Nothing was changed."), bug: false };
+    return { refusal: new AppError("disk_full", "The store has no space for writes at the moment. Nothing was changed."), bug: false };
   }
   if (thrown instanceof StorageUnavailableError) {
     const detail = "The store cannot be reached at the moment; repeat the request with the same Idempotency-Key.";
     return { refusal: new AppError("unavailable", detail, { retryAfter: retrySeconds }), bug: false };
   }
   return {
-    refusal: new AppError("internal", "The server failed on this request. Its log has the reason under the request id."),
+    refusal: new AppError(
+      "internal",
+      "The request failed because of an error in the server. The server's log has the reason under this request id.",
+    ),
     bug: true,
   };
 }

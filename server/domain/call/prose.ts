@@ -13,7 +13,7 @@ export function checkProse(
   const tooLong = fields.filter((field) => (body[field]?.length ?? 0) > most);
   if (tooLong.length === 0) return;
   const message = `must have at most ${most} characters`;
-  throw new AppError("validation_failed", `The member ${tooLong.join(", ")} ${message}.`, {
+  throw new AppError("validation_failed", `The field ${tooLong.join(", ")} ${message}.`, {
     errors: tooLong.map((field) => ({ pointer: `/${field}`, code: "too_big", message })),
   });
 }

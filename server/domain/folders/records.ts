@@ -7,8 +7,7 @@
 import type { z } from "zod";
 import type { KeywordMarketLocale } from "../../../api/schema/seo.ts";
 import type { WordCountRange } from "../../../api/schema/topic.ts";
-import { partitionOfId } from "../../platform/storage/ids.ts";
-import { defineRecord } from "../../platform/storage/recordType.ts";
+import { type CollectionRecord, defineCollectionRecord } from "../../platform/storage/collectionRecord.ts";
 
 export interface ContentProject {
   readonly requireOutlineApproval: boolean;
@@ -20,23 +19,19 @@ export interface ContentProject {
   readonly includeGlobalVolume?: boolean;
 }
 
-export interface FolderRecord {
+export interface FolderRecord extends CollectionRecord {
   readonly folderId: string;
-  readonly workspaceId: string;
   readonly parentFolderId: string | null;
   readonly name: string;
   readonly slug: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
   readonly contentProject?: ContentProject;
   readonly archivedAtMs?: number;
 }
 
-export const folderRecord = defineRecord<FolderRecord>({
+export const folderRecord = defineCollectionRecord<FolderRecord>({
   name: "folder",
   version: 1,
-  partitionOf: partitionOfId,
-  keyOf: (folder) => folder.folderId,
+  id: { field: "folderId", prefix: "fld" },
 });
 
 export const folderRecordTypes = [folderRecord] as const;

@@ -1,9 +1,5 @@
-/**
- * Reads folders.
- *
- * An id may come unchecked from a request: an invalid id and a folder of another workspace both count as not found.
- */
-import { idPattern } from "../../../api/schema/id.ts";
+/** Reads folders. An id may come unchecked from a request. */
+import { findInCollection } from "../../platform/storage/collectionRecord.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import { type ContentProject, type FolderRecord, folderRecord } from "./records.ts";
 
@@ -14,13 +10,8 @@ export interface Folders {
   contentProject(workspaceId: string, folderId: string): Promise<ContentProject | undefined>;
 }
 
-const folderId = idPattern("fld");
-
 export function createFolders({ storage }: { readonly storage: Pick<Storage, "records"> }): Folders {
-  async function find(workspaceId: string, id: string): Promise<Stored<FolderRecord> | undefined> {
-    const folder = folderId.test(id) ? await storage.records.get(folderRecord, id) : undefined;
-    return folder?.value.workspaceId === workspaceId ? folder : undefined;
-  }
+  const find: Folders["find"] = (workspaceId, folderId) => findInCollection(storage, folderRecord, workspaceId, folderId);
   return {
     find,
     exists: async (workspaceId, id) => (await find(workspaceId, id)) !== undefined,

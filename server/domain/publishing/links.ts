@@ -77,7 +77,7 @@ function notPublished(): AppError {
 }
 
 function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
-  return new AppError("public_link_wrong_mode", `The link is in mode ${mode}; this is possible in mode ${wanted} only.`, {
+  return new AppError("public_link_wrong_mode", `The link is in mode ${mode}; this operation needs mode ${wanted}.`, {
     currentState: mode,
   });
 }
@@ -132,8 +132,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   }
 
   async function publish(call: Call, articleId: string, request: LinkRequest, before: Stored<PublicLinkRecord> | undefined) {
-    if (call.ifMatch !== undefined)
-      throw new AppError("precondition_failed", "The article is not public: there is nothing for If-Match to match.");
+    if (call.ifMatch !== undefined) throw new AppError("precondition_failed", "The article has no public link, so If-Match cannot match.");
     const { value: article } = await requireArticle(articleId);
     const mode = request.mode ?? "live";
     const by = call.principal?.username ?? "";
@@ -209,7 +208,10 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
         const { title } = (await requireArticle(articleId)).value;
         const content = await (revision === undefined ? freeze.newest(articleId, title) : freeze.at(articleId, revision, title));
         if (content === undefined) {
-          throw new AppError("revision_gone", `The revision ${revision} is neither kept nor committed; leave it out for the newest one.`);
+          throw new AppError(
+            "revision_gone",
+            `Revision ${revision} is neither kept nor committed; leave the field out to use the newest revision.`,
+          );
         }
         const view = await send(call, link, { type: "link.refresh", content });
         if (view !== conflict) note(call, "link.refreshed", articleId, { revision: content.revision });

@@ -44,7 +44,7 @@ export function createPublicLinkKind({ storage, freeze, log, random = Math.rando
           const content = await freeze.newest(actorId, article.value.title);
           return { kind: "event", event: { type: "sync.succeeded", round, content } };
         } catch (err) {
-          log.warn({ err, articleId: actorId }, "a Live page could not be synchronized");
+          log.warn({ err, articleId: actorId }, "live page could not be synchronized");
           const reason = err instanceof AppError ? err.message : "The text of the article could not be read or stored.";
           return { kind: "event", event: { type: "sync.failed", round, reason, jitter: random() } };
         }

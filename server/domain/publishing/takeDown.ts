@@ -12,7 +12,7 @@ import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
 export const collectRows = defineDueKind<{ readonly articleId: string }>("publicLink.collect");
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 export interface TakeDown {
   /** Unpublishes the link in the commit that deletes the article. Does not write the article record: that commit writes it. */
@@ -32,7 +32,7 @@ export function createTakeDown({ storage, actors, kind }: TakeDownOptions): Take
     async articleDeleted(unit, { articleId }) {
       const link = await unit.read(kind, articleId);
       if (link === undefined) return;
-      const row = collectRows.row({ id: `${collectRows.name}/${articleId}`, dueAtMs: storage.now() + day, payload: { articleId } });
+      const row = collectRows.row({ id: `${collectRows.name}/${articleId}`, dueAtMs: storage.now() + dayMs, payload: { articleId } });
       unit.due({ op: "schedule", row });
       if (modeOf(link.value) === undefined) return;
       await unit.send(kind, articleId, { type: "link.unpublish" });
@@ -45,7 +45,7 @@ export function createTakeDown({ storage, actors, kind }: TakeDownOptions): Take
         storage.records.get(publicLinkRecord, articleId),
       ]);
       // An article in the trash may be restored, so check again later. A restored article stays unpublished but keeps its slug.
-      if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + day };
+      if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + dayMs };
       if (article !== undefined || link === undefined) return { kind: "done" };
       const removed = await actors.remove(kind, articleId, link);
       return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };

@@ -172,7 +172,7 @@ export function createRuns(options: RunsOptions): Runs {
           const { steps, at, workspaceId, topicId, articleId } = run.context;
           const from = fromStep === undefined ? at : steps.findIndex(({ name }) => name === fromStep);
           if (!isActive(run) && statusOf(run) !== "completed" && (from < 0 || from > at)) {
-            throw refuseField("fromStep", "must name a step that the run has begun");
+            throw refuseField("fromStep", "must name a step that the run has started");
           }
           const waiting = steps.filter(({ approval }) => approval !== "none");
           const approvalIds = Object.fromEntries(waiting.map(({ name }) => [name, call.ids.next("apr", partition)]));

@@ -62,10 +62,14 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
   async function ownArticle(articleId: string): Promise<EnsuredArticle> {
     const article = (await storage.records.get(articleRecord, articleId))?.value;
     if (article !== undefined && article.deletedAtMs === undefined) return { articleId, created: false, linked: false };
-    throw new AppError("invalid_transition", "The topic's article is in the trash. Take it back, or delete it for good to link another.", {
-      currentState: "article_deleted",
-      allowed: ["articles.undelete"],
-    });
+    throw new AppError(
+      "invalid_transition",
+      "The topic's article is in the trash. Restore it, or delete it permanently to link another one.",
+      {
+        currentState: "article_deleted",
+        allowed: ["articles.undelete"],
+      },
+    );
   }
 
   async function requireArticle(workspaceId: string, articleId: string): Promise<Stored<ArticleRecord>> {

@@ -38,7 +38,7 @@ import { topicKind } from "./topicKind.ts";
 import type { TopicFilter, TopicList } from "./topicList.ts";
 import { toContentTopic, toShortId } from "./topicView.ts";
 
-export type { EnsuredArticle, StageText } from "./topicArticle.ts";
+export type { EnsuredArticle } from "./topicArticle.ts";
 
 /** Reference to a topic by its id or short id. */
 export interface NamedTopic {
@@ -185,7 +185,7 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
         // An archived topic refuses every update, even one that would change nothing.
         const refusal = actors.refusal(topicKind, topic.value, event);
         if (refusal !== undefined) throw refusal;
-        return { message: "The topic is like that already.", topicId: id };
+        return { message: "The topic already has these values.", topicId: id };
       }),
 
     restore: (call, named) =>

@@ -104,7 +104,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
       return { kind: "event", event: { type: "attempt.skipped", reason: reason ?? "webhook_deleted" } };
     }
     const kept = await storage.records.get(webhookEventRecord, eventId);
-    if (kept === undefined) throw new Error(`the body of ${eventId} is gone before its delivery`);
+    if (kept === undefined) throw new Error(`the body of ${eventId} was removed before its delivery`);
     const { body, traceparent } = kept.value;
 
     const n = (attempts.at(-1)?.n ?? 0) + attempt;
@@ -140,7 +140,7 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
           });
     if (outcome.kind === "withheld") {
       // The retry reads the changed webhook and decides again.
-      return { kind: "retry", atMs: storage.now(), reason: "the webhook changed while its endpoint was dialled" };
+      return { kind: "retry", atMs: storage.now(), reason: "the webhook was changed during the attempt" };
     }
     const durationMs = Math.round(performance.now() - startedAt);
     const delivered = isDelivered(outcome);

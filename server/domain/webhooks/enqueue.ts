@@ -9,14 +9,14 @@
 import type { Limits } from "../../../api/limits.ts";
 import type { WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
+import { readCollection } from "../../platform/storage/collectionRecord.ts";
 import { type IdSource, partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { eventCleanup } from "./cleanup.ts";
 import type { DeliveryKind } from "./deliver.ts";
 import { toDeliveryId } from "./deliveryId.ts";
 import { toEventBody } from "./payload.ts";
-import { webhookEventRecord } from "./records.ts";
-import { webhooksOf } from "./subscriptions.ts";
+import { webhookEventRecord, webhookRecord } from "./records.ts";
 
 export interface WorkspaceEvent {
   readonly workspaceId: string;
@@ -47,7 +47,8 @@ export function createEnqueue({ storage, deliveryKind, limits }: EnqueueOptions)
       // Draw the id before the webhooks are read. Otherwise a repeat of the call could get different later ids, because
       // the subscribed webhooks may have changed.
       const eventId = ids.next("evt", partitionOfId(workspaceId));
-      const webhooks = (await webhooksOf(storage, workspaceId)).filter(({ value }) => value.active && value.events.includes(event));
+      const all = await readCollection(storage, webhookRecord, workspaceId);
+      const webhooks = all.filter(({ value }) => value.active && value.events.includes(event));
       if (webhooks.length === 0) return;
 
       const createdAt = new Date(createdAtMs).toISOString();

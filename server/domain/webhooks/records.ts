@@ -7,12 +7,12 @@ import type { WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
 import type { DeliveryContext } from "../../../machines/delivery.ts";
 import type { EndpointContext } from "../../../machines/endpoint.ts";
 import type { ActorRecord } from "../../platform/actors/port.ts";
+import { type CollectionRecord, defineCollectionRecord } from "../../platform/storage/collectionRecord.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { defineRecord } from "../../platform/storage/recordType.ts";
 
-export interface WebhookRecord {
+export interface WebhookRecord extends CollectionRecord {
   readonly webhookId: string;
-  readonly workspaceId: string;
   /** The URL of the request that set it, in normalized form. It is parsed and checked again before each attempt. */
   readonly url: string;
   readonly events: readonly WorkspaceWebhookEventType[];
@@ -21,13 +21,6 @@ export interface WebhookRecord {
   readonly secret: string;
   /** The secret before the last rotation. Until `validUntilMs`, requests are signed with it too. */
   readonly previousSecret?: { readonly sealed: string; readonly validUntilMs: number };
-  /**
-   * Lowest free number when the webhook was created. The unique rule on it makes concurrent creations conflict, so that
-   * they cannot exceed the limit of webhooks.
-   */
-  readonly slot: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
 /** Returns the binding of a webhook secret. A sealed secret can be opened only with the same binding. */
@@ -35,13 +28,10 @@ export function secretBinding(webhookId: string): string {
   return `webhook/${webhookId}`;
 }
 
-export const webhookRecord = defineRecord<WebhookRecord>({
+export const webhookRecord = defineCollectionRecord<WebhookRecord>({
   name: "webhook",
   version: 1,
-  partitionOf: partitionOfId,
-  keyOf: (value) => value.webhookId,
-  indexes: ({ workspaceId, createdAtMs, webhookId }) => [["webhook", workspaceId, createdAtMs, webhookId]],
-  unique: ({ workspaceId, slot }) => [["webhook.slot", workspaceId, slot]],
+  id: { field: "webhookId", prefix: "whk" },
 });
 
 /** One event. The body is fixed when the event is created, and every webhook gets exactly these bytes. */

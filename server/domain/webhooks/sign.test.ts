@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createWebhookSecret, toSignatureHeaders } from "./sign.ts";
 
-/** A receiver's side, written from the published descriptions and not from the sender's code. */
+/** Verifies a signature as a receiver does. It is written from the published descriptions, not from the sender's code. */
 function verifyOwn(headers: Record<string, string>, name: string, body: string, secret: string): boolean {
   const [scheme, hex] = (headers[name] ?? "").split("=");
   const expected = createHmac("sha256", Buffer.from(secret, "utf8"))

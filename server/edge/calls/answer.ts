@@ -30,20 +30,21 @@ const noHeaders = Object.freeze({});
 export function encodeAnswer(operation: PreparedOperation, reply: CallReply): HandlerAnswer {
   const { status, headers = noHeaders, body } = reply;
   const declared = operation.replies.get(status);
-  if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not name`);
+  if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not declare`);
   const { json } = declared;
   if (body instanceof RawReply) {
     if (!declared.rawMediaTypes.includes(body.mediaType)) {
-      throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not name`);
+      throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not declare`);
     }
     return { status, headers, mediaType: body.mediaType, json: undefined, bytes: body.bytes };
   }
   if (json === undefined) {
-    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not name`);
+    if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not declare`);
     return { status, headers, mediaType: undefined, json: undefined, bytes: undefined };
   }
   const checked = json.schema.safeParse(body);
-  if (!checked.success) throw new Error(`the answer of ${operation.key} breaks its schema: ${JSON.stringify(checked.error.issues)}`);
+  if (!checked.success)
+    throw new Error(`the answer of ${operation.key} does not match its schema: ${JSON.stringify(checked.error.issues)}`);
   return { status, headers, mediaType: json.mediaType, json: json.write(body), bytes: undefined };
 }
 

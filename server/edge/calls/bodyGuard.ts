@@ -28,7 +28,7 @@ export function guardJson(value: unknown, rules: GuardRules): void {
     const isDocument = rules.documentText && field !== undefined && documentFields.has(field);
     if (loneSurrogate.test(text)) {
       const code = isDocument ? "content_not_accepted" : "validation_failed";
-      throw refuse(code, path, "invalid_text", "must not contain half of a surrogate pair");
+      throw refuse(code, path, "invalid_text", "must not contain an unpaired surrogate");
     }
     const maxBytes = isDocument ? limits["article.file"] : limits["body.string"];
     if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return;
@@ -51,7 +51,7 @@ export function guardJson(value: unknown, rules: GuardRules): void {
       if (!Array.isArray(node)) {
         checkText(name, undefined);
         // Assigning a member of this name to another object would set that object's prototype.
-        if (name === "__proto__") throw refuse("validation_failed", path, "invalid_name", "has a name that cannot be used");
+        if (name === "__proto__") throw refuse("validation_failed", path, "invalid_name", "has a name that is not allowed");
       }
       walk((node as Record<string, unknown>)[name], depth + 1, Array.isArray(node) ? field : name);
       path.pop();

@@ -190,7 +190,7 @@ async function replayOf(
 ): Promise<IdempotencyStart | undefined> {
   const keys = deriveKeys(demand.key, Buffer.from(reservation.salt, "base64"));
   if (!timingSafeEqual(keys.macOf(demand.request), Buffer.from(reservation.requestMac, "base64"))) {
-    throw new AppError("idempotency_key_reused", "This Idempotency-Key was used with another request. Take a new key for a new request.");
+    throw new AppError("idempotency_key_reused", "This Idempotency-Key was used with another request. Use a new key for a new request.");
   }
   const answer = await readAnswer(reservation, keys);
   return answer === undefined ? undefined : { kind: "replay", answer };

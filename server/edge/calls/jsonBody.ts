@@ -63,7 +63,7 @@ export function parseJson(text: string, where: string): unknown {
     const before = text.slice(0, position);
     const line = before.split("\n").length;
     const column = position - before.lastIndexOf("\n");
-    const what = text.trim() === "" ? "is empty" : position >= text.length ? "ends before the JSON does" : "is not JSON";
+    const what = text.trim() === "" ? "is empty" : position >= text.length ? "ends before its JSON is complete" : "is not valid JSON";
     throw new AppError("malformed_json", `The ${where} ${what} at line ${line}, column ${column} (position ${position}).`);
   }
 }

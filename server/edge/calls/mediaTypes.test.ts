@@ -23,7 +23,7 @@ describe("media types of a request", () => {
       try {
         readContentType(`application/json; ${parameter}`);
       } catch {
-        // Taken or refused: what counts is that an answer comes.
+        // The value may be accepted or refused: the test only needs an answer.
       }
     }
     for (const range of [
@@ -33,11 +33,9 @@ describe("media types of a request", () => {
     ]) {
       try {
         rankMediaTypes(range, ["application/json"]);
-      } catch {
-        // As above.
-      }
+      } catch {}
     }
-    // Processor time, which a busy machine does not stretch; one pass takes some milliseconds, a pass for each blank minutes.
+    // CPU time does not grow on a busy machine. One pass takes milliseconds; a pass for each blank would take minutes.
     expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(10_000);
   });
 });

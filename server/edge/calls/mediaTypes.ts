@@ -64,7 +64,7 @@ export function pickMediaType<MediaType extends string>(ranked: readonly string[
 }
 
 function notAcceptable(available: readonly string[]): AppError {
-  return new AppError("not_acceptable", `The header Accept takes none of what this can be had as: ${available.join(", ")}.`);
+  return new AppError("not_acceptable", `The header Accept accepts none of the available media types: ${available.join(", ")}.`);
 }
 
 function toRange(text: string): Range {

@@ -19,6 +19,7 @@ import { fieldNames, type InputParts, toInputSplitter } from "../../../api/deriv
 import type { Limits } from "../../../api/limits.ts";
 import type { Call, CallReply, Handlers } from "../../domain/call/call.ts";
 import type { Part } from "../../domain/call/findings.ts";
+import { deriveReply } from "./derivedReply.ts";
 import { compileJsonWriter, type JsonWriter } from "./jsonWriter.ts";
 import type { RateField } from "./rateLimits.ts";
 
@@ -33,7 +34,7 @@ export interface PreparedRequest {
 /** Handler without its specific types. The type `Handlers` has already checked them against the contract. */
 export interface PreparedHandler {
   serve(request: PreparedRequest, call: Call): Promise<unknown>;
-  reply(value: unknown): CallReply;
+  reply(value: unknown, request: PreparedRequest): CallReply;
 }
 
 /** Allowed reply bodies of one status: none, JSON, or bytes with one of `rawMediaTypes`. */
@@ -86,9 +87,11 @@ export function prepareOperations<C extends Contract>(
   const prepared = new Map<string, PreparedOperation>();
   for (const [resource, operations] of Object.entries(contract)) {
     for (const [name, spec] of Object.entries(operations)) {
-      const handler = (handlers[resource] as unknown as Record<string, PreparedHandler> | undefined)?.[name];
-      if (handler === undefined) throw new Error(`operation ${resource}.${name} has no handler`);
-      prepared.set(`${resource}.${name}`, prepare(`${resource}.${name}`, spec, handler, limits));
+      const key = `${resource}.${name}`;
+      const handler = (handlers[resource] as unknown as Record<string, PreparedHandler | PreparedHandler["serve"]> | undefined)?.[name];
+      if (handler === undefined) throw new Error(`operation ${key} has no handler`);
+      const own = typeof handler === "function" ? { serve: handler, reply: deriveReply(key, spec) } : handler;
+      prepared.set(key, prepare(key, spec, own, limits));
     }
   }
   return prepared;
@@ -161,7 +164,7 @@ function checkContract(key: string, spec: OperationSpec): void {
   const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   const declared = fieldNames(spec.params);
   if (inPath.join() !== declared.join()) throw new Error(`operation ${key}: path ${spec.path} and params (${declared.join()}) differ`);
-  if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: a condition for no rate`);
+  if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: rateWhen needs a rate`);
   if (spec.resource !== undefined && spec.credential === "none") throw new Error(`operation ${key}: a resource needs a credential`);
 }
 

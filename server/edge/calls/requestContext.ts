@@ -14,7 +14,7 @@ import type { HeaderName } from "../host/port.ts";
 export const apiVersion = "2026-11-01";
 
 /** Parts of the host's request that a call reads. */
-export interface RequestHead {
+export interface RequestSource {
   readonly path: string;
   readonly remoteAddress: string;
   header(name: HeaderName): string | undefined;
@@ -46,12 +46,12 @@ function nextRequestId(): string {
 
 class Context implements RequestContext {
   readonly requestId: string;
-  private readonly head: RequestHead;
+  private readonly head: RequestSource;
   private readonly proxyHops: number;
   private address: string | undefined;
   private principal: Promise<Principal> | undefined;
 
-  constructor(head: RequestHead, proxyHops: number) {
+  constructor(head: RequestSource, proxyHops: number) {
     this.head = head;
     this.proxyHops = proxyHops;
     const given = head.header("x-request-id");
@@ -83,7 +83,7 @@ class Context implements RequestContext {
 }
 
 /** `proxyHops` is the number of trusted proxies in front of the server. Each appends one entry to `X-Forwarded-For`. */
-export function createRequestContext(head: RequestHead, proxyHops: number): RequestContext {
+export function createRequestContext(head: RequestSource, proxyHops: number): RequestContext {
   return new Context(head, proxyHops);
 }
 
@@ -91,11 +91,11 @@ export function createRequestContext(head: RequestHead, proxyHops: number): Requ
 export function checkApiVersion(context: Pick<RequestContext, "header">): void {
   const version = context.header("x-svc-api-version");
   if (version === undefined || version === apiVersion) return;
-  throw new AppError("unknown_api_version", `The header x-svc-api-version must be ${apiVersion}, the only version there is.`);
+  throw new AppError("unknown_api_version", `The header x-svc-api-version must be ${apiVersion}, the only supported version.`);
 }
 
 /** Returns the credential of a request. Two credentials are refused, because it is unclear which one applies. */
-export function toCredential(head: Pick<RequestHead, "header">): PresentedCredential {
+export function toCredential(head: Pick<RequestSource, "header">): PresentedCredential {
   const apiKey = head.header("x-api-key");
   const authorization = head.header("authorization");
   if (apiKey !== undefined && authorization !== undefined) {
@@ -103,14 +103,17 @@ export function toCredential(head: Pick<RequestHead, "header">): PresentedCreden
   }
   if (apiKey !== undefined) return { apiKey };
   if (authorization === undefined) {
-    throw new AppError("unauthenticated", "This needs a credential: an API key in x-api-key, or an access token as Authorization: Bearer.");
+    throw new AppError(
+      "unauthenticated",
+      "This operation needs a credential: an API key in x-api-key, or an access token as Authorization: Bearer.",
+    );
   }
   const bearer = /^Bearer +([^\s,]+)$/i.exec(authorization)?.[1];
   if (bearer === undefined) throw new AppError("unauthenticated", "The header Authorization must be 'Bearer' and an access token.");
   return { bearer };
 }
 
-function toClientAddress(head: RequestHead, proxyHops: number): string {
+function toClientAddress(head: RequestSource, proxyHops: number): string {
   if (proxyHops === 0) return head.remoteAddress;
   const hops = (head.header("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   // The nearest proxy wrote the last entry. Entries left of the trusted ones come from the client and prove nothing.

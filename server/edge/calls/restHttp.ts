@@ -12,12 +12,13 @@ import type { PathParams } from "../host/router.ts";
 import type { Answer } from "./answer.ts";
 import type { BodyBudget, BodyOwner } from "./bodyBudget.ts";
 import { guardJson } from "./bodyGuard.ts";
+import type { CallSource } from "./callSource.ts";
 import { IncomingBody } from "./incomingBody.ts";
 import { readJson } from "./jsonBody.ts";
 import { rankMediaTypes, readContentType, requireNoEncoding } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import type { RequestContext } from "./requestContext.ts";
-import type { CallSource, Calls } from "./wrapper.ts";
+import type { CallWrapper } from "./wrapper.ts";
 
 /** Route of this server, for an operation or for anything else. */
 export interface ServedRoute {
@@ -27,7 +28,7 @@ export interface ServedRoute {
   serve(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply>;
 }
 
-export function toRestRoute(operation: PreparedOperation, calls: Calls, limits: Limits, bodies: BodyBudget): ServedRoute {
+export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, limits: Limits, bodies: BodyBudget): ServedRoute {
   const { spec } = operation;
   const readParams = toParamReader(spec.params);
   const readQueryFields = toTextReader(spec.query);

@@ -6,16 +6,13 @@
 import type { Limits } from "../../../api/limits.ts";
 import type { Access, Call, Principal } from "../../domain/call/call.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
-import type { Batch, CommitResult } from "../../platform/storage/port.ts";
 import type { RequestContext } from "./requestContext.ts";
-
-export type Commit = (batch: Batch, value?: unknown) => Promise<CommitResult>;
 
 /** Parts of a call that differ between a direct run and an attempt under an Idempotency-Key. */
 export interface Attempt {
   readonly nowMs: number;
   readonly ids: IdSource;
-  readonly commit: Commit;
+  readonly commit: Call["commit"];
   /** True under an Idempotency-Key. */
   readonly isRepeatable: boolean;
 }
@@ -28,7 +25,7 @@ export class RunningCall implements Call {
   readonly limits: Limits;
   readonly nowMs: number;
   readonly ids: IdSource;
-  readonly commit: Commit;
+  readonly commit: Call["commit"];
   readonly isRepeatable: boolean;
   private readonly context: RequestContext;
 

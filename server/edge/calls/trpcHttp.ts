@@ -20,11 +20,11 @@ import type { PreparedOperation } from "./preparedOperation.ts";
 import { apiVersion, type RequestContext } from "./requestContext.ts";
 import type { ServedRoute } from "./restHttp.ts";
 import { TrpcSource, toInputs } from "./trpcSource.ts";
-import type { Calls } from "./wrapper.ts";
+import type { CallWrapper } from "./wrapper.ts";
 
 export interface TrpcOptions {
   readonly operations: ReadonlyMap<string, PreparedOperation>;
-  readonly calls: Calls;
+  readonly calls: CallWrapper;
   readonly limits: Limits;
   readonly bodies: BodyBudget;
 }
@@ -84,7 +84,7 @@ async function answerCalls(
     fields === undefined
       ? new AppError("bad_request", "The query must be percent-encoded UTF-8.")
       : conditional !== undefined && paths.length > 1
-        ? new AppError("bad_request", "A request with If-Match or Idempotency-Key holds exactly one call, not a batch.")
+        ? new AppError("bad_request", "A request with If-Match or Idempotency-Key must contain exactly one call, not a batch.")
         : undefined;
 
   const answers = paths.map((path, index) => {
@@ -118,7 +118,7 @@ async function answerCalls(
 
 /** Answers an oversized batch with one error. Stock clients report it for each call; one error per call would be too much output. */
 async function refuseWhole({ calls, limits }: TrpcOptions, context: RequestContext, count: number): Promise<HttpReply> {
-  const detail = `The batch holds ${count} calls; at most ${limits["batch.calls"]} are possible in one request.`;
+  const detail = `The batch has ${count} calls; at most ${limits["batch.calls"]} are allowed in one request.`;
   const answer = await calls.refuse(new AppError("bad_request", detail), context, unknownProcedure);
   return { status: statusOf(answer), headers: { ...answer.headers, ...wireHeaders }, body: toEnvelope("", answer) };
 }

@@ -9,12 +9,12 @@ import { AppError } from "../../../api/schema/error.ts";
 import type { HttpRequest } from "../host/port.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
 import { guardJson } from "./bodyGuard.ts";
+import type { CallSource } from "./callSource.ts";
 import type { IncomingBody } from "./incomingBody.ts";
 import { parseJson, readJson } from "./jsonBody.ts";
 import { readContentType, requireNoEncoding } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import type { RequestContext } from "./requestContext.ts";
-import type { CallSource } from "./wrapper.ts";
 
 /** Returns the input of the call with this index. Throws a refusal if the input of the request cannot be parsed. */
 export type Inputs = (index: number) => unknown;

@@ -1,5 +1,5 @@
 /**
- * `createCalls` runs an operation for every surface (REST and tRPC).
+ * `createCallWrapper` creates the call wrapper, which runs an operation for every surface (REST and tRPC).
  *
  * The order of the steps is size, credential, rate, scope, visibility, role, API version, body, idempotency, handler,
  * answer. Callers may rely on it as the order of refusals.
@@ -18,34 +18,17 @@ import { createIds, partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { ClientGone } from "../host/port.ts";
 import { toAddressSubject } from "./addressSubject.ts";
-import { ParsedRequest, requireRole, requireScope, requireSize } from "./admission.ts";
 import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from "./answer.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
+import { checkRole, checkScope, checkSize } from "./callChecks.ts";
+import type { CallSource } from "./callSource.ts";
+import { toCredentialId } from "./credentialId.ts";
 import { AnsweredMeanwhile, createIdempotency } from "./idempotency.ts";
+import { ParsedRequest } from "./parsedRequest.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 import { createRateLimits, type Draw } from "./rateLimits.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "./requestContext.ts";
 import { type Attempt, RunningCall } from "./runningCall.ts";
-
-/** Source of the input of one call. The wrapper reads each part when it is needed. Each method may throw a refusal. */
-export interface CallSource {
-  readonly context: RequestContext;
-  /** True if the body exceeds the limit of the operation, by its declared length or by the bytes received. */
-  readonly tooLarge: boolean;
-  /** True if a check before the body step needs the body, for example for the resource id. */
-  readonly needsBodyEarly: boolean;
-  /**
-   * Reads the body from the network; undefined if there is no body to read. The bytes count against `owner`.
-   * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
-   */
-  receiveBody(owner: BodyOwner): Promise<void> | undefined;
-  params(): Readonly<Record<string, unknown>>;
-  query(): Readonly<Record<string, unknown>>;
-  /** JSON value that `guardJson` has checked, or bytes with their media type. */
-  body(): { readonly json: unknown } | { readonly raw: { readonly mediaType: string; readonly bytes: Uint8Array } };
-  /** Offered media types that the caller accepts, the most preferred first. Refuses with 406 if there is none. */
-  accept(): readonly string[];
-}
 
 /** Facts about one answered call, for the request log and the metrics. */
 export interface AnsweredCall {
@@ -56,7 +39,7 @@ export interface AnsweredCall {
   readonly credentialId?: string;
 }
 
-export interface CallsOptions {
+export interface CallWrapperOptions {
   readonly authenticator: Authenticator;
   readonly access: AccessResolver;
   readonly storage: Pick<Storage, "records" | "commit" | "leases" | "rates" | "now">;
@@ -69,14 +52,14 @@ export interface CallsOptions {
   readonly onAnswered?: (call: AnsweredCall) => void;
 }
 
-export interface Calls {
+export interface CallWrapper {
   /** Runs an operation. Every error becomes an answer; the promise rejects only with `ClientGone`. */
   perform(operation: PreparedOperation, source: CallSource): Promise<Answer>;
   /** Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. */
   refuse(thrown: unknown, context: RequestContext, operation: string): Promise<Answer>;
 }
 
-export function createCalls(options: CallsOptions): Calls {
+export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   const { authenticator, access: accessResolver, storage, limits, log, baseUrl, onAnswered } = options;
   const rateLimits = createRateLimits({ storage, limits });
   const idempotency = createIdempotency({ storage, limits, owner: options.node, leaseMs: options.leaseMs });
@@ -85,7 +68,7 @@ export function createCalls(options: CallsOptions): Calls {
 
   async function toRefused(thrown: unknown, context: RequestContext, draw: Draw | undefined, operation: string): Promise<Answer> {
     const { refusal, bug } = toRefusal(thrown);
-    if (bug) log.error({ err: thrown, requestId: context.requestId, operation }, "a request failed on a bug");
+    if (bug) log.error({ err: thrown, requestId: context.requestId, operation }, "a request failed because of a bug");
     const shown =
       draw === undefined && refusal.code !== "unavailable"
         ? // The call was refused before its rate check: draw from the bucket of the address and show that one.
@@ -123,7 +106,7 @@ export function createCalls(options: CallsOptions): Calls {
       isRepeatable: true,
       async commit(batch, value) {
         if (value === undefined) return storage.commit(batch);
-        const answer = encodeAnswer(operation, operation.handler.reply(value));
+        const answer = encodeAnswer(operation, operation.handler.reply(value, request));
         const result = await run.commit(batch, toKept(answer));
         if (result.ok) kept = answer;
         return result;
@@ -132,7 +115,7 @@ export function createCalls(options: CallsOptions): Calls {
     try {
       const value = await operation.handler.serve(request, call.as(attempt));
       if (kept !== undefined) return kept;
-      const answer = encodeAnswer(operation, operation.handler.reply(value));
+      const answer = encodeAnswer(operation, operation.handler.reply(value, request));
       await run.keep(toKept(answer));
       return answer;
     } catch (error) {
@@ -152,7 +135,7 @@ export function createCalls(options: CallsOptions): Calls {
       let draw: Draw | undefined;
       let answer: Answer;
       try {
-        requireSize(operation, source);
+        checkSize(operation, source);
         if (spec.credential !== "none") principal = await context.authenticate(authenticator);
         const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
         draw = await rateLimits.draw(operation.rates, subject);
@@ -164,14 +147,14 @@ export function createCalls(options: CallsOptions): Calls {
           const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
           if (refusal !== undefined) throw refusal;
         }
-        if (principal !== undefined) requireScope(operation, principal);
+        if (principal !== undefined) checkScope(operation, principal);
         request.readParams();
         let access: Access | undefined;
         if (spec.resource !== undefined && principal !== undefined) {
           const { kind, deleted = false } = spec.resource;
           access = await accessResolver.resolve(principal, kind, request.readResourceId(spec.resource), { deleted });
           if (access === undefined) throw notFound();
-          requireRole(operation, access);
+          checkRole(operation, access);
         }
         checkApiVersion(context);
         await receiveBody(operation, source, owner);
@@ -184,7 +167,7 @@ export function createCalls(options: CallsOptions): Calls {
         const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call)))
+            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
@@ -209,7 +192,7 @@ async function receiveBody(operation: PreparedOperation, source: CallSource, own
   const received = source.receiveBody(owner);
   if (received === undefined) return;
   await received;
-  requireSize(operation, source);
+  checkSize(operation, source);
 }
 
 /**
@@ -218,11 +201,6 @@ async function receiveBody(operation: PreparedOperation, source: CallSource, own
  */
 function isConditional({ method, ifMatch }: OperationSpec): boolean {
   return ifMatch === true || method === "PUT" || method === "PATCH" || method === "DELETE";
-}
-
-/** Id of the session or API key of the request. Rate limits and logs use it. */
-export function toCredentialId(principal: Principal): string {
-  return principal.kind === "key" ? principal.keyId : principal.sessionId;
 }
 
 /** Builds the headers that every answer has. */

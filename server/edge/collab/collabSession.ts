@@ -3,28 +3,29 @@
  *
  * A credential in the upgrade is checked before the handshake, so that unproven sockets cannot fill the receive buffers
  * of the host. Without one, the first frame must be a credential. A refusal is always a close code, because a browser
- * does not show a refused upgrade to its page. Access facts that arrive before the socket has joined are queued and
- * applied afterwards, so that no fact is lost. The room handles all later frames.
+ * does not show a refused upgrade to its page. The access lease begins before the credential is checked and is applied
+ * once the socket has joined, so that no access fact is lost. The room handles all later frames.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import { errorRow } from "../../../api/schema/error.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import { parseFrame } from "../../../realtime/protocol.ts";
-import type { Connection, Rooms } from "../../../realtime/rooms.ts";
+import type { Connection, Rooms } from "../../../realtime/room/rooms.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import { toRefusal } from "../../domain/call/problem.ts";
-import type { AccessFact } from "../../domain/identity/access/accessFacts.ts";
+import type { AccessLease, AccessLeases, LeaseEnd, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
 import type { Socket, SocketHandlers } from "../host/port.ts";
-import { effectOf } from "./accessEffect.ts";
 import type { AnonymousPlace } from "./anonymousSockets.ts";
 import { toCloseReason } from "./closeReason.ts";
+import { leaseCloses } from "./leaseClose.ts";
 import { type Presented, presentedByFrame } from "./presented.ts";
-import { type AdmissionOptions, type Proven, proveAccess, toIdentity } from "./socketAdmission.ts";
+import { proveAccess, type SocketAdmissionOptions, toIdentity } from "./socketAdmission.ts";
 import type { SocketLog } from "./socketLog.ts";
 
-export interface CollabSessionOptions extends AdmissionOptions {
+export interface CollabSessionOptions extends SocketAdmissionOptions {
   readonly rooms: Pick<Rooms, "connect">;
+  readonly leases: Pick<AccessLeases, "take">;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,9 +41,8 @@ export interface SocketRequest {
   readonly onRefused: () => void;
 }
 
-interface Admitted extends Proven {
-  /** Replaced when the account is renamed. */
-  principal: Principal;
+interface Admitted {
+  readonly proven: ProvenAccess;
   readonly connection: Connection;
 }
 
@@ -50,47 +50,47 @@ type State =
   /** `proving`, `refused` and `proven` occur before the handshake: the credential is being checked, refused or accepted. */
   | { readonly kind: "proving" }
   | { readonly kind: "refused"; readonly code: number; readonly reason: string }
-  | ({ readonly kind: "proven" } & Proven)
+  | { readonly kind: "proven"; readonly proven: ProvenAccess }
   | { readonly kind: "credential.awaited"; readonly cancel: () => void }
   /** `frames` are queued until the socket has joined its room. */
   | { readonly kind: "admitting"; readonly frames: Uint8Array[]; bytes: number }
-  | ({ readonly kind: "admitted" } & Admitted)
+  | { readonly kind: "admitted"; readonly connection: Connection }
   | { readonly kind: "closed" };
 
 /** Close codes for events that have none in the error table. */
-const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, accessLost: 4403, noCredential: 4408 };
+const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, noCredential: 4408 };
 /** Lowest close code of this service. Lower codes are standard WebSocket codes, after which a client reconnects. */
 const firstOwnCode = 4400;
-/** One day in ms. A Node timer cannot exceed 2^31 ms, so a later expiry is awaited in steps. */
-const longestTimerMs = 24 * 60 * 60 * 1000;
 
 export class CollabSession implements SocketHandlers {
   private readonly options: CollabSessionOptions;
   private readonly request: SocketRequest;
-  /** All sessions that receive access facts. This session is in the set until it ends. */
-  private readonly sessions: Set<CollabSession>;
+  private readonly lease: AccessLease;
   private state: State = { kind: "proving" };
   private socket: Socket | undefined;
   private principal: Principal | undefined;
   private place: AnonymousPlace | undefined;
-  /** Access facts that arrived before the socket joined its room. */
-  private facts: AccessFact[] = [];
   private openedAtMs: number | undefined;
-  private cancelExpiry: (() => void) | undefined;
-  private reviews = 0;
 
-  constructor(options: CollabSessionOptions, request: SocketRequest, sessions: Set<CollabSession>) {
+  constructor(options: CollabSessionOptions, request: SocketRequest) {
     this.options = options;
     this.request = request;
-    this.sessions = sessions;
-    sessions.add(this);
+    this.lease = options.leases.take(
+      { kind: "article", id: request.articleId },
+      {
+        changed: (proven) => {
+          if (this.state.kind === "admitted") this.state.connection.update(toIdentity(proven));
+        },
+        ended: (end) => this.endLease(end),
+      },
+    );
   }
 
   /** Checks the credential of the upgrade. `open` later admits or closes the socket. Never rejects. */
   async prove(presented: Presented): Promise<void> {
     try {
       const proven = await this.ask(presented);
-      if (this.state.kind === "proving") this.state = { kind: "proven", ...proven };
+      if (this.state.kind === "proving") this.state = { kind: "proven", proven };
     } catch (error) {
       if (this.state.kind === "proving") this.refuse(error);
     }
@@ -117,10 +117,10 @@ export class CollabSession implements SocketHandlers {
     if (state.kind === "refused") {
       this.finish(state.code, state.reason);
     } else if (state.kind === "proven") {
-      this.admit(Promise.resolve(state));
+      this.admit(Promise.resolve(state.proven));
     } else if (state.kind === "credential.awaited") {
       const { clock, limits } = this.options;
-      const tooLate = () => this.finish(codes.noCredential, "no credential came in time");
+      const tooLate = () => this.finish(codes.noCredential, "no credential arrived in time");
       this.state = { kind: "credential.awaited", cancel: clock.after(limits["socket.authMs"], tooLate) };
     }
   }
@@ -152,18 +152,12 @@ export class CollabSession implements SocketHandlers {
     this.leave();
   }
 
-  /** Receives an access fact about any account, key, session or article. */
-  note(fact: AccessFact): void {
-    const { state } = this;
-    if (state.kind === "admitted") this.hold(fact, state);
-    else if (state.kind !== "credential.awaited") this.facts.push(fact);
-  }
-
   /** Closes the socket. Before the handshake the close is stored, and `open` carries it out. */
   finish(code: number, reason: string): void {
     const { socket, state } = this;
     if (state.kind === "closed") return;
     if (socket === undefined) {
+      this.lease.release();
       this.state = { kind: "refused", code, reason };
       return;
     }
@@ -181,8 +175,7 @@ export class CollabSession implements SocketHandlers {
     const { state } = this;
     this.state = { kind: "closed" };
     this.socket = undefined;
-    this.sessions.delete(this);
-    this.cancelExpiry?.();
+    this.lease.release();
     if (state.kind === "credential.awaited") state.cancel();
     if (state.kind === "admitted") state.connection.closed();
   }
@@ -208,7 +201,8 @@ export class CollabSession implements SocketHandlers {
     }
   }
 
-  private async ask(presented: Presented): Promise<Proven> {
+  private async ask(presented: Presented): Promise<ProvenAccess> {
+    this.lease.begin();
     const proven = await proveAccess(this.options, presented, this.request.articleId, (principal) => {
       this.principal = principal;
     });
@@ -216,7 +210,7 @@ export class CollabSession implements SocketHandlers {
     return proven;
   }
 
-  private admit(proving: Promise<Proven>): void {
+  private admit(proving: Promise<ProvenAccess>): void {
     const state: State = { kind: "admitting", frames: [], bytes: 0 };
     this.state = state;
     const isCurrent = () => this.state === state;
@@ -227,11 +221,10 @@ export class CollabSession implements SocketHandlers {
           admitted.connection.closed();
           return;
         }
-        this.state = { kind: "admitted", ...admitted };
+        this.state = { kind: "admitted", connection: admitted.connection };
         this.openedAtMs = this.options.clock.now();
         this.options.socketLog.opened(this.logFacts);
-        this.watchExpiry(admitted.principal);
-        for (const fact of this.facts.splice(0)) this.note(fact);
+        this.lease.hold(admitted.proven);
         for (const frame of state.frames) this.message(frame);
       },
       (error: unknown) => {
@@ -241,7 +234,7 @@ export class CollabSession implements SocketHandlers {
   }
 
   /** Joins the room once the credential is proven. Returns undefined if the session has ended in the meantime. */
-  private async enter(proving: Promise<Proven>, isCurrent: () => boolean): Promise<Admitted | undefined> {
+  private async enter(proving: Promise<ProvenAccess>, isCurrent: () => boolean): Promise<Admitted | undefined> {
     const proven = await proving;
     const { socket } = this;
     if (socket === undefined || !isCurrent()) return undefined;
@@ -254,48 +247,27 @@ export class CollabSession implements SocketHandlers {
     };
     const { articleId, extensions } = this.request;
     const connection = await this.options.rooms.connect(articleId, peer, toIdentity(proven), { extensions });
-    return { principal: proven.principal, access: proven.access, connection };
+    return { proven, connection };
   }
 
   /** Closes the socket with the close code that belongs to the error. */
   refuse(error: unknown): void {
+    this.closeFor(error, "a collaboration socket could not be admitted");
+  }
+
+  private closeFor(error: unknown, logMessage: string): void {
     const { refusal, bug } = toRefusal(error);
     const { requestId, articleId } = this.request;
-    if (bug) this.options.log.error({ err: error, requestId, articleId }, "a collaboration socket could not be admitted");
+    if (bug) this.options.log.error({ err: error, requestId, articleId }, logMessage);
     this.finish(bug ? codes.bug : (errorRow(refusal.code).close ?? codes.badProtocol), refusal.message);
   }
 
-  private hold(fact: AccessFact, state: Admitted): void {
-    const effect = effectOf(fact, state, this.request.articleId);
-    if (fact.kind === "account.renamed" && effect === "review") state.principal = { ...state.principal, displayName: fact.displayName };
-    if (effect === "review") this.review();
-    else if (effect !== undefined) this.finish(effect.code, effect.reason);
-  }
-
-  /** Resolves the access of the principal again. If several reviews run at once, only the result of the latest counts. */
-  private review(): void {
-    const { state } = this;
-    if (state.kind !== "admitted") return;
-    this.reviews += 1;
-    const { reviews } = this;
-    this.options.access.resolve(state.principal, "article", this.request.articleId, { deleted: false }).then(
-      (access) => {
-        if (this.state !== state || this.reviews !== reviews) return;
-        if (access === undefined) this.finish(codes.accessLost, "access to the article was lost");
-        else state.connection.update(toIdentity({ principal: state.principal, access }));
-      },
-      // Fail closed: if the access check fails, close the socket.
-      (error: unknown) => {
-        if (this.state === state) this.refuse(error);
-      },
-    );
-  }
-
-  private watchExpiry(principal: Principal): void {
-    if (principal.kind !== "key" || principal.expiresAtMs === undefined) return;
-    const { clock } = this.options;
-    const leftMs = principal.expiresAtMs - clock.now();
-    if (leftMs <= 0) this.finish(codes.unauthenticated, "the key has expired");
-    else this.cancelExpiry = clock.after(Math.min(leftMs, longestTimerMs), () => this.watchExpiry(principal));
+  private endLease(end: LeaseEnd): void {
+    if (end.reason === "review_failed") {
+      this.closeFor(end.error, "the access of a collaboration socket could not be checked");
+    } else {
+      const { code, reason } = leaseCloses[end.reason];
+      this.finish(code, reason);
+    }
   }
 }

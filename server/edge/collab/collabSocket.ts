@@ -2,13 +2,14 @@
  * CollabSocket serves `GET /collab/{articleId}`, the WebSocket that speaks plain y-websocket.
  *
  * It answers upgrades for this path, refuses pages of foreign origins and addresses above their rate, delays clients
- * that were refused too often, and passes access facts to the open sockets. It must not handle frames or documents:
+ * that were refused too often, and creates the access leases of the sockets. It must not handle frames or documents:
  * `collabSession` and the room do that.
  */
 import { createHash } from "node:crypto";
 import { AppError, errorRow, notFound } from "../../../api/schema/error.ts";
 import { problemMediaType, toProblem, toProblemHeaders, toRefusal } from "../../domain/call/problem.ts";
 import type { AccessWatch } from "../../domain/identity/access/accessFacts.ts";
+import { createAccessLeases } from "../../domain/identity/access/accessLease.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
 import { createRequestContext, type RequestContext } from "../calls/requestContext.ts";
 import type { HttpReply, HttpRequest, UpgradeAnswer } from "../host/port.ts";
@@ -19,7 +20,7 @@ import { type Presented, presentedByUpgrade } from "./presented.ts";
 import { createRefusalHold } from "./refusalHold.ts";
 import { createSocketLog } from "./socketLog.ts";
 
-export interface CollabSocketOptions extends Omit<CollabSessionOptions, "socketLog"> {
+export interface CollabSocketOptions extends Omit<CollabSessionOptions, "socketLog" | "leases"> {
   readonly accessWatch: Pick<AccessWatch, "subscribe">;
   readonly baseUrl: string;
   readonly corsOrigins: readonly string[];
@@ -35,28 +36,18 @@ export interface CollabSocket {
 }
 
 export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
-  const { accessWatch, baseUrl, corsOrigins, proxyHops, rateLimits, log } = options;
+  const { baseUrl, corsOrigins, proxyHops, rateLimits, log } = options;
   const origins = toOrigins(baseUrl, corsOrigins);
-  const sessions = new Set<CollabSession>();
   const anonymous = createAnonymousSockets(options);
   const hold = createRefusalHold(options);
   const socketLog = createSocketLog(log);
-  const sessionOptions: CollabSessionOptions = { ...options, socketLog };
-
-  const unsubscribe = accessWatch.subscribe(
-    (fact) => {
-      for (const session of [...sessions]) session.note(fact);
-    },
-    // The watch may have missed facts: close all sockets. A client that reconnects is checked again.
-    () => {
-      for (const session of [...sessions]) session.finish(1012, "access has to be shown again");
-    },
-  );
+  const leases = createAccessLeases(options);
+  const sessionOptions: CollabSessionOptions = { ...options, socketLog, leases };
 
   function refuse(request: HttpRequest, context: RequestContext, thrown: unknown, articleId?: string): { readonly refuse: HttpReply } {
     const { refusal, bug } = toRefusal(thrown);
     const { requestId } = context;
-    if (bug) log.error({ err: thrown, requestId, articleId }, "an upgrade could not be answered");
+    if (bug) log.error({ err: thrown, requestId, articleId }, "an upgrade failed because of a bug");
     const problem = toProblem(refusal, { baseUrl, instance: request.path, requestId });
     const { status } = errorRow(refusal.code);
     socketLog.refusedUpgrade({ requestId, articleId }, { status, reason: refusal.message, origin: request.header("origin") });
@@ -73,7 +64,7 @@ export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
     const caller = toCaller(address, presented);
     const { requestId } = context;
     const extensions = query.get("extensions") === "1";
-    const session = new CollabSession(sessionOptions, { requestId, articleId, extensions, onRefused: () => hold.count(caller) }, sessions);
+    const session = new CollabSession(sessionOptions, { requestId, articleId, extensions, onRefused: () => hold.count(caller) });
     const leave = () => session.abandon();
     signal.addEventListener("abort", leave);
     if (signal.aborted) leave();
@@ -81,7 +72,7 @@ export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
     if (presented instanceof AppError) session.refuse(presented);
     else if (presented !== undefined) await session.prove(presented);
     if (presented === undefined || session.isRefused) await hold.wait(caller, signal);
-    if (presented === undefined && !signal.aborted) {
+    if (presented === undefined && !session.isRefused && !signal.aborted) {
       const place = anonymous.take(address);
       if (place !== undefined) session.awaitCredential(place);
       else session.finish(4429, "too many sockets without a credential: send it with the upgrade, or try again later");
@@ -107,7 +98,7 @@ export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
       return { accept: await accept(request, context, articleId) };
     },
     stop() {
-      unsubscribe();
+      leases.stop();
       hold.stop();
     },
   };

@@ -8,14 +8,15 @@ import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import { missingScopes, type Scope } from "../../../api/scopes.ts";
 import type { ConnectionIdentity } from "../../../realtime/ports.ts";
-import type { Access, Principal } from "../../domain/call/call.ts";
+import type { Principal } from "../../domain/call/call.ts";
 import type { AccessResolver, Authenticator } from "../../domain/call/ports.ts";
+import type { ProvenAccess } from "../../domain/identity/access/accessLease.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
 import type { Tickets } from "./ports.ts";
 import type { Presented } from "./presented.ts";
 
-export interface AdmissionOptions {
+export interface SocketAdmissionOptions {
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
   readonly access: AccessResolver;
@@ -23,22 +24,16 @@ export interface AdmissionOptions {
   readonly limits: Limits;
 }
 
-/** Result of a successful check: the principal and its access to the article. */
-export interface Proven {
-  readonly principal: Principal;
-  readonly access: Access;
-}
-
 /**
  * Checks a credential against one article. Calls `onPrincipal` as soon as the principal is known, so that the log of a
  * refusal can name the principal. Throws `AppError` for a refusal.
  */
 export async function proveAccess(
-  options: AdmissionOptions,
+  options: SocketAdmissionOptions,
   presented: Presented,
   articleId: string,
   onPrincipal: (principal: Principal) => void,
-): Promise<Proven> {
+): Promise<ProvenAccess> {
   const { authenticator, tickets, rateLimits } = options;
   const principal =
     "ticket" in presented ? await tickets.verify(presented.ticket, `article:${articleId}`) : await authenticator.authenticate(presented);
@@ -59,7 +54,7 @@ function holds(principal: Principal, scope: Scope): boolean {
 }
 
 /** Returns the identity that a room needs: author, write permission and credential id. */
-export function toIdentity({ principal, access }: Proven): ConnectionIdentity {
+export function toIdentity({ principal, access }: ProvenAccess): ConnectionIdentity {
   return {
     author: { username: principal.username, kind: principal.kind === "key" ? "key" : "user" },
     ...(principal.displayName === undefined ? {} : { displayName: principal.displayName }),

@@ -7,7 +7,7 @@
  */
 import type { Logger } from "pino";
 import type { Principal } from "../../domain/call/call.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 
 export interface SocketFacts {
   readonly requestId: string;
@@ -55,7 +55,7 @@ export function createSocketLog(log: Logger): SocketLog {
     refusedUpgrade(facts, { status, reason, origin }) {
       log.info({ ...toFields(facts), status, reason, origin: origin?.slice(0, maxOriginLength) }, "collaboration socket refused");
     },
-    closed(facts, { code, reason = clientCloses[code] ?? "the client closed with a code of its own", openMs }) {
+    closed(facts, { code, reason = clientCloses[code] ?? "the client closed with its own close code", openMs }) {
       log.info({ ...toFields(facts), code, reason, openMs }, "collaboration socket closed");
     },
   };

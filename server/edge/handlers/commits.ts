@@ -1,18 +1,16 @@
 /**
  * `createCommitHandlers` connects the operations of `api/contract/commits.ts` to their services.
  *
- * `serve` calls the service; `reply` turns its result into status, headers and body. Rules of the domain do not belong here.
+ * The contract says how results become replies; `reply` is only
+ * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
-import type { ArticleDiff } from "../../../api/schema/article.ts";
-import type { CommitReply, FoundCommit } from "../../domain/articles/commits.ts";
-import { type CommitRecord, toCommit } from "../../domain/articles/records.ts";
+import type { CommitReply } from "../../domain/articles/commits.ts";
+import { toCommit } from "../../domain/articles/records.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
-import type { Handlers } from "../../domain/call/call.ts";
-import type { Page } from "../../domain/call/paging.ts";
-import { recordEtag } from "../../domain/call/precondition.ts";
+import { type Handlers, Versioned } from "../../domain/call/call.ts";
 
-export function createCommitHandlers({ commits, content }: Pick<ArticleService, "commits" | "content">): Handlers<AppContract>["commits"] {
+export function createCommitHandlers({ commits, content }: Pick<ArticleService, "commits" | "content">) {
   return {
     create: {
       serve: ({ params, body }, call) => commits.create(params.articleId, body, call),
@@ -22,24 +20,14 @@ export function createCommitHandlers({ commits, content }: Pick<ArticleService, 
         body: toCommit(commit),
       }),
     },
-    list: {
-      serve: ({ params, query }) => commits.list(params.articleId, query),
-      reply: ({ items, nextToken }: Page<CommitRecord>) => ({
-        status: 200,
-        body: { commits: items.map(toCommit), ...(nextToken === undefined ? {} : { nextToken }) },
-      }),
+    list: async ({ params, query }) => {
+      const { items, ...rest } = await commits.list(params.articleId, query);
+      return { items: items.map(toCommit), ...rest };
     },
-    get: {
-      serve: ({ params }) => commits.get(params.articleId, params.commitId),
-      reply: ({ commit, recordRevision }: FoundCommit) => ({
-        status: 200,
-        headers: { etag: recordEtag(recordRevision) },
-        body: toCommit(commit),
-      }),
+    get: async ({ params }) => {
+      const { commit, recordRevision } = await commits.get(params.articleId, params.commitId);
+      return new Versioned(toCommit(commit), recordRevision);
     },
-    diff: {
-      serve: ({ params, query }, call) => content.diff(params.articleId, query, call),
-      reply: (body: ArticleDiff) => ({ status: 200, body }),
-    },
-  };
+    diff: ({ params, query }, call) => content.diff(params.articleId, query, call),
+  } satisfies Handlers<AppContract>["commits"];
 }

@@ -1,7 +1,8 @@
 /**
  * `createContentHandlers` connects the operations of `api/contract/content.ts` to their services.
  *
- * `serve` calls the service; `reply` turns its result into status, headers and body. Rules of the domain do not belong here.
+ * The contract says how results become replies; `reply` is only
+ * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleContent, EditResponse } from "../../../api/schema/article.ts";
@@ -21,7 +22,7 @@ function toEditReply(body: EditResponse): CallReply {
   return { status: 200, headers: { etag: recordEtag(body.revision), "x-svc-content-hash": body.contentHash }, body };
 }
 
-export function createContentHandlers({ content, edits }: ContentServices): Handlers<AppContract>["content"] {
+export function createContentHandlers({ content, edits }: ContentServices) {
   return {
     get: {
       async serve({ params, query, accept }, call): Promise<ContentReply> {
@@ -52,5 +53,5 @@ export function createContentHandlers({ content, edits }: ContentServices): Hand
       serve: ({ params, body }, call) => edits.edit(params.articleId, { ...body, mode: "replace" }, call),
       reply: toEditReply,
     },
-  };
+  } satisfies Handlers<AppContract>["content"];
 }

@@ -1,7 +1,8 @@
 /**
  * `createMemberHandlers` connects the operations of `api/contract/members.ts` to their services.
  *
- * `serve` calls the service; `reply` turns its result into status, headers and body. Rules of the domain do not belong here.
+ * The contract says how results become replies; `reply` is only
+ * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { Handlers } from "../../domain/call/call.ts";
@@ -9,10 +10,7 @@ import type { AddedMember, Members } from "../../domain/identity/accounts/member
 
 export function createMemberHandlers({ members }: { readonly members: Members }): Handlers<AppContract>["members"] {
   return {
-    list: {
-      serve: ({ params, query }, call) => members.list(call, params.workspaceId, query),
-      reply: (body) => ({ status: 200, body }),
-    },
+    list: ({ params, query }, call) => members.list(call, params.workspaceId, query),
     add: {
       serve: ({ params, body }, call) => members.add(call, params.workspaceId, body),
       reply: ({ workspaceId, member }: AddedMember) => ({
@@ -21,17 +19,8 @@ export function createMemberHandlers({ members }: { readonly members: Members })
         body: member,
       }),
     },
-    get: {
-      serve: ({ params }, call) => members.get(call, params.workspaceId, params.username),
-      reply: (body) => ({ status: 200, body }),
-    },
-    update: {
-      serve: ({ params, body }, call) => members.update(call, params.workspaceId, params.username, body.role),
-      reply: (body) => ({ status: 200, body }),
-    },
-    remove: {
-      serve: ({ params }, call) => members.remove(call, params.workspaceId, params.username),
-      reply: () => ({ status: 204 }),
-    },
+    get: ({ params }, call) => members.get(call, params.workspaceId, params.username),
+    update: ({ params, body }, call) => members.update(call, params.workspaceId, params.username, body.role),
+    remove: ({ params }, call) => members.remove(call, params.workspaceId, params.username),
   };
 }

@@ -11,7 +11,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { CannotListen } from "../../platform/exit.ts";
 import { NodeRequest } from "./nodeRequest.ts";
 import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { checkHeader, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
+import { checkHeader, discardPieces, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
 const keepAliveMs = 10_000;
 const pingEveryMs = 30_000;
@@ -169,26 +169,26 @@ async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpR
     for (const [name, value] of Object.entries(reply.headers)) checkHeader(name, value);
   } catch (error) {
     onError(error);
+    discardPieces(body, onError);
     return send(request, outgoing, failed, onError);
   }
-  const pieces = isPieces(body) ? body[Symbol.asyncIterator]() : undefined;
   if (outgoing.destroyed) {
-    await pieces?.return?.();
+    discardPieces(body, onError);
     return;
   }
   const tooLong = Number(request.incoming.headers["content-length"] ?? 0) > maxDiscardBytes;
   outgoing.writeHead(reply.status, {
     ...reply.headers,
-    ...(body === undefined || pieces !== undefined ? {} : { "content-length": Buffer.byteLength(body as string | Uint8Array) }),
+    ...(body === undefined || isPieces(body) ? {} : { "content-length": Buffer.byteLength(body) }),
     ...(reply.close === true || tooLong ? { connection: "close" } : {}),
   });
   // Discard an unread body. Closing the connection with unread bytes would reset it, and the client would lose the answer.
   if (!tooLong) request.incoming.resume();
-  if (pieces === undefined) outgoing.end(body);
+  if (!isPieces(body)) outgoing.end(body);
   else if (request.method === "HEAD") {
-    await pieces.return?.();
+    discardPieces(body, onError);
     outgoing.end();
-  } else await pump(outgoing, pieces, onError);
+  } else await pump(outgoing, body[Symbol.asyncIterator](), onError);
 }
 
 /** Time after which a client that reads nothing of an answer is disconnected. uWebSockets.js uses the same time. */

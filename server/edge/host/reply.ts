@@ -25,10 +25,15 @@ const checkedNames = new Set<string>();
 export function checkHeader(name: string, value: string): void {
   if (unsafe.test(value)) throw new Error(`the header ${name} of an answer is not printable ASCII`);
   if (checkedNames.has(name)) return;
-  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a header`);
+  if (!/^[a-z0-9-]{1,64}$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid header name`);
   checkedNames.add(name);
 }
 
 export function isPieces(body: HttpReply["body"]): body is AsyncIterable<string | Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
+}
+
+/** Ends a body that is not sent, so that its source frees what it holds. */
+export function discardPieces(body: HttpReply["body"], onError: (error: unknown) => void): void {
+  if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
 }

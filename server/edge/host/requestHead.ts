@@ -53,5 +53,5 @@ export function findHeadFault({ method, path, query, headers }: RequestHead): st
 function faultOfSingle(name: string, value: string): string | undefined {
   if (name === "host") return hostSyntax.test(value) ? undefined : "The header host must be a name or an address, with or without a port.";
   if (name === "content-length") return lengthSyntax.test(value) ? undefined : "The header content-length must be a whole number.";
-  return value.toLowerCase() === "chunked" ? undefined : "The only transfer-encoding that is possible is chunked.";
+  return value.toLowerCase() === "chunked" ? undefined : "The header transfer-encoding must be chunked.";
 }

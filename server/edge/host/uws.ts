@@ -11,7 +11,7 @@
 import type { TemplatedApp, us_listen_socket, us_socket, WebSocket, WebSocketBehavior } from "uWebSockets.js";
 import { CannotListen } from "../../platform/exit.ts";
 import { ClientGone, type HostApp, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { checkHeader, failed, isPieces, maxHeadBytes } from "./reply.ts";
+import { checkHeader, discardPieces, failed, isPieces, maxHeadBytes } from "./reply.ts";
 import { toStatusLine } from "./statusLine.ts";
 import { UwsRequest } from "./uwsRequest.ts";
 
@@ -137,7 +137,7 @@ function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) 
   const { response } = request;
   const { body, headers, close = false } = reply;
   if (request.over) {
-    if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
+    discardPieces(body, onError);
     return;
   }
   request.discardBody();
@@ -151,14 +151,15 @@ function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) 
     }
   } catch (error) {
     onError(error);
+    discardPieces(body, onError);
     write(request, { ...failed, close }, onError);
     return;
   }
   response.cork(() => {
     response.writeStatus(head);
     if (isPieces(body)) {
-      if (request.method === "HEAD") void body[Symbol.asyncIterator]().return?.().catch(onError);
-      else return;
+      if (request.method !== "HEAD") return;
+      discardPieces(body, onError);
     }
     request.over = true;
     if (request.method === "HEAD" && !request.endsConnection) {

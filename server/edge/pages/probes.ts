@@ -28,7 +28,7 @@ export function createProbeRoutes(options: ProbeOptions): readonly Route[] {
     if (!isOperator(request)) {
       const detail =
         options.operatorToken === undefined
-          ? "The metrics are closed until the setting OPERATOR_TOKEN gives them a token."
+          ? "The metrics are disabled because the setting OPERATOR_TOKEN is not set."
           : "The metrics need the operator token as a bearer token.";
       throw new AppError("unauthenticated", detail);
     }

@@ -1,4 +1,4 @@
-/** The setup page: its policy, and its script run against a stand-in for the page's elements. */
+/** Tests the setup page: its content security policy, and its script on a model of the page's elements. */
 import { createContext, runInContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import type { HttpReply } from "../host/port.ts";
@@ -35,7 +35,7 @@ interface Sent {
   readonly body: Record<string, unknown>;
 }
 
-/** Opens the page at an address; `answer` stands for the server. */
+/** Opens the page at an address. `answer` is the answer of the server. */
 async function openPage(address: string, answer: { status: number; body: unknown } | "unreachable" = { status: 500, body: {} }) {
   const html = String((await get("/setup")).body);
   const elements = new Map<string, FakeElement>();

@@ -25,7 +25,7 @@ ${mark}
 <h1 id="title">Set up your account</h1>
 <p id="lead">One moment…</p>
 </header>
-<noscript><p class="notice">This page needs JavaScript. Without it, send the same as JSON: <code>POST /auth/setup</code> with
+<noscript><p class="notice">This page needs JavaScript. Without it, send the same values as JSON to <code>POST /auth/setup</code>:
 <code>token</code>, <code>password</code> and, for the first account, <code>username</code>.</p></noscript>
 <p id="problem" class="notice" role="alert" tabindex="-1" hidden></p>
 <form id="form" novalidate hidden>
@@ -54,11 +54,11 @@ ${mark}
 <button type="submit" id="submit">Create account</button>
 </form>
 <section id="done" aria-live="polite" tabindex="-1" hidden>
-<p>Your account <strong id="doneUsername"></strong> is ready, and this link is used up.</p>
-<p>There is no web app yet: people and programs use this server over its API. Sign in from a shell; the answer carries an
+<p>Your account <strong id="doneUsername"></strong> is ready, and this link no longer works.</p>
+<p>There is no web app yet: people and programs use this server over its API. Sign in from a shell; the answer contains an
 access token:</p>
 <pre><code id="signIn"></code></pre>
-<p>The start page has the commands that come next: a first article, its public page, a key for scripts, live editing.</p>
+<p>The start page shows the next commands: a first article, its public page, a key for scripts, live editing.</p>
 <p><a class="button" href="./">Go to the start page</a></p>
 <p>Every operation is described in <a href="openapi.json">openapi.json</a>, every error code in <a href="problems">problems</a>.</p>
 </section>`;

@@ -8,7 +8,7 @@ export const setupScript = String.raw`"use strict";
   const fields = ["username", "displayName", "password"];
   const query = new URLSearchParams(location.search);
   const given = new URLSearchParams(location.hash.slice(1));
-  // A token in the query is moved behind the "#", where it is not sent along and not logged.
+  // Move a token from the query to the fragment, because a fragment is neither sent nor logged.
   if (query.has("token")) {
     given.set("token", query.get("token"));
     history.replaceState(null, "", location.pathname + "#" + given);
@@ -34,17 +34,17 @@ export const setupScript = String.raw`"use strict";
   };
 
   if (token === "") {
-    stop("This page opens with a setup link.", "The address holds no setup token. Open the link exactly as you got it.");
+    stop("This page needs a setup link.", "The address contains no setup token. Open the link exactly as you received it.");
     return;
   }
   if (isFirst) {
     at("title").textContent = "Welcome";
-    at("lead").textContent = "Make the first account of this server. It will manage all others.";
+    at("lead").textContent = "Create the first account of this server. It can manage all other accounts.";
   } else {
     at("title").textContent = "Choose your password";
-    at("lead").textContent = knownUsername === "" ? "Your account is waiting for it." : "Your username is " + knownUsername + ".";
+    at("lead").textContent = knownUsername === "" ? "Set the password of your account." : "Your username is " + knownUsername + ".";
     at("usernameField").hidden = true;
-    // Kept in the form, though hidden, so that password managers file the password under it.
+    // The hidden username stays in the form, so that password managers store the password under it.
     at("username").value = knownUsername;
     at("submit").textContent = "Set password";
   }
@@ -74,13 +74,13 @@ export const setupScript = String.raw`"use strict";
   const refused = (status, answer) => {
     if (status === 410) {
       stop("This link no longer works.", isFirst
-        ? "It was used already, or its time is over. Start the server again: while there is no account, it prints a new link."
-        : "It was used already, or its time is over. Ask the person who sent it for a new one.");
+        ? "It was used already, or it has expired. Start the server again: it prints a new link until the first account exists."
+        : "It was used already, or it has expired. Ask the person who sent it for a new one.");
       return;
     }
     if (status === 429) {
       const seconds = answer.retryAfter === undefined ? "a few" : Math.ceil(answer.retryAfter);
-      problem("Too many attempts from here. Wait " + seconds + " seconds, then try again.");
+      problem("Too many attempts from this address. Wait " + seconds + " seconds, then try again.");
       return;
     }
     const rest = [];

@@ -42,7 +42,7 @@ field() {
 token=$(api $url/auth/token -d '{"grantType": "password",
   "username": "'"$username"'", "password": "'"$password"'"}' |
   field accessToken)`,
-    outcome: "The access token is valid for minutes, not days; the full answer also has a refresh token.",
+    outcome: "The access token is valid for minutes, not days; the full answer also contains a refresh token.",
   },
   {
     title: "Write an article and make it public",
@@ -51,13 +51,13 @@ article=$(api $url/articles -d '{"workspaceId": "'$workspace'",
   "title": "Hello", "content": "# Hello\\n\\nFrom the first minute.\\n"}' |
   field articleId)
 api -X PUT $url/articles/$article/public-link -d '{}' | field url`,
-    outcome: "Open the address that it prints, in any browser: the page follows every later edit.",
+    outcome: "Open the printed address in any browser: the page follows every later edit.",
   },
   {
-    title: "Make a key for scripts and agents",
+    title: "Create a key for scripts and agents",
     commands: `api $url/api-keys -d '{"name": "First key"}' | field key`,
     outcome:
-      "It is shown this once. Send it as <code>x-api-key</code>; <code>scopes</code> and <code>expiresAt</code> limit what it can do.",
+      "The key is shown only once. Send it as <code>x-api-key</code>; <code>scopes</code> and <code>expiresAt</code> limit what it can do.",
   },
   {
     title: "Type in the article live",
@@ -78,7 +78,7 @@ ${steps.join("\n")}`;
 }
 
 const beforeSetup = `<p class="next"><strong>There is no account yet.</strong> The server has printed a one-time link to its setup page on standard error;
-open that link to make the first account. A new start prints a new one.</p>`;
+open that link to create the first account. Each start prints a new link until the account exists.</p>`;
 
 function toHtml({ version, baseUrl }: WelcomeOptions, hasAccount: boolean): string {
   return toServicePage({
@@ -88,7 +88,7 @@ function toHtml({ version, baseUrl }: WelcomeOptions, hasAccount: boolean): stri
     body: `<header>
 ${mark}
 <h1>Content workspace</h1>
-<p class="lead">Articles in Markdown that people and programs write together, live. Every change that anybody has seen is on disk,
+<p class="lead">Articles in Markdown that people and programs write together, live. Every change is on disk before others see it,
 every commit can call a webhook, and every article can be a public page.</p>
 </header>
 ${hasAccount ? toFirstMinute(baseUrl) : beforeSetup}

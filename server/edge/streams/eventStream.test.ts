@@ -1,11 +1,11 @@
-/** Signs of life between the items of a stream, on a clock that a test moves. */
+/** Tests the keep-alive comments between the items of a stream, on a manual clock. */
 import { expect, test } from "vitest";
 import { createManualTime } from "../../../test/support/manualTime.ts";
-import { withLifeSigns } from "./eventStream.ts";
+import { withKeepAlive } from "./eventStream.ts";
 
 const everyMs = 15_000;
 
-/** A stream that says what and when the test wants. */
+/** Creates a stream whose items the test sends. */
 function createSource() {
   const waiting: ((result: IteratorResult<string>) => void)[] = [];
   const seen = { asked: 0, returned: false };
@@ -34,7 +34,7 @@ test("[SE14] a comment is sent 15 seconds after the last output, whenever no ite
   const source = createSource();
   const out: string[] = [];
   const reading = (async () => {
-    for await (const text of withLifeSigns(source.items, "sign", everyMs, time)) out.push(text);
+    for await (const text of withKeepAlive(source.items, "sign", everyMs, time)) out.push(text);
   })();
   await time.advance(everyMs - 1);
   expect(out).toEqual([]);
@@ -58,7 +58,7 @@ test("[SE14] a comment is sent 15 seconds after the last output, whenever no ite
 test("[SE14] while a reader does not read, no comments pile up and no more items are requested", async () => {
   const time = createManualTime();
   const source = createSource();
-  const reader = withLifeSigns(source.items, "sign", everyMs, time);
+  const reader = withKeepAlive(source.items, "sign", everyMs, time);
   const one = reader.next();
   await time.advance(0);
   source.say("one");
@@ -74,7 +74,7 @@ test("[SE14] while a reader does not read, no comments pile up and no more items
 test("[SE10] a reader that leaves ends the source, and an error of the source reaches the reader", async () => {
   const time = createManualTime();
   const source = createSource();
-  const reader = withLifeSigns(source.items, "sign", everyMs, time);
+  const reader = withKeepAlive(source.items, "sign", everyMs, time);
   const sign = reader.next();
   await time.advance(everyMs);
   expect(await sign).toEqual({ done: false, value: "sign" });
@@ -84,7 +84,7 @@ test("[SE10] a reader that leaves ends the source, and an error of the source re
     yield "one";
     throw new Error("broken");
   }
-  const failing = withLifeSigns(broken(), "sign", everyMs, time);
+  const failing = withKeepAlive(broken(), "sign", everyMs, time);
   expect(await failing.next()).toEqual({ done: false, value: "one" });
   await expect(failing.next()).rejects.toThrow("broken");
 });

@@ -25,7 +25,7 @@ export function writeEvent({ event, id, data }: ServerSentEvent): string {
 }
 
 /** Returns the whole body of an event stream that ends at once. An EventSource reconnects after `retryMs`. */
-export function comeAgain(retryMs: number): string {
+export function writeRetry(retryMs: number): string {
   return `retry: ${retryMs}\n\n`;
 }
 
@@ -34,10 +34,15 @@ export function wantsEventStream(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes("text/event-stream") === true;
 }
 
-/** Yields the items of `source`, and `sign` after each `everyMs` without an item. Ends `source` when the reader stops. */
-export async function* withLifeSigns(source: AsyncIterable<string>, sign: string, everyMs: number, clock: Clock): AsyncGenerator<string> {
+/** Yields the items of `source`, and `keepAlive` after each `everyMs` without an item. Ends `source` when the reader stops. */
+export async function* withKeepAlive(
+  source: AsyncIterable<string>,
+  keepAlive: string,
+  everyMs: number,
+  clock: Clock,
+): AsyncGenerator<string> {
   const items = source[Symbol.asyncIterator]();
-  // The handlers are attached once per item, not once per `sign`: otherwise a long wait would collect handlers.
+  // The handlers are attached once per item, not once per `keepAlive`: otherwise a long wait would collect handlers.
   let settled: { readonly result: IteratorResult<string> } | { readonly reason: unknown } | undefined;
   let wake = () => {};
   const ask = () => {
@@ -65,7 +70,7 @@ export async function* withLifeSigns(source: AsyncIterable<string>, sign: string
         cancel();
       }
       if (settled === undefined) {
-        yield sign;
+        yield keepAlive;
         continue;
       }
       if ("reason" in settled) throw settled.reason;

@@ -1,4 +1,4 @@
-/** Forgetting timeline events, by age and by number, on a store and a clock of the test's own. */
+/** Tests the removal of old timeline events, by age and by number, on a memory store with a manual clock. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { encodeTimelineEntry, runLog, timelineLog } from "../../domain/runs/engine/timelineEntry.ts";
 import { trimEveryMs, trimRow, trimRows } from "../../domain/runs/engine/timelineRows.ts";
@@ -37,14 +37,14 @@ async function tell(count: number): Promise<void> {
   await storage.commit({ partition, logs: [{ op: "append", log: logs.run, twin: logs.workspace, entries }] });
 }
 
-/** Positions that are kept. */
+/** Returns the positions that are kept. */
 async function kept(log: string): Promise<readonly [first: number, last: number] | "none"> {
   const read = await storage.log.read({ partition, log, after: 0, limit: 1 });
   const first = read.gap ? read.firstKept : read.entries[0]?.position;
   return first === undefined || first > read.tail ? "none" : [first, read.tail];
 }
 
-/** When the worker wants to look again. */
+/** Trims the log and returns the time of the worker's next run. */
 async function trim(log: string): Promise<number> {
   const worker = createTimelineRetention({ storage, limits: { "keep.events": keepMs, "keep.eventsPerLog": keepPerLog } })[trimRows.name];
   const row = { ...trimRow(log, nowMs), partition, fence: 1, leaseMs: 5000 };
@@ -63,7 +63,7 @@ describe("timeline retention", () => {
     nowMs += 20 * dayMs;
     expect(await trim(logs.run)).toBe(10 * dayMs);
     expect(await kept(logs.run)).toEqual([601, 603]);
-    // The other log has its own row, and its own state.
+    // The other log has its own due row and its own state.
     expect(await kept(logs.workspace)).toEqual([1, 603]);
     expect(await trim(logs.workspace)).toBe(trimEveryMs);
     expect(await kept(logs.workspace)).toEqual([601, 603]);
@@ -85,7 +85,7 @@ describe("timeline retention", () => {
     await tell(501);
     await trim(logs.workspace);
     expect(await kept(logs.workspace)).toEqual([302, 1501]);
-    // Nothing more to forget: nothing happens.
+    // There is nothing more to remove.
     await trim(logs.workspace);
     expect(await kept(logs.workspace)).toEqual([302, 1501]);
     await tell(1);

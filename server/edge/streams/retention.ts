@@ -19,7 +19,7 @@ const readLimit = 500;
 
 export function createTimelineRetention({ storage, limits }: RetentionOptions): Readonly<Record<string, DueWorker>> {
   const trim = trimRows.worker(async ({ payload: { log }, partition }) => {
-    if (partitionOfLog(log) !== partition) throw new Error(`the log ${log} is not of partition ${partition}`);
+    if (partitionOfLog(log) !== partition) throw new Error(`the log ${log} is not in partition ${partition}`);
     const nowMs = storage.now();
     const tail = await storage.log.tail(partition, log);
     /** Entries up to this position are trimmed. `nextMs` is the time at which the oldest remaining entry expires. */

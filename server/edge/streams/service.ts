@@ -11,7 +11,7 @@ import type { Topics } from "../../domain/topics/port.ts";
 import type { DueWorker } from "../../platform/actors/duePort.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
-import type { Calls } from "../calls/wrapper.ts";
+import type { CallWrapper } from "../calls/wrapper.ts";
 import { createTimelineRetention } from "./retention.ts";
 import { createStreamGate, type StreamGateOptions } from "./streamGate.ts";
 import { idOf, toStreamRoutes } from "./streamRoutes.ts";
@@ -25,7 +25,7 @@ export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> 
 }
 
 export interface StreamService {
-  routes(calls: Pick<Calls, "refuse">): readonly ServedRoute[];
+  routes(calls: Pick<CallWrapper, "refuse">): readonly ServedRoute[];
   /** Due row kind → its worker. */
   readonly workers: Readonly<Record<string, DueWorker>>;
   stats(): { readonly open: number };

@@ -1,4 +1,4 @@
-/** Who is let into streams and when they have to go, on a clock that a test moves. */
+/** Tests who is admitted to streams and when an admission ends, on a manual clock. */
 import { expect, test } from "vitest";
 import { streams } from "../../../api/contract/streams.ts";
 import { createManualTime } from "../../../test/support/manualTime.ts";
@@ -25,9 +25,9 @@ function createRig({ perCredential = 10 } = {}) {
   let tell: (fact: AccessFact) => void = () => {};
   let miss = () => {};
   const found: Access = { workspaceId, partition: 5, role: "read" };
-  /** Looks that find access before it is lost. */
+  /** Number of access checks that succeed before access is lost. */
   let goodLooks = Number.POSITIVE_INFINITY;
-  /** Looks that a test lets go on. */
+  /** Access checks wait for this promise. */
   let held: Promise<void> = Promise.resolve();
   const gate = createStreamGate({
     authenticator: { authenticate: async () => session },
@@ -59,7 +59,7 @@ function createRig({ perCredential = 10 } = {}) {
     loseAfter(looks: number): void {
       goodLooks = looks;
     },
-    /** Holds every look back until the answer is called. */
+    /** Holds every access check until the returned function is called. */
     hold(): () => void {
       let go = () => {};
       held = new Promise((resolve) => {

@@ -2,30 +2,25 @@
  * StreamGate admits readers to live streams and ends their streams when they lose access.
  *
  * It checks credential (a header or a ticket), rate, scope and visibility, in the same order as every other surface.
- * While a stream is open, it applies the access facts that arrive. Facts that arrive during the admission are queued
- * and applied after it, so that no fact is lost between the access check and the admission.
+ * An access lease ends the stream. It begins before the credential is checked, so that no access fact is lost between
+ * the check and the admission. The stream ends without an event, and a client that reconnects gets the refusal.
  */
-
 import type { StreamSpec } from "../../../api/contract/operation.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { missingScopes } from "../../../api/scopes.ts";
-import type { Clock } from "../../../realtime/ports.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
-import type { AccessResolver, Authenticator } from "../../domain/call/ports.ts";
-import type { AccessFact, AccessWatch } from "../../domain/identity/access/accessFacts.ts";
+import type { Authenticator } from "../../domain/call/ports.ts";
+import { type AccessLeasesOptions, createAccessLeases } from "../../domain/identity/access/accessLease.ts";
+import { toCredentialId } from "../calls/credentialId.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import type { RequestContext } from "../calls/requestContext.ts";
-import { toCredentialId } from "../calls/wrapper.ts";
 
-export interface StreamGateOptions {
+export interface StreamGateOptions extends AccessLeasesOptions {
   readonly authenticator: Authenticator;
   readonly tickets: { verify(ticket: string, resource: string): Promise<Principal> };
-  readonly access: AccessResolver;
-  readonly accessWatch: Pick<AccessWatch, "subscribe">;
   readonly rateLimits: RateLimits;
   readonly limits: Pick<Limits, "sse.credential">;
-  readonly clock: Clock;
 }
 
 /** An admitted reader. `signal` aborts when the stream must end. The caller must call `leave` when the reader is gone. */
@@ -48,29 +43,13 @@ export interface StreamGate {
   close(): void;
 }
 
-/** One day in ms. A Node timer cannot exceed 2^31 ms, so a later expiry is awaited in steps. */
-const longestTimerMs = 24 * 60 * 60 * 1000;
-
-interface Reader {
-  note(fact: AccessFact): void;
-  readonly end: AbortController;
-}
-
 export function createStreamGate(options: StreamGateOptions): StreamGate {
-  const { authenticator, tickets, access, accessWatch, rateLimits, limits, clock } = options;
-  const readers = new Set<Reader>();
+  const { authenticator, tickets, access, rateLimits, limits } = options;
+  const leases = createAccessLeases(options);
+  /** Ends the stream of one reader. A reader is in the set from the start of its admission until it leaves. */
+  const readers = new Set<AbortController>();
   const ofCredential = new Map<string, number>();
   let isClosed = false;
-
-  const unsubscribe = accessWatch.subscribe(
-    (fact) => {
-      for (const reader of [...readers]) reader.note(fact);
-    },
-    // The watch may have missed facts: end all streams. A reader that reconnects is checked again.
-    () => {
-      for (const { end } of [...readers]) end.abort();
-    },
-  );
 
   async function authenticate(spec: StreamSpec, context: RequestContext, id: string, ticket: string | undefined): Promise<Principal> {
     if (ticket === undefined) return context.authenticate(authenticator);
@@ -99,72 +78,25 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     };
   }
 
-  /** Ends the stream if a fact takes the access away. If a fact only may do so, the access is resolved again. */
-  function toReader(spec: StreamSpec, id: string, end: AbortController) {
-    const early: AccessFact[] = [];
-    let admitted: { readonly principal: Principal; readonly workspaceId: string } | undefined;
-
-    function look(principal: Principal): void {
-      access.resolve(principal, spec.resource.kind, id, { deleted: false }).then(
-        (found) => {
-          if (found === undefined) end.abort();
-        },
-        // Fail closed: a failed access check counts as lost access.
-        () => end.abort(),
-      );
-    }
-
-    function hold(fact: AccessFact, principal: Principal, workspaceId: string): void {
-      if (fact.kind === "key.revoked" && principal.kind === "key" && principal.keyId === fact.keyId) end.abort();
-      if (fact.kind === "session.ended" && principal.kind === "session" && principal.sessionId === fact.sessionId) end.abort();
-      if (fact.kind === "account.disabled" && principal.accountId === fact.accountId) end.abort();
-      if (fact.kind === "membership.changed" && principal.accountId === fact.accountId && workspaceId === fact.workspaceId) look(principal);
-    }
-
-    function watchExpiry(principal: Principal): void {
-      if (principal.kind !== "key" || principal.expiresAtMs === undefined || end.signal.aborted) return;
-      const { expiresAtMs } = principal;
-      let cancel = () => {};
-      const wait = () => {
-        const leftMs = expiresAtMs - clock.now();
-        if (leftMs <= 0) end.abort();
-        else cancel = clock.after(Math.min(leftMs, longestTimerMs), wait);
-      };
-      wait();
-      end.signal.addEventListener("abort", () => cancel(), { once: true });
-    }
-
-    return {
-      end,
-      note(fact: AccessFact): void {
-        if (admitted === undefined) early.push(fact);
-        else hold(fact, admitted.principal, admitted.workspaceId);
-      },
-      admit(principal: Principal, workspaceId: string): void {
-        admitted = { principal, workspaceId };
-        watchExpiry(principal);
-        for (const fact of early) hold(fact, principal, workspaceId);
-      },
-    };
-  }
-
   return {
     get open() {
       return readers.size;
     },
     async admit(spec, context, { id, ticket, gone }) {
+      if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
       const end = new AbortController();
-      const reader = toReader(spec, id, end);
+      const lease = leases.take({ kind: spec.resource.kind, id }, { changed: () => {}, ended: () => end.abort() });
       let uncount = () => {};
       const leave = () => {
-        readers.delete(reader);
+        readers.delete(end);
+        lease.release();
         gone.removeEventListener("abort", leave);
         uncount();
         uncount = () => {};
         end.abort();
       };
-      if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
-      readers.add(reader);
+      readers.add(end);
+      lease.begin();
       try {
         const principal = await authenticate(spec, context, id, ticket);
         const credentialId = toCredentialId(principal);
@@ -174,7 +106,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
         const found = await access.resolve(principal, spec.resource.kind, id, { deleted: false });
         if (found === undefined) throw notFound();
         uncount = countIn(credentialId);
-        reader.admit(principal, found.workspaceId);
+        lease.hold({ principal, access: found });
         if (gone.aborted) leave();
         else gone.addEventListener("abort", leave, { once: true });
         return { access: found, ratePolicy: policy, signal: end.signal, leave };
@@ -185,8 +117,8 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     },
     close() {
       isClosed = true;
-      unsubscribe();
-      for (const { end } of [...readers]) end.abort();
+      leases.stop();
+      for (const end of [...readers]) end.abort();
     },
   };
 }

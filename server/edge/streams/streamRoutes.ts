@@ -17,10 +17,10 @@ import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { parseJson } from "../calls/jsonBody.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
 import { type ServedRoute, toHttpReply } from "../calls/restHttp.ts";
-import type { Calls } from "../calls/wrapper.ts";
+import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
-import { comeAgain, eventStreamHeaders, type ServerSentEvent, wantsEventStream, withLifeSigns, writeEvent } from "./eventStream.ts";
+import { eventStreamHeaders, type ServerSentEvent, wantsEventStream, withKeepAlive, writeEvent, writeRetry } from "./eventStream.ts";
 import type { OpenedStream, StreamItem } from "./port.ts";
 import type { AdmittedReader, StreamGate } from "./streamGate.ts";
 
@@ -32,11 +32,11 @@ export interface StreamRoutesOptions {
   /** Openers in the shape of the contract: resource → stream. */
   readonly open: { readonly [resource: string]: { readonly [stream: string]: OpenStream } };
   readonly gate: StreamGate;
-  readonly calls: Pick<Calls, "refuse">;
+  readonly calls: Pick<CallWrapper, "refuse">;
   readonly clock: Clock;
 }
 
-const lifeSignMs = 15_000;
+const keepAliveMs = 15_000;
 /** Clients wait this long before they reconnect. */
 const retryMs = 2000;
 
@@ -56,7 +56,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
   const prepared = Object.entries(contract).flatMap(([resource, streams]) =>
     Object.entries(streams).map(([name, spec]): PreparedStream => {
       const opener = open[resource]?.[name];
-      if (opener === undefined) throw new Error(`nothing opens the stream ${resource}.${name}`);
+      if (opener === undefined) throw new Error(`stream ${resource}.${name} has no opener`);
       return { key: `${resource}.${name}`, spec, open: opener };
     }),
   );
@@ -89,7 +89,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
   async function* toText(
     { reader, opened }: AdmittedStream,
     head: string,
-    sign: string,
+    keepAlive: string,
     toEvent: (item: StreamItem) => ServerSentEvent,
   ): AsyncGenerator<string> {
     async function* events(): AsyncGenerator<string> {
@@ -97,7 +97,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       for await (const item of opened.items(reader.signal)) yield writeEvent(toEvent(item));
     }
     try {
-      yield* withLifeSigns(events(), sign, lifeSignMs, clock);
+      yield* withKeepAlive(events(), keepAlive, keepAliveMs, clock);
     } catch (reason) {
       // The store is unavailable: end the stream normally, so that the reader reconnects and resumes.
       if (!(reason instanceof StorageUnavailableError)) throw reason;
@@ -133,10 +133,10 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
           }
           if (request.method === "HEAD") return headOnly(admission, headers);
-          const body = toText(admission, comeAgain(retryMs), ": still here\n\n", toServerSent);
+          const body = toText(admission, writeRetry(retryMs), ": still here\n\n", toServerSent);
           return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
         } catch (reason) {
-          if (isToComeAgain(reason, request)) return comeAgainReply(context);
+          if (isTemporary(reason, request)) return retryReply(context);
           return toHttpReply(await calls.refuse(reason, context, stream.key));
         }
       },
@@ -165,7 +165,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvent);
           return { status: 200, headers, body };
         } catch (reason) {
-          if (isToComeAgain(reason, request)) return comeAgainReply(context);
+          if (isTemporary(reason, request)) return retryReply(context);
           // An EventSource hides the status from its page. The standard tRPC client reads this event instead.
           const { problem } = await calls.refuse(reason, context, stream.key);
           if (problem === undefined) throw reason;
@@ -230,13 +230,13 @@ function headOnly({ reader }: AdmittedStream, headers: Readonly<Record<string, s
 }
 
 /** True for a temporary failure (server stopping, store unavailable) that must not make an EventSource stop reconnecting. */
-function isToComeAgain(reason: unknown, request: HttpRequest): boolean {
+function isTemporary(reason: unknown, request: HttpRequest): boolean {
   const isPassing = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
   return isPassing && wantsEventStream(request.header("accept"));
 }
 
-function comeAgainReply(context: RequestContext): HttpReply {
-  return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: comeAgain(retryMs), close: true };
+function retryReply(context: RequestContext): HttpReply {
+  return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: writeRetry(retryMs), close: true };
 }
 
 function toServerSent(item: StreamItem): ServerSentEvent {

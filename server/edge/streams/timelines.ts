@@ -94,14 +94,14 @@ export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOpt
     const watched = watches.watch(log);
     let position = begin;
     /** Position of the last item sent, or -1. A reader without a position would resume at a later "now" and miss events. */
-    let told = -1;
+    let sentPosition = -1;
     try {
       while (!signal.aborted) {
         const found = await read(log, position);
         if (found.gap || position > found.tail) {
           const { snapshot, tail } = await source.snapshot();
           position = tail;
-          told = tail;
+          sentPosition = tail;
           yield { kind: "reset", token: toToken(tail), snapshot };
           continue;
         }
@@ -110,12 +110,12 @@ export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOpt
           position = entry.position;
           const event = toEvent(entry);
           if (!keeps(event)) continue;
-          told = position;
+          sentPosition = position;
           yield { kind: "event", token: toToken(position), event };
         }
         if (position < found.tail) continue;
-        if (told !== position) {
-          told = position;
+        if (sentPosition !== position) {
+          sentPosition = position;
           yield { kind: "position", token: toToken(position) };
         }
         if (await source.isOver()) {
@@ -159,10 +159,10 @@ export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOpt
         log,
         toEvent: toWorkspaceEvent,
         toToken: String,
-        keeps: (told) =>
-          (runId === undefined || told.runId === runId) &&
-          (topicId === undefined || told.topicId === topicId) &&
-          (event === undefined || event.includes(told.event)),
+        keeps: (found) =>
+          (runId === undefined || found.runId === runId) &&
+          (topicId === undefined || found.topicId === topicId) &&
+          (event === undefined || event.includes(found.event)),
         snapshot: () => workspaceSnapshot(workspaceId),
         isOver: async () => false,
       };
@@ -185,7 +185,7 @@ function ownerOf(log: string): string {
 const position = /^(?:0|[1-9]\d{0,14})$/;
 
 function refuseToken(form: string): AppError {
-  return new AppError("bad_request", `The last event id is not one of this stream; it must be ${form}.`);
+  return new AppError("bad_request", `The last event id does not belong to this stream; it must be ${form}.`);
 }
 
 function toSeq(runId: string, token: string): number {

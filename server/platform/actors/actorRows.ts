@@ -90,7 +90,7 @@ export function registerActorRows(options: ActorRowsOptions): void {
     const { event, gather } = outcome.kind === "decide" ? await outcome.decide(unit, previous) : { event: undefined, ...outcome };
     const next = await unit.settle(kind, id, row, event);
     if (next === undefined) {
-      log.info({ actor: id, row: row.id }, "the machine no longer accepts the result of an effect");
+      log.info({ actor: id, row: row.id }, "effect result ignored: its actor no longer waits for it");
       return settleOnce(kind, row, { kind: "done" });
     }
     await gather?.(unit, next, previous);
@@ -116,7 +116,7 @@ export function registerActorRows(options: ActorRowsOptions): void {
         return await settle(kind, row, outcome);
       } catch (err) {
         if (!isTemporary(err) || signal.aborted) throw err;
-        log.warn({ err, row: row.id }, "the result of an effect could not be stored yet");
+        log.warn({ err, row: row.id }, "effect result not stored yet");
         await pause(waitMs, signal, after);
       }
     }
@@ -135,7 +135,7 @@ export function registerActorRows(options: ActorRowsOptions): void {
   async function failed(kind: AnyActorKind, row: EffectRow, effect: string, err: unknown, signal: AbortSignal): Promise<DueOutcome> {
     const attempt = row.attempts + 1;
     const backoffMs = kind.backoffMs ?? defaultBackoffMs;
-    log.warn({ err, kind: kind.name, row: row.id, attempt }, "an attempt of an effect failed");
+    log.warn({ err, kind: kind.name, row: row.id, attempt }, "effect attempt failed");
     const waitMs = backoffMs[attempt - 1];
     if (waitMs !== undefined) {
       observe?.attempt(kind.name, effect, "failed");
@@ -144,7 +144,10 @@ export function registerActorRows(options: ActorRowsOptions): void {
     observe?.attempt(kind.name, effect, "exhausted");
     const reason = err instanceof Error ? err.message : String(err);
     if ((await exhaust(kind, row, effect, reason, attempt, signal)) !== undefined) return { kind: "settled" };
-    log.error({ kind: kind.name, row: row.id, attempt }, "an effect is out of attempts and its machine takes no end: it is tried on");
+    log.error(
+      { kind: kind.name, row: row.id, attempt },
+      "effect is out of attempts, but its machine does not accept that end: it is retried",
+    );
     return { kind: "retry", atMs: storage.now() + (backoffMs.at(-1) ?? 60_000) };
   }
 
@@ -174,7 +177,7 @@ export function registerActorRows(options: ActorRowsOptions): void {
     if (outcome.kind === "retry") {
       if (signal.aborted) return { kind: "settled" };
       observe?.attempt(kind.name, head.effect, "retry");
-      log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "an effect is tried again later");
+      log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "effect will be retried");
       return { kind: "retry", atMs: outcome.atMs };
     }
     let settled: boolean;

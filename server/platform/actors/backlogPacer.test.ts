@@ -60,9 +60,9 @@ describe("rows that found their lane full", () => {
       await time.advance(pauseMs);
     }
     const later = claimed.slice(1);
-    // A line's worth in each pause, where all came up before.
+    // About one line of rows comes back after each pause. Without the pacer, all rows came back.
     for (const ids of later) expect(ids.length).toBeLessThan(1200);
-    // 1004 are held.
+    // The pacer holds 1004 rows.
     expect(new Set(later.flat()).size).toBe(count - 1004);
     await pump.drain(AbortSignal.abort());
     await storage.close();

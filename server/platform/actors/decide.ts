@@ -95,7 +95,7 @@ export function toAllowed(kind: AnyActorKind, record: ActorRecord<unknown>, nowM
 
 export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unknown>, type: string, nowMs: number): AppError {
   const { state, allowed } = toAllowed(kind, record, nowMs);
-  const rest = allowed.length === 0 ? "nothing can be asked of it any more" : `allowed now: ${allowed.join(", ")}`;
+  const rest = allowed.length === 0 ? "no event is allowed any more" : `allowed now: ${allowed.join(", ")}`;
   return new AppError("invalid_transition", `${type} is not possible in state ${state}; ${rest}.`, {
     currentState: state,
     allowed: [...allowed],
@@ -170,7 +170,7 @@ function toDecided<Context>(
   };
   const facts = toFacts(kind, next, taken, turn);
   if (taken.removed) {
-    if (before === undefined) throw new Error(`the first state of ${kind.name} ${id} has the tag removed`);
+    if (before === undefined) throw new Error(`${kind.name} ${id} starts in a removed state`);
     const rows = toCancelled(before).filter((write) => write.op === "cancel" && write.id !== by?.id);
     return { next: { ...next, pending: [], timers: {} }, removed: true, facts, due: [...due, ...rows], timerTimesMs: [] };
   }

@@ -93,7 +93,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       if (await storage.due.renew(held.row, ms)) held.leasedUntilMs = untilMs;
       else lost(held);
     } catch (err) {
-      log.warn({ err, row: held.row.id }, "a lease could not be renewed");
+      log.warn({ err, row: held.row.id }, "lease not renewed");
     }
   }
 
@@ -123,7 +123,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       wakes.add(dueAtMs);
     } catch (err) {
       // The lease expires on its own, and then the row is due again.
-      log.warn({ err, row: id }, "a due row could not be handed back");
+      log.warn({ err, row: id }, "due row not released");
     }
   }
 
@@ -133,7 +133,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     try {
       await storage.commit({ partition, due: [{ op: "acknowledge", id, fence }] });
     } catch (err) {
-      log.warn({ err, row: id }, "a due row could not be acknowledged");
+      log.warn({ err, row: id }, "due row not acknowledged");
     }
   }
 
@@ -146,11 +146,11 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       keepRenewing(held);
       if (!held.adopted) observe?.lag(row.kind, Math.max(0, storage.now() - row.dueAtMs));
       const worker = workers.get(row.kind);
-      if (worker === undefined) throw new Error(`nobody works on due rows of kind ${row.kind}`);
+      if (worker === undefined) throw new Error(`no worker is registered for due rows of kind ${row.kind}`);
       outcome = await worker.work(row, held.abort.signal);
     } catch (err) {
       if (held.over) return;
-      log.error({ err, row: row.id, kind: row.kind, attempts: row.attempts }, "work on a due row failed");
+      log.error({ err, row: row.id, kind: row.kind, attempts: row.attempts }, "due row failed; it will be retried");
       const waitMs = Math.min(failureMs.first * 2 ** Math.min(row.attempts, 20), failureMs.most);
       outcome = { kind: "retry", atMs: storage.now() + waitMs };
     }
@@ -230,7 +230,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
         if (rows.length === claimLimit) lookAgain = true;
       } while (lookAgain);
     } catch (err) {
-      log.warn({ err }, "due rows could not be claimed");
+      log.warn({ err }, "due rows not claimed");
     } finally {
       looking = false;
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Lane } from "./duePort.ts";
 import { createLanes } from "./lanes.ts";
 
-/** Starts work in the given lanes and says how much of it is under way, by the last lane's name. */
+/** Starts work in lanes and counts the work in progress by the name of its last lane. */
 function createYard() {
   const lanes = createLanes();
   const started: string[] = [];
@@ -36,7 +36,7 @@ describe("lanes", () => {
     expect(yard.count("e")).toBe(1);
     yard.enter(all, own("f"));
     expect(yard.count("f")).toBe(0);
-    // The lines are served in turn: b, which has waited longest, and then f.
+    // The lines take turns: first b, which has waited longest, then f.
     yard.leave("b");
     yard.leave("b");
     expect([yard.count("b"), yard.count("f")]).toEqual([0, 1]);

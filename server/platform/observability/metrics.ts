@@ -56,11 +56,15 @@ export function createMetrics(): Metrics {
   });
   const batch = new Histogram({
     name: "svc_append_batch",
-    help: "Updates in such a batch.",
+    help: "Updates in one batch of a document.",
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers,
   });
-  const relayed = new Counter({ name: "svc_relay_frames_total", help: "Frames sent on to other readers of a document.", registers });
+  const relayed = new Counter({
+    name: "svc_relay_frames_total",
+    help: "Frames that were sent to the other readers of a document.",
+    registers,
+  });
   const refused = new Counter({
     name: "svc_refused_updates_total",
     help: "Updates that were neither stored nor relayed, by code.",
@@ -87,7 +91,7 @@ export function createMetrics(): Metrics {
     buckets: webhookBuckets,
     registers,
   });
-  const storeErrors = new Counter({ name: "svc_store_errors_total", help: "Writes that the store refused or could not do.", registers });
+  const storeErrors = new Counter({ name: "svc_store_errors_total", help: "Writes that the store refused, or that failed.", registers });
   new Gauge({
     name: "svc_sockets",
     help: "Open sockets, by kind.",
@@ -99,11 +103,10 @@ export function createMetrics(): Metrics {
   });
   new Gauge({
     name: "svc_rooms",
-    help: "Documents in memory, by weight.",
-    labelNames: ["weight"],
+    help: "Documents in memory.",
     registers,
     collect() {
-      this.set({ weight: "warm" }, gauges.rooms());
+      this.set(gauges.rooms());
     },
   });
 

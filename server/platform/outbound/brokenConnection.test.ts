@@ -1,4 +1,4 @@
-/** Peers that break the connection around the end of the TLS handshake, where no HTTP client listens for errors yet. */
+/** Tests peers that break the connection at the end of the TLS handshake, before an HTTP client listens for errors. */
 import { channel } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
@@ -10,7 +10,7 @@ import { createProviderFetch } from "./providerFetch.ts";
 import { createPublicAddresses } from "./publicAddress.ts";
 import { createCheckPublicUrl } from "./publicUrl.ts";
 
-/** The flight of the server with which the client's handshake is done. */
+/** Index of the server's flight that completes the client's handshake. */
 const lastFlights = { "TLSv1.2": 2, "TLSv1.3": 1 } as const;
 const versions = ["TLSv1.2", "TLSv1.3"] as const;
 const tamperings: Readonly<Record<string, { readonly tampering: Tampering; readonly reason: string }>> = {
@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 afterAll(() => authority.remove());
 
-/** The first connection is the client's own; the second one is the proxy's. */
+/** The first connection belongs to the client, the second one to the proxy. */
 const isClientClosed = () => dialled[0]?.closed;
 
 async function expectNothingUncaught(): Promise<void> {
@@ -101,7 +101,7 @@ describe("fetch", () => {
 
 describe("providerFetch", () => {
   test.each(cases)("[OB14] $what with the end of a model's $version handshake is a failed request", async ({ version, tampering }) => {
-    // The endpoint of a model is trusted by the process's own roots, to which a running process can add none.
+    // The provider fetch trusts the process's own root certificates, and a running process cannot add one.
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     receiver = await startTamperingReceiver({ authority, version, tampering, afterFlight: lastFlights[version] });
     const baseUrl = `https://127.0.0.1:${receiver.port}`;

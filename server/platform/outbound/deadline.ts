@@ -19,7 +19,7 @@ export function startDeadline(timeoutMs: number, other?: AbortSignal): Deadline 
   const timer = setTimeout(() => {
     if (controller.signal.aborted) return;
     deadline.passed = true;
-    controller.abort(new DOMException("The time was up.", "TimeoutError"));
+    controller.abort(new DOMException("The deadline has passed.", "TimeoutError"));
   }, timeoutMs);
   if (other?.aborted === true) follow();
   else other?.addEventListener("abort", follow, { once: true });

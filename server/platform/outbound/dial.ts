@@ -49,7 +49,7 @@ export async function dial({ target, signal, maxReadBytes, secureContext }: Dial
   const peer = toCanonical(tcp.remoteAddress ?? "");
   if (peer === undefined || !entries.some((entry) => toCanonical(entry.address) === peer)) {
     tcp.destroy();
-    throw new Error("connected to an unchecked address");
+    throw new Error("connected to an address that was not checked");
   }
   const tls = connectTls({
     socket: new BoundedSocket(tcp, maxReadBytes + maxTlsBytes),

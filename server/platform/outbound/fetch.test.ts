@@ -14,7 +14,7 @@ let receiver: Receiver;
 const zone: Record<string, readonly string[][]> = {};
 const asked: string[] = [];
 
-/** Answers of a name may differ from one look-up to the next: the last one stays. */
+/** The answers for a name may change from one lookup to the next. The last answer is repeated. */
 const resolve: Resolve = async (hostname) => {
   asked.push(hostname);
   const answers = zone[hostname] ?? [];

@@ -139,6 +139,6 @@ async function readAnswer(client: Client, options: Dispatcher.RequestOptions): P
   await client.stream(options, toBody).catch((error: unknown) => {
     if (head === undefined) throw error;
   });
-  if (head === undefined) throw new Error("the request ended without an answer");
+  if (head === undefined) throw new Error("the request ended without a response");
   return { kind: "answered", ...head, body: Buffer.concat(pieces) };
 }

@@ -11,7 +11,7 @@ import { createPublicAddresses } from "./publicAddress.ts";
 import { createCheckPublicUrl } from "./publicUrl.ts";
 
 const maxResponseBytes = 16 * 1024;
-/** A certificate, session tickets and the piece that the kernel hands over at once. */
+/** Allows for a certificate, session tickets, and the data that the kernel delivers at once. */
 const maxReadBytes = maxResponseBytes + 160 * 1024;
 
 let authority: CertificateAuthority;
@@ -114,6 +114,44 @@ test("[OB10] each answer of a model's endpoint has its own limit", async () => {
   });
   try {
     for (let n = 0; n < 3; n += 1) expect(await (await provider.fetch(baseUrl)).text()).toHaveLength(1500);
+  } finally {
+    await provider.close();
+    server.close();
+  }
+});
+
+test("[OP52] a long line ends a provider's answer wherever it stands in the received bytes", async () => {
+  const long = "y".repeat(101);
+  const good = "x".repeat(100);
+  const answers = new Map<string, readonly string[]>([
+    ["/good", [`${good}\n${good}\n`, `${"x".repeat(60)}`, `${"x".repeat(40)}\n\n${good}`]],
+    ["/first", [`${long}\nx\n`]],
+    ["/middle", [`x\n${long}\nx\n`]],
+    ["/last", [`x\n${long}`]],
+    ["/divided", [`x\n${"y".repeat(60)}`, `${"y".repeat(41)}\nx`]],
+  ]);
+  const server = createServer(async (request, response) => {
+    for (const piece of answers.get(request.url ?? "") ?? []) await new Promise<void>((sent) => response.write(piece, () => sent()));
+    response.end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = createProviderFetch({
+    baseUrl,
+    addresses: createPublicAddresses(["127.0.0.0/8"]),
+    resolve: async () => [],
+    connectMs: 5000,
+    quietMs: 5000,
+    maxBytes: 2000,
+    maxLineBytes: 100,
+    maxReceivedBytes: 4000,
+  });
+  try {
+    for (const [path, pieces] of answers) {
+      const text = provider.fetch(baseUrl + path).then((response) => response.text());
+      if (path === "/good") expect(await text).toBe(pieces.join(""));
+      else await expect(text, path).rejects.toThrow("a line of its answer is longer than 100 bytes");
+    }
   } finally {
     await provider.close();
     server.close();

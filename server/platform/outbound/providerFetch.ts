@@ -80,7 +80,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       const { status, statusText, headers, body } = answer;
       if (status >= 300 && status < 400) {
         await body?.cancel();
-        throw new ProviderRefusal(`it sends elsewhere (${status}), and redirects are not followed`, { isLasting: true });
+        throw new ProviderRefusal(`it answered with a redirect (${status}), and redirects are not followed`, { isLasting: true });
       }
       const limit = answer.ok ? bounded(maxBytes, maxLineBytes) : cut(maxRefusalBytes);
       // undici and the runtime declare incompatible types for the same streams.
@@ -113,14 +113,25 @@ function cut(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
 
 function bounded(maxBytes: number, maxLineBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
+  /** Bytes since the last line feed, of all chunks so far. */
   let lineBytes = 0;
+
+  /** True if a line that ends in the chunk, or its unfinished last line, is too long. */
+  function hasLongLine(chunk: Uint8Array): boolean {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      if (lineBytes + end - start > maxLineBytes) return true;
+      lineBytes = 0;
+      start = end + 1;
+    }
+    lineBytes += chunk.length - start;
+    return lineBytes > maxLineBytes;
+  }
+
   return new TransformStream({
     transform(chunk: Uint8Array, controller) {
       bytes += chunk.length;
-      const end = chunk.lastIndexOf(lineFeed);
-      const longestBytes = lineBytes + (end < 0 ? chunk.length : chunk.indexOf(lineFeed));
-      lineBytes = end < 0 ? longestBytes : chunk.length - end - 1;
-      const isLong = Math.max(longestBytes, lineBytes) > maxLineBytes;
+      const isLong = hasLongLine(chunk);
       if (bytes <= maxBytes && !isLong) return controller.enqueue(chunk);
       const what = isLong ? `a line of its answer is longer than ${maxLineBytes} bytes` : `its answer is longer than ${maxBytes} bytes`;
       throw new ProviderRefusal(what, { isLasting: false });

@@ -20,7 +20,7 @@ function refuse(detail: string): UrlReading {
 
 /** Parses a URL. URLs with other schemes than http and https are parsed but not checked. Store `url.href`. */
 export function readUrl(text: string): UrlReading {
-  if (misread.test(text)) return refuse("The url must not contain spaces, control characters, backslashes or halves of surrogate pairs.");
+  if (misread.test(text)) return refuse("The url must not contain spaces, control characters, backslashes or unpaired surrogates.");
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return refuse("The url must be an absolute https URL, such as https://example.com/hook.");
   if (url.protocol !== "https:" && url.protocol !== "http:") return { kind: "url", url };

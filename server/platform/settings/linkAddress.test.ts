@@ -15,7 +15,7 @@ test("[OP34] links name the listening address, or the first private one when lis
   const origin = (...given: Parameters<typeof toLinkAddress>) => toLinkAddress(...given).origin;
   for (const host of ["0.0.0.0", "::"])
     expect(toLinkAddress({ host, port: 8787 }, interfaces)).toEqual({ origin: "http://192.168.1.5:8787" });
-  // 0.0.0.0 listens on IPv4 only.
+  // A server at 0.0.0.0 listens on IPv4 only.
   expect(origin({ host: "0.0.0.0", port: 1 }, { lan: [at("fd00::5")] })).toBe("http://127.0.0.1:1");
   expect(origin({ host: "::", port: 1 }, { lan: [at("fd00::5")] })).toBe("http://[fd00::5]:1");
   expect(origin({ host: "0.0.0.0", port: 1 }, { lo: interfaces.lo, wan: interfaces.wan })).toBe("http://127.0.0.1:1");

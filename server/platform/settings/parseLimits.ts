@@ -117,7 +117,7 @@ export function changedLimits(limits: Limits): readonly { readonly name: string;
 
 function toProblems(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code !== "unrecognized_keys") return [`${issue.path.join(".") || "the value"}: ${issue.message}`];
-  return issue.keys.map((key) => `${JSON.stringify(key)} is no limit; there are ${near(key)}`);
+  return issue.keys.map((key) => `unknown field ${JSON.stringify(key)}; known fields are ${near(key)}`);
 }
 
 /** Returns the fields of the same family as `key`, or the names of all families if there is no such family. */

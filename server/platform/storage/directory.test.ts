@@ -5,7 +5,7 @@ import { createMemoryStorage } from "./memoryStorage.ts";
 function setUp() {
   let nowMs = 1_900_000_000_000;
   const storage = createMemoryStorage({ now: () => nowMs });
-  /** Targets that exist, with the text each has. */
+  /** Existing targets, each with its text. */
   const targets = new Map<string, string>();
   const directory = createDirectory(storage);
   return {

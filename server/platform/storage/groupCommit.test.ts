@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { createGroupCommit, type Transactions } from "./groupCommit.ts";
 
-/** Transactions that end when the test says so. */
+/** Creates transactions that end when the test decides. */
 function createTransactions() {
   const events: string[] = [];
   const waiting: ((error?: Error) => void)[] = [];
   const transactions: Transactions = {
     dirty: false,
     async run(work) {
-      // LMDB, too, begins the work in a later turn.
+      // LMDB also starts the work in a later turn.
       await new Promise((resolve) => setImmediate(resolve));
       work();
       await new Promise<void>((resolve, reject) => waiting.push((error) => (error === undefined ? resolve() : reject(error))));

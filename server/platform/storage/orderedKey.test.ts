@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { decodeKey, encodeKey, fromByteText, maxIndexKeyBytes, toByteText } from "./orderedKey.ts";
 import type { IndexKey, IndexPart } from "./port.ts";
 
-/** Any UTF-16, halves of pairs included. */
+/** Any UTF-16 text, including unpaired surrogates. */
 const anyText = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 6 }).map((units) => String.fromCharCode(...units));
 const anyNumber = fc.double({ noNaN: true }).map((value) => (Object.is(value, -0) ? 0 : value));
 const anyKey = fc

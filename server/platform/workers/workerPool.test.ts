@@ -42,7 +42,7 @@ test("[AR22] an owner with many waiting tasks leaves a thread for others, and ow
   const endless = run("spin", hour, of("hostile", 1000));
   const later = [ask("hostile", 1, "hostile again"), ask("a", 30, "a1"), ask("a", 30, "a2"), ask("a", 30, "a3"), ask("b", 1, "b1")];
   await Promise.all(later);
-  // The endless task holds one thread, so the other one serves the rest. Owner b has used no time yet and goes before the rest of a.
+  // The endless task holds one thread, so the other thread serves the rest. Owner b has used no time yet and goes before the rest of a.
   expect(await endless).toEqual({ kind: "tooMuch" });
   expect(order).toEqual(["a1", "b1", "a2", "a3", "hostile again"]);
 });

@@ -115,7 +115,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
       const answer = await ask(thread, order, bounds.maxMs);
       if (answer.kind === "done") settle.resolve({ kind: "done", value: answer.value as never });
       else if (answer.kind === "refused") settle.reject(new AppError(answer.code, answer.detail, answer.facts));
-      else if (answer.kind === "failed") settle.reject(new Error(`work on a text failed: ${answer.reason}`));
+      else if (answer.kind === "failed") settle.reject(new Error(`worker task failed: ${answer.reason}`));
       else settle.resolve({ kind: closed ? "busy" : "tooMuch" });
     } catch (error) {
       settle.reject(error);
@@ -158,7 +158,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
     worker.unref();
     await new Promise<void>((resolve, reject) => {
       worker.once("message", () => resolve()).once("error", reject);
-      worker.once("exit", () => reject(new Error(`the thread of ${program.pathname} ended before it was ready`)));
+      worker.once("exit", () => reject(new Error(`the worker thread of ${program.pathname} ended before it was ready`)));
     });
     // Remove listeners by name only, because the internal listeners of the worker deliver its messages.
     for (const name of ["message", "error", "exit"]) worker.removeAllListeners(name);

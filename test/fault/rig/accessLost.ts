@@ -1,7 +1,7 @@
 /**
- * A key that is used everywhere at once loses its access at one node: it is revoked, its person is removed from the
- * workspace, or loses the role. No request that begins after the answer is allowed, at any node; what was open is closed;
- * also where the bus between nodes is dead, and where the other node cannot reach the store at all.
+ * A key that is used on every surface loses its access at one node: it is revoked, or its owner is removed from the
+ * workspace or loses a role. No request that starts after the answer is allowed at any node, and open sockets and
+ * streams are closed. This also holds if the bus between nodes fails, and if the other node cannot reach the store.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Rest, signIn } from "../../support/clients.ts";
@@ -12,15 +12,15 @@ import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
   readonly rounds: number;
-  /** How long the other node is without its store. */
+  /** Milliseconds for which the other node has no store. */
   readonly deadMs: number;
 }
 
 const password = "a guest's long password";
 const closedMs = 1000;
-/** Only ends what hangs: how soon it is closed is judged in full, where the machine does nothing else. */
+/** Only ends a test that hangs. The time until the close is judged in the full series, on an idle machine. */
 const patienceMs = 30_000;
-/** Requests go on for so long after the access is gone. */
+/** Requests continue for this long after the access is lost. */
 const afterMs = 400;
 
 interface Round {
@@ -73,7 +73,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       const goneMs = performance.now();
       await pause(fault === "store" ? scale.deadMs : afterMs);
       other?.set({ kind: "pass" });
-      // A node without its store has nobody to ask; it counts from when it has.
+      // A node without its store cannot check access, so the time starts when the store is back.
       const sinceMs = fault === "store" ? performance.now() : goneMs;
       const isClosed = ({ closed }: Holder) => Number.isFinite(Math.max(closed.socket, closed.stream));
       for (const endMs = sinceMs + patienceMs; loss !== "demoted" && performance.now() < endMs; await pause(5)) {
@@ -108,7 +108,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
   const own = rounds.filter(({ fault }) => rig.mode === "R" || fault === undefined);
   for (let round = 0; round < scale.rounds; round += 1) {
-    // Its session is short.
+    // The session of the guest is short, so sign in again from time to time.
     if (round % 50 === 49) guest = await signIn(first.url, { username: "guest", password });
     await play(own[round % own.length] as Round);
   }

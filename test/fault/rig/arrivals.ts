@@ -1,6 +1,6 @@
 /**
- * What the rig's receiver was told: by webhook and commit, and whether each request was what it had to be. A webhook is
- * known by the path that it is called at.
+ * Records what the rig's receiver received, by webhook and commit, and whether each request was correct. A webhook is
+ * identified by its path.
  */
 import { verifyOwn, verifyStandard } from "../../contract/webhookVerify.ts";
 import type { ReceivedRequest } from "../../support/receiver.ts";
@@ -12,36 +12,36 @@ export interface ListeningWebhook {
   readonly secret: string;
 }
 
-/** What one webhook was told of one commit. */
+/** The requests of one webhook for one commit. */
 export interface Told {
   readonly deliveryId: string;
   readonly body: Buffer;
   readonly firstAtMs: number;
-  /** How often it was answered with a 2xx. */
+  /** How often the receiver answered with a 2xx. */
   accepted: number;
-  /** How often it came although it had been. */
+  /** How often a request came although an earlier one was accepted. */
   repeated: number;
 }
 
 export interface Arrivals {
-  /** Takes in what came since; everything below is as of then. */
+  /** Reads the new requests. Everything below is the state at the last call. */
   look(): void;
-  /** By commit. */
+  /** Requests by commit. */
   of(webhook: ListeningWebhook): ReadonlyMap<string, Told>;
-  /** When the last request came. */
+  /** Time of the last request. */
   readonly lastAtMs: number;
-  /** Requests that were not what they had to be, in words. */
+  /** Requests that were not correct, as text. */
   readonly wrong: readonly string[];
 }
 
-/** A webhook of the rig's workspace for commits, at a path of its own. */
+/** Creates a webhook of the rig's workspace for commits, at its own path. */
 export async function makeWebhook(rig: Rig, name: string): Promise<ListeningWebhook> {
   const url = `${rig.receiver.url}/${name}`;
   const { webhookId, secret } = await rig.insist("POST", `/workspaces/${rig.workspaceId}/webhooks`, { url, events: ["article.updated"] });
   return { webhookId, secret, path: new URL(url).pathname };
 }
 
-/** `isAccepted`: the receiver answers it with a 2xx. */
+/** `isAccepted`: true if the receiver answers the request with a 2xx. */
 export function watchArrivals(
   rig: Rig,
   webhooks: readonly ListeningWebhook[],

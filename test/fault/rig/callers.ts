@@ -1,4 +1,4 @@
-/** Everybody who might ask for what is somebody else's: who they are, what they show, and what is theirs. */
+/** All kinds of callers that might ask for data of another account: their credentials and their own data. */
 import { setTimeout as pause } from "node:timers/promises";
 import { scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
@@ -7,34 +7,34 @@ import type { Rig } from "./rig.ts";
 
 export interface Caller {
   readonly name: string;
-  /** The credential, as a request shows it. */
+  /** The headers with the credential. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The credential is good, if not for this. */
+  /** True if the server accepts the credential in general. */
   readonly isKnown: boolean;
-  /** Has a household of its own: ids of both may be mixed in one request. */
+  /** True if the caller has its own data, so that its ids and foreign ids can be mixed in one request. */
   readonly hasHome: boolean;
-  /** Nothing is closed to it but what is not its own. */
+  /** True if the caller may do everything with its own data. */
   readonly isFull: boolean;
 }
 
 export interface Neighbourhood {
-  /** Whose data everybody asks for. */
+  /** The account whose data every caller asks for. */
   readonly owner: SeededAccount;
-  /** Whose ids the callers with a home have. */
+  /** The account whose ids the callers with their own data have. */
   readonly neighbour: SeededAccount;
-  /** Ids like the owner's, in the same partitions, of nothing. */
+  /** Ids like the owner's, in the same partitions, of resources that do not exist. */
   readonly missing: Ids;
   readonly callers: readonly Caller[];
 }
 
-/** A word of every text of the owner, and of nothing else in the world. */
+/** A word in every text of the owner, and in no other text. */
 export const ownersMark = "Quokkaberg";
-/** Until a key expires that has to be good for a moment first. */
+/** Life of a key that must be valid for a moment and then expire. */
 const keyLifeMs = 1000;
 const password = "one of several neighbours";
 const allButManaging = scopeNames.filter((scope) => scope !== "keys:manage");
 
-/** The same id but for its end, so that whatever is told by its place in the store is told of both. */
+/** Changes only the end of each id, so that both ids have the same partition and the same answers. */
 function toMissing(ids: Ids): Ids {
   const changed = Object.fromEntries(idNames.map((name) => [name, `${ids[name].slice(0, -6)}ZZZZZZ`]));
   return { ...ids, ...changed, username: "nobody-of-that-name" } as Ids;

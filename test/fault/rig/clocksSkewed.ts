@@ -1,10 +1,10 @@
 /**
- * The clock on the wall of one node is wrong by minutes, or jumps by an hour while the node works: the last of two nodes, or
- * the only one. Both go by the time of the store all the same: nobody takes what another holds, no timer fires twice or early,
- * whatever ends at a moment ends at it at every node, and what is written says when it was written.
+ * The wall clock of one node is wrong by minutes, or jumps by an hour while the node works. The node is one of two, or
+ * the only one. Nodes still use the time of the store: no node takes the work of another, no timer fires twice or
+ * early, every expiry comes at the same time at every node, and stored times are right.
  *
- * On Redis the store's clock is the right one. An embedded store begins at the wall's time, or where it was when the
- * wall stands behind that, and goes on by the monotonic clock.
+ * On Redis the store's clock is right. An embedded store starts at the wall clock, or at its last time if the wall
+ * clock is behind it, and continues with the monotonic clock.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReceivedRequest, ReceiverAnswer } from "../../support/receiver.ts";
@@ -17,7 +17,7 @@ import { checkRun, readEvents, type StartedRun, startArticleRun, untilCompleted 
 import { checkTimer } from "./runTimer.ts";
 import { createScenario, isClean } from "./scenario.ts";
 
-/** How wrong the clock is at a start, and what it jumps to while the node works. */
+/** The error of the clock at the start, and its error after a jump while the node works. */
 interface Phase {
   readonly startMs: number;
   readonly jumpMs: number;
@@ -25,11 +25,11 @@ interface Phase {
 
 interface Scale {
   readonly phases: readonly Phase[];
-  /** Runs at each node. */
+  /** Number of runs at each node. */
   readonly abreast: number;
-  /** Tokens of sessions are watched to their end, half a minute later. */
+  /** Whether session tokens are watched until they expire half a minute later. */
   readonly tokens: boolean;
-  /** The node whose clock is right is killed too, in each phase. */
+  /** Whether the node with the right clock is killed too in each phase. */
   readonly takeOvers: boolean;
 }
 
@@ -43,7 +43,7 @@ const commitEveryMs = 100;
 
 const deliveryOf = ({ headers }: ReceivedRequest) => headers["x-svc-delivery"] ?? "";
 const told = new Map<string, number>();
-/** The first attempt of a delivery fails, so that its second is a timer. */
+/** Refuses the first attempt of a delivery, so that the second attempt comes from a timer. */
 function answer(request: ReceivedRequest): ReceiverAnswer {
   const attempts = (told.get(deliveryOf(request)) ?? 0) + 1;
   told.set(deliveryOf(request), attempts);
@@ -71,11 +71,11 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     return `${what} ${names}`;
   };
 
-  /** Store time ahead of the clock here. */
+  /** Milliseconds by which store time is ahead of the test's clock. */
   let aheadMs = 0;
   let latestMs = 0;
   const now = () => Date.now() + aheadMs;
-  /** `said`: an ISO text, or Unix seconds, which are whole. */
+  /** `said`: an ISO text, or whole Unix seconds. */
   function checkTime(what: string, said: string | number, sinceMs: number): void {
     acked += 1;
     const saidMs = typeof said === "string" ? Date.parse(said) : said * 1000;
@@ -85,7 +85,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     if (saidMs > now() + toleranceMs) complain(`${what} says it will be in ${saidMs - now()} ms`);
   }
 
-  /** A node that begins on an embedded store says by its first record where store time stands. */
+  /** Learns the time of an embedded store after a start, from the first record that the node creates. */
   async function learnTime(): Promise<void> {
     if (rig.mode !== "E") return;
     const askedMs = Date.now();
@@ -120,7 +120,10 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /** `interruptions` at most of each run; `fromMs`: when they were started, by store time, if it is one all along. */
+  /**
+   * `interruptions`: maximum number for each run. `fromMs`: start of the runs in store time, if the store time did not
+   * change.
+   */
   async function checkRuns(runs: readonly StartedRun[], interruptions: number, fromMs: number | undefined): Promise<void> {
     const endMs = Date.now() + takenOverMs;
     for (const run of runs) {
@@ -148,7 +151,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /** Everything that ends at a moment, made at each node and used at each. */
+  /** Creates everything that expires at each node and uses it at each node. */
   async function watchExpiries(): Promise<void> {
     const making = nodes.flatMap((made) =>
       nodes.map((used): ExpiryMaking => ({ made, used, now, key, workspaceId, name: nextName("Expiry") })),
@@ -164,7 +167,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
         }),
       ),
     );
-    // Whether it lasts or not, a token is good at once.
+    // A token is valid at once, whether or not its end is watched.
     for (const each of scale.tokens ? [] : making) {
       const { name, use } = await makeToken(each, account);
       if ((await use()) !== "allowed") complain(`${name} is not good at once`);
@@ -188,7 +191,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /** Each commit is told once in vain and once for good, each time with the moment of the attempt, and when its time had come. */
+  /** Checks that each commit is delivered once with a failure and once with success, each with the time of its attempt. */
   async function checkWebhooks(): Promise<void> {
     const attemptsOf = (commitId: string) => rig.receiver.received.filter(({ body }) => toEvent(body).data.commitId === commitId);
     const isTold = (commitId: string) => attemptsOf(commitId).length > 1;
@@ -207,8 +210,8 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       }
       for (const { headers, receivedAtMs, body } of attempts) {
         const offMs = Number(headers["webhook-timestamp"]) * 1000 - (receivedAtMs + aheadMs);
-        // Whole seconds, and some way to go.
-        // A request may take long to arrive, but the clock is wrong by ten minutes or more.
+        // The timestamp has whole seconds, and the request takes some time. A request may take long to arrive, but the
+        // clock is wrong by ten minutes or more.
         if (offMs > toleranceMs || offMs < -minuteMs) complain(`${commitId} was told with a timestamp ${offMs} ms off`);
         checkTime(`what was told of ${commitId}`, toEvent(body).createdAt, fromMs);
       }
@@ -310,7 +313,7 @@ export const clocksSkewed = createScenario<Scale>({
     ownClocks: true,
     answer,
     settings: {
-      // Whoever checks a token goes by it, and without it each node has its own.
+      // The address is part of each token. Without this setting, each node has its own address.
       BASE_URL: "http://127.0.0.1",
       LIMITS: JSON.stringify({ ...Object.fromEntries([...rates, ...lives]), "keys.active": 10_000, "run.optionalApproval": approvalMs }),
       MODEL_NAME: "ledger",

@@ -1,16 +1,19 @@
 /**
- * Commits at a pace that nobody's slowness changes: each committer has an article of its own, so that every commit has
- * something to commit. A request that nobody answered is not repeated; whether it did anything stands in the list.
+ * Makes commits at a fixed pace, whatever the speed of the server. Each committer has its own article, so that every
+ * commit has a change. An unanswered request is not repeated; the list of commits shows whether it succeeded.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Rig } from "./rig.ts";
 
 export interface Committers {
-  /** Every commit that was answered with a 2xx, and when. */
+  /** Every commit that was answered with a 2xx, with its time. */
   readonly ackedAtMs: ReadonlyMap<string, number>;
-  /** Commits at one node after the other, or at the one named, until it is enough; throws at an answer that no good request may get. */
+  /**
+   * Commits at each node in turn, or only at `node`, until `isEnough`. Throws at an answer that no valid request may
+   * get.
+   */
   commitUntil(isEnough: () => boolean, perSecond: number, node?: number): Promise<void>;
-  /** The ids of all commits that there are. */
+  /** Returns the ids of all commits. */
   list(): Promise<ReadonlySet<string>>;
 }
 
@@ -46,7 +49,7 @@ export async function settleCommitters(rig: Rig, abreast: number): Promise<Commi
       let nextMs = Date.now();
       async function work(articleId: string): Promise<void> {
         while (!isEnough()) {
-          // What was not to be had in time is not made up for: a crowd after each outage would be another test.
+          // Missed commits are not made up for, because a crowd after each outage would be another test.
           nextMs = Math.max(nextMs + 1000 / perSecond, Date.now());
           await pause(nextMs - Date.now());
           if (!isEnough()) await commit(articleId, node ?? asked);

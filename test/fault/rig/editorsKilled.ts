@@ -1,7 +1,7 @@
 /**
- * Editors on articles, and every two seconds a node is killed, in the very turn in which something was acknowledged, so
- * that nothing can become durable just in time. Half of the time its editors die with it, so that their memory cannot
- * heal the loss; the others come back with what they remember, as people do.
+ * Editors write in articles while a node is killed every two seconds. The kill comes in the same turn as an
+ * acknowledgement, so that nothing can become durable after it. Half of the time the node's editors are closed too, so
+ * that their memory cannot restore lost text. The other editors reconnect with their text, as people do.
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,22 +16,22 @@ import { type Acknowledgement, openWriter, tokensOf, type Writer } from "./write
 
 interface Scale {
   readonly articles: number;
-  /** Of each article at each node. */
+  /** Number of editors of each article at each node. */
   readonly editorsOfNode: (nodes: number) => number;
   readonly faults: number;
-  /** Which node it is; by default one after the other. */
+  /** Order of the nodes that fail; in turn by default. */
   readonly order?: "random";
-  /** What befalls a node, in turn. */
+  /** Kinds of fault, in turn for each node. */
   readonly kinds: readonly ("killed" | Silence)[];
   readonly storeKills: number;
-  /** Leases of the rig last a second. */
+  /** Duration of a silence in milliseconds. Leases of the rig take one second. */
   readonly silentMs: number;
-  /** From one fault to the next, the new start included; longer if the node needs it to be up for `leastUpMs`. */
+  /** Milliseconds from one fault to the next, including the restart. The node is always up for at least `leastUpMs`. */
   readonly everyMs: number;
   readonly leastUpMs: number;
-  /** From one token of an editor to its next. */
+  /** Milliseconds between two tokens of an editor. */
   readonly writeMs: number;
-  /** They go on while their node is away. */
+  /** Whether editors continue to write while their node is down. */
   readonly isWritingOffline?: boolean;
 }
 
@@ -74,7 +74,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     while (!isOver) {
       await pause(tickMs);
       const nowMs = performance.now();
-      // Nobody makes good in one turn what a busy machine kept him from typing.
+      // Tokens that a busy machine delayed are not made up for in one turn.
       owed = Math.min(owed + ((nowMs - lastMs) / scale.writeMs) * writers.length, writers.length);
       lastMs = nowMs;
       for (; owed >= 1; owed -= 1) {
@@ -85,7 +85,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   })();
 
-  /** Its editors die with it half of the time. */
+  /** Restarts a node. With `withEditors`, its editors are replaced by new ones. */
   async function comeBack(node: RigNode, at: number, withEditors: boolean): Promise<void> {
     if (withEditors) {
       for (const [, writer] of writers) if (writer.node === at) writer.close();
@@ -104,7 +104,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     const node = rig.nodes[at] as RigNode;
     const kind = scale.kinds[round % scale.kinds.length] ?? "killed";
     const endMs = Date.now() + scale.everyMs;
-    /** In the very turn in which something is acknowledged, in either way in turn. */
+    /** Runs the work in the same turn as an acknowledgement; the two kinds alternate. */
     const atAcknowledgement = <Done>(work: () => Done | Promise<Done>) =>
       new Promise<Done>((resolve) => {
         strike = { on: round % 2 === 0 ? "confirmed" : "seen", run: () => resolve(work()) };
@@ -126,7 +126,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   isOver = true;
   await writing;
 
-  // All who are left, and one at each node who never was there, see the same.
+  // The remaining editors and one new editor at each node must all have the same text.
   const there: string[] = [];
   for (const articleId of articleIds) {
     const texts = () => writers.filter(([id]) => id === articleId).map(([, writer]) => writer.text);
@@ -172,7 +172,7 @@ export const editorsKilled = createScenario<Scale>({
   holds,
 });
 
-/** Forty editors on ten articles, 500 tokens a second, who do not stop typing while their node is away. */
+/** Forty editors on ten articles with 500 tokens a second, which continue to type while their node is down. */
 const many = { ...editors, articles: 10, editorsOfNode: (nodes: number) => 4 / nodes, writeMs: 80, isWritingOffline: true } as const;
 
 export const editorsAtFullLoad = createScenario<Scale>({
@@ -185,7 +185,7 @@ export const editorsAtFullLoad = createScenario<Scale>({
   holds: (outcome) => isClean(outcome) && outcome.acked >= 20_000,
 });
 
-/** The same load without faults: how long a confirmation takes. */
+/** The same load without faults, to measure the time of a confirmation. */
 export const editorsAtWork = createScenario<Scale>({
   name: "editors-at-work",
   modes: ["E", "R"],
@@ -196,7 +196,7 @@ export const editorsAtWork = createScenario<Scale>({
   holds: (outcome) => isClean(outcome) && outcome.acked >= 20_000 && outcome.p99 <= 100,
 });
 
-/** The same where nodes live on and hear nothing: what they hold when they come back is old. */
+/** Nodes stay alive but are cut off or stopped, so their state is old when they return. */
 export const editorsSilenced = createScenario<Scale>({
   name: "editors-silenced",
   modes: ["R"],

@@ -1,10 +1,10 @@
 /**
- * Fifty writers, at all nodes, each of whom reads, changes what was read and writes it back on condition that nobody else has
- * written since: the text of one article by `baseRevision`, and the title of one topic by `If-Match`; while nodes are killed.
- * The same promise as of a brief by `expectedRevision`: no change is lost under another's.
+ * Fifty writers at all nodes read a value, change it, and write it back on condition that it is unchanged: the text of
+ * one article with `baseRevision`, and the title of one topic with `If-Match`. Nodes are killed meanwhile. No change
+ * may be lost under another one.
  *
- * Each writing puts its name behind those it was built on. So in the end there is one
- * chain from the last writing back to the first, and everything that was answered as done must stand in it.
+ * Each write adds its name after the names it was built on. In the end, the writes form one chain from the last to the
+ * first, and every acknowledged write must be in it.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";
@@ -12,16 +12,16 @@ import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
-  /** Of each of the two. */
+  /** Writers of each of the two values. */
   readonly writers: number;
-  /** Of each, at least; it goes on until the last kill. */
+  /** Minimum number of updates of each value. The race continues until the last kill. */
   readonly updates: number;
   readonly kills: number;
-  /** From a node's start to the next kill. */
+  /** Milliseconds from a node's start to the next kill. */
   readonly everyMs: number;
 }
 
-/** What is there: the names of its writings, in their order, and the revision to build on. */
+/** The present value: the names of its writes in order, and its revision. */
 interface Found {
   readonly names: readonly string[];
   readonly revision: number;
@@ -30,10 +30,10 @@ interface Found {
 type Written =
   | { readonly kind: "done"; readonly revision: number | undefined }
   | { readonly kind: "refused"; readonly currentRevision: number | undefined }
-  /** The node was killed, and nobody can say how it went. */
+  /** The node was killed, so the result is unknown. */
   | { readonly kind: "unknown" };
 
-/** One thing that all write. */
+/** A value that all writers change. */
 interface Subject {
   readonly name: string;
   read(node: number): Promise<Found | undefined>;
@@ -42,25 +42,25 @@ interface Subject {
 
 interface Writing {
   readonly name: string;
-  /** What it was built on; the first is built on "". */
+  /** Name of the write that this one is based on; "" for the first write. */
   readonly on: string;
   readonly base: number;
   readonly outcome: Written;
 }
 
 const answerMs = 10_000;
-/** The latest names: a title takes no more, and of a longer text not all who race may wait for their turn. */
+/** Only the latest names are kept: a title has no room for more, and longer texts would exceed the queue of edits. */
 const namesInTitle = 8;
 const namesInText = 400;
 
 interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: judged by who asked for it
+  // biome-ignore lint/suspicious/noExplicitAny: each caller checks the body itself
   readonly body: any;
 }
 
-/** Undefined: no answer that tells. */
+/** Returns undefined if there is no conclusive answer. */
 async function ask(rig: Rig, node: number, method: string, path: string, body?: unknown, own = {}): Promise<Reply | undefined> {
   const { url, headers } = rig.rest(node);
   try {
@@ -135,7 +135,7 @@ interface Race {
   readonly bad: readonly string[];
 }
 
-/** Follows the chain from what is there in the end. */
+/** Follows the chain back from the final value. */
 function checkRace(subject: Subject, writings: readonly Writing[], first: number, last: Found): Race {
   const lost: string[] = [];
   const dup: string[] = [];
@@ -155,7 +155,7 @@ function checkRace(subject: Subject, writings: readonly Writing[], first: number
   const done = writings.filter(({ outcome }) => outcome.kind === "done");
   for (const writing of done) if (!inChain.has(writing)) lost.push(`${subject.name}: ${writing.name} was done and is lost`);
 
-  // Each is built on the revision that the one before it made, and on none is built twice.
+  // Each write is based on the revision of the write before it, and no two writes on the same revision.
   let revision = first;
   for (const { name, base, outcome } of chain) {
     if (base < revision) dup.push(`${subject.name}: ${name} was built on ${base}, and there was ${revision}`);
@@ -186,7 +186,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
     async function write(writer: number): Promise<void> {
       for (let turn = writer; done < scale.updates || !isKilled; turn += 1) {
-        // By turns at all nodes, and at none that is down.
+        // Use each node in turn, and skip a node that is down.
         const node = rig.nodes[turn % rig.nodes.length]?.isUp === true ? turn : turn + 1;
         const found = await subject.read(node);
         if (found === undefined) {

@@ -1,23 +1,23 @@
 /**
- * What is good until a moment of store time and not after it: a key, a ticket, a place in a list, a request's
- * Idempotency-Key, a session's token. Each is made at one node and used again and again at one, so that whoever knows store
- * time can say whether its end came early or late.
+ * Creates values that expire at a moment of store time: a key, a ticket, a page token, a request's Idempotency-Key, a
+ * session's token. Each is created at one node and used repeatedly at one, so that an observer that knows store time
+ * can say whether the expiry came early or late.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
 import type { RigNode } from "./node.ts";
 
-/** "unknown": no answer that tells. */
+/** "unknown": there was no conclusive answer. */
 export type Use = "allowed" | "refused" | "unknown";
 
 export interface Expiring {
   readonly name: string;
-  /** By store time: it ends between these. */
+  /** The expiry in store time is between these two. */
   readonly endsMs: { readonly least: number; readonly most: number };
   use(): Promise<Use>;
 }
 
-/** What the observer holds for store time. */
+/** The observer's estimate of store time. */
 export type StoreNow = () => number;
 
 export interface ExpiryMaking {
@@ -26,11 +26,11 @@ export interface ExpiryMaking {
   readonly now: StoreNow;
   readonly key: string;
   readonly workspaceId: string;
-  /** A name that nobody else uses. */
+  /** A unique name. */
   readonly name: string;
 }
 
-/** As the settings of a scenario say. */
+/** Life of the values, as in the settings of a scenario. */
 export const lifeMs = 1500;
 const leewayMs = 30_000;
 
@@ -75,7 +75,7 @@ export async function makeTicket({ made, used, now, key, workspaceId }: ExpiryMa
   };
 }
 
-/** The list must be longer than one. */
+/** The list must have more than one item. */
 export async function makePlace({ made, used, now, key, workspaceId }: ExpiryMaking): Promise<Expiring> {
   const path = `/articles?workspaceId=${workspaceId}&limit=1`;
   const fromMs = now();
@@ -89,7 +89,7 @@ export async function makePlace({ made, used, now, key, workspaceId }: ExpiryMak
   };
 }
 
-/** Allowed: it is replayed. Refused: it was done anew, for the key is forgotten. */
+/** "allowed": the answer is replayed. "refused": the key is forgotten, so the request was executed again. */
 export async function makeIdempotencyKey({ made, used, now, key, workspaceId, name }: ExpiryMaking): Promise<Expiring> {
   const make = (node: RigNode) => at(node, key).request("POST", "/articles", { workspaceId, title: name }, { "idempotency-key": name });
   const fromMs = now();
@@ -114,7 +114,7 @@ export async function makeToken(
   const fromMs = now();
   const { headers } = await signIn(made.url, account);
   const rest = createRest(used.url, headers);
-  // Its times are whole seconds.
+  // The token has whole seconds.
   const toEndMs = (madeMs: number) => (Math.floor(madeMs / 1000) + Math.ceil(lifeMs / 1000)) * 1000 + leewayMs;
   const endsMs = { least: toEndMs(fromMs), most: toEndMs(now()) };
   return { name: "token of a session", endsMs, use: () => judge(rest.request("GET", "/workspaces"), "token_expired") };
@@ -124,13 +124,13 @@ const betweenUsesMs = 20;
 const patienceMs = 60_000;
 
 export interface Expiry {
-  /** How far from its moment the first refusal came. */
+  /** Milliseconds between the expiry and the first refusal. */
   readonly offMs: number;
   readonly uses: number;
   readonly bad: readonly string[];
 }
 
-/** Uses it until it is refused; `toleranceMs` is what the end may be off. */
+/** Uses the value until it is refused. `toleranceMs` is the allowed error of the expiry. */
 export async function watchExpiry({ name, endsMs, use }: Expiring, now: StoreNow, toleranceMs: number): Promise<Expiry> {
   const bad: string[] = [];
   for (let uses = 1; ; uses += 1) {

@@ -1,7 +1,7 @@
 /**
- * The master of a Sentinel dies under load, in the very turn in which something was acknowledged, or is cut off from its
- * replica and its Sentinel while both nodes still reach it. Nothing that was answered, confirmed or seen may be missing
- * at the successor, and both nodes find it by themselves.
+ * The master of a Sentinel dies under load in the same turn as an acknowledgement, or is cut off from its replica and
+ * its Sentinel while both nodes still reach it. Nothing that was answered, confirmed or seen may be missing at the
+ * successor, and both nodes find the successor by themselves.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { openEditor, type Rest } from "../../support/clients.ts";
@@ -11,13 +11,13 @@ import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
 import { openWriter, tokensOf } from "./writers.ts";
 
-/** Cut off, a master goes on acknowledging nothing, or, with `min-replicas-to-write`, takes nothing. */
+/** A master that is cut off continues but acknowledges nothing, or refuses writes with `min-replicas-to-write`. */
 type Fault = "killed" | "cut off" | "cut off, taking nothing";
 
 interface Scale {
   readonly faults: readonly Fault[];
   readonly creatorsOfNode: number;
-  /** From one creation of a creator to its next, answered or not. */
+  /** Milliseconds from one creation of a creator to the next, whether or not it is answered. */
   readonly createMs: number;
   readonly writeMs: number;
   readonly betweenFaultsMs: number;
@@ -25,11 +25,14 @@ interface Scale {
 
 const backMs = 10_000;
 const convergedMs = 60_000;
-/** A node that waits for a successor says so sooner. */
+/** A node that waits for a successor answers sooner than this. */
 const answerMs = 10_000;
 const tryAgain = new Set(["unavailable", "idempotency_in_progress", "service_draining"]);
 
-/** Creates one topic after the other at its node; each title is one of its kind, and repeated until it is answered. */
+/**
+ * Creates topics one after the other at its node. Each title is unique, and each request is repeated until it is
+ * answered.
+ */
 async function create(options: {
   readonly rest: Rest;
   readonly name: string;
@@ -94,7 +97,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     strike?.();
     strike = undefined;
   };
-  /** Of each node: called at its next creation. */
+  /** Called at the next creation of each node. */
   const created: (() => void)[] = [];
   const writers = await Promise.all(
     rig.nodes.flatMap((_, node) =>
@@ -136,7 +139,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     });
     const beganMs = performance.now();
     await replicas.followed();
-    // Creations that the old master acknowledged late would count; after the successor was named there can be none.
+    // The old master may acknowledge creations late; after the successor is named, it can acknowledge none.
     await Promise.all(rig.nodes.map((_, node) => atNextCreation(node)));
     outagesMs.push(performance.now() - beganMs);
     await replicas.rejoin();

@@ -1,24 +1,24 @@
 /**
- * Somebody who holds a key and uses it everywhere at once: over REST and tRPC again and again, by a document's socket and
- * by a timeline's stream, at one node. What it was allowed, and when it was thrown out, is kept.
+ * Uses one key in every way at one node: over REST and tRPC repeatedly, with a document's socket and a timeline's
+ * stream. Records the allowed requests and the times of the closes.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { WebSocket } from "ws";
 
 export interface Use {
   readonly surface: string;
-  /** Of `performance.now()`, like the next. */
+  /** Value of `performance.now()`, like `endedMs`. */
   readonly begunMs: number;
   readonly endedMs: number;
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   readonly status: number;
 }
 
 export interface Holder {
   readonly uses: readonly Use[];
-  /** When socket and stream were closed from outside; Infinity while they are open. */
+  /** Times when the server closed the socket and the stream; Infinity while they are open. */
   readonly closed: { readonly socket: number; readonly stream: number };
-  /** Socket and stream are open, and every way of asking was answered. */
+  /** True if socket and stream are open and each kind of request was answered. */
   readonly isSettled: boolean;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function openHolder(options: {
       isReading = answer.status === 200;
       for await (const piece of answer.body ?? []) void piece;
     } catch {
-      // Ended from here, or torn.
+      // The test closed the stream, or the connection was lost.
     }
     closed.stream = performance.now();
   })();

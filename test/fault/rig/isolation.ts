@@ -1,7 +1,7 @@
 /**
- * Nobody sees another workspace: every operation over REST and tRPC (alone and batched), every stream, ticket, socket
- * and page token, with ids of somebody else, by every kind of caller, at every node. Whatever is asked must be answered
- * as it is for ids of nothing, and nothing of the owner's may stand in any answer.
+ * No account can read another workspace. Every operation over REST and tRPC (alone and batched), every stream, ticket,
+ * socket and page token is tried with foreign ids, by every kind of caller, at every node. Each answer must equal the
+ * answer for ids that do not exist, and no answer may contain data of the owner.
  */
 import { WebSocket } from "ws";
 import { createRest, type Rest } from "../../support/clients.ts";
@@ -15,11 +15,11 @@ import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
   readonly rounds: number;
-  /** How much longer the answer for a foreign id may take than for one of nothing; not asked of a crowded machine. */
+  /** Maximum extra time of the answer for a foreign id, compared with a missing one. Not checked on a busy machine. */
   readonly differenceMs: number | undefined;
 }
 
-/** What of an answer somebody could compare. */
+/** The parts of an answer that a caller could compare. */
 interface Seen {
   readonly status: number;
   readonly code?: string | undefined;
@@ -29,14 +29,14 @@ interface Seen {
 const atOnce = 6;
 const idPattern = /\b[a-z]{2,3}_[0-7][0-9A-Z]{25}\b/g;
 const partsOfBatch = 100;
-/** What a close says, as an answer would; a revoked key has a code of its own. */
+/** Status that a close code represents. A revoked key has its own code. */
 const closes = new Map([
   [4401, { status: 401 }],
   [4410, { status: 401 }],
   [4403, { status: 403 }],
   [4404, { status: 404, code: "not_found" }],
 ]);
-/** Lists of which the owner has more than one page of one. */
+/** Minimum number of lists in which the owner has more than one page of one item. */
 const leastTokens = 8;
 
 async function forEach<Item>(items: readonly Item[], work: (item: Item, at: number) => Promise<void>): Promise<void> {
@@ -49,11 +49,11 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item, at: numb
 }
 
 const probes = operations.flatMap(toProbes);
-/** What only an operator may do is about accounts, not about workspaces. */
+/** Operations for operators concern accounts, not workspaces. */
 const ofNeighbours = probes.filter(({ operation }) => operation.spec.credential !== "operator");
 const streamProbes = probedStreams.flatMap(({ key, spec }) => toProbes({ key, spec: { ...spec, method: "GET" } as never }));
 
-/** Those whose ids are all the stranger's: the last of each operation. */
+/** Returns the probes in which all ids are foreign, which are the last ones of each operation. */
 function wholeOf(all: readonly Probe[]): readonly Probe[] {
   return all.filter(({ operation }, at) => all[at + 1]?.operation.key !== operation.key);
 }
@@ -63,7 +63,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const { owner, neighbour, missing } = town;
   const dropUse = (read: Record<string, unknown>) => JSON.stringify(read, (name, value) => (name === "lastUsedAt" ? undefined : value));
   const before = dropUse(await readSeededAccount(owner));
-  /** The owner's account is nobody's secret: an operator lists it. */
+  /** The owner's account id is not secret, because an operator can list it. */
   const secrets = [...new Set(before.match(idPattern))].filter((id) => !id.startsWith("usr_"));
   const spoken = new Map([
     ...Object.entries(owner.ids).map(([name, id]) => [id, `<${name}>`] as const),
@@ -80,7 +80,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     tell(what);
   };
 
-  /** Nothing of the owner's is in it but the ids that the caller had. */
+  /** Checks that the text contains no data of the owner except ids that the caller sent. */
   function search(what: string, text: string): void {
     if (text.toLowerCase().includes(ownersMark.toLowerCase()))
       fault(`${what}: the answer holds a text of the owner: ${text.slice(0, 300)}`);
@@ -98,7 +98,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     return { status, code: rest.code as string | undefined, text };
   }
 
-  /** What is answered for a foreign id is what is answered for one of nothing. */
+  /** Checks that the answers for a foreign id and for a missing one are equal. */
   function compare(what: string, caller: Caller, theirs: Seen, nobodys: Seen, isResource: boolean): void {
     count += 1;
     search(what, theirs.text);
@@ -118,14 +118,14 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       times.push(performance.now() - startedAt);
       return toSeen(answer.status, answer.body, `${answer.headers.get("content-type")} ${answer.headers.get("etag")}`);
     };
-    // Which comes first must not tell in the times.
+    // The order alternates, so that it does not affect the times.
     const theirsFirst = at % 2 === 0 ? await ask(owner.ids, foreignMs) : undefined;
     const nobodys = await ask(missing, missingMs);
     const theirs = theirsFirst ?? (await ask(owner.ids, foreignMs));
     compare(`${probe.operation.key} with ${probe.place} by ${caller.name}`, caller, theirs, nobodys, probe.isResource);
   }
 
-  /** All probes in as few requests as may be: `batch.calls` each. */
+  /** Sends all probes in few requests, with `batch.calls` each. */
   async function overTrpc(rest: Rest, caller: Caller, all: readonly Probe[], isBatch: boolean): Promise<void> {
     const ask = async (ids: Ids): Promise<Seen[]> => {
       const inputs = all.map((probe) => probe.ask(neighbour.ids, ids).input);
@@ -159,19 +159,19 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     };
     const what = `the stream ${probe.operation.key} with ${probe.place} by ${caller.name}`;
     compare(what, caller, await ask(owner.ids, false), await ask(missing, false), probe.isResource);
-    // One that is opened does not end by itself.
+    // An open subscription does not end by itself.
     if (!probe.isResource) return;
     compare(`${what} over tRPC`, caller, await ask(owner.ids, true), await ask(missing, true), true);
   }
 
-  /** How a socket ends, and whether anything was told before. */
+  /** Returns how a socket ends, and whether it received a message before. */
   function overSocket(url: string, path: string, headers: Caller["headers"]): Promise<Seen> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(`${url.replace("http", "ws")}/collab/${path}`, { headers });
       let told = 0;
       socket.on("error", reject);
       socket.on("message", () => (told += 1));
-      // A first frame that is no credential: who shows none at all is not waited for.
+      // Send a first frame that is not a credential, because the test does not wait for the credential timeout.
       socket.on("open", () => socket.send(Uint8Array.from([0, 0, 1, 0])));
       socket.on("close", (code, reason) => resolve({ ...(closes.get(code) ?? { status: code }), text: `${code} ${reason} after ${told}` }));
     });
@@ -190,7 +190,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     compare(`a socket by ${caller.name}`, caller, closed, await open(missing), true);
   }
 
-  /** A ticket is good for what it names alone. */
+  /** A ticket is valid only for its own resource. */
   async function withTickets(url: string, rest: Rest, caller: Caller): Promise<void> {
     const barred = { ...caller, isKnown: false, isFull: false };
     for (const kind of ["workspace", "article", "run"] as const) {
@@ -208,7 +208,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /** A page token of the owner opens nothing in the hands of another, neither at home nor at the owner's. */
+  /** A page token of the owner is refused for another account, in its own workspace and in the owner's. */
   async function withPageTokens(node: number): Promise<number> {
     let tokens = 0;
     const [ownerRest, rest] = [owner.rest, neighbour.rest].map(({ headers }) => createRest(rig.rest(node).url, headers)) as [Rest, Rest];
@@ -233,7 +233,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     return tokens;
   }
 
-  /** Who listens at home hears nothing of the owner, even when asking for it and while it happens. */
+  /** A stream of the caller's own workspace has no events of the owner, even with filters for the owner's ids. */
   async function listen(node: number): Promise<void> {
     const rest = createRest(rig.rest(node).url, neighbour.rest.headers);
     const path = `/workspaces/${neighbour.ids.workspaceId}/timeline/stream?from=start`;
@@ -242,7 +242,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     const filtered = await Promise.all([`&runId=${runId}`, `&topicId=${topicId}`].map((filter) => openReader(rest, path + filter)));
     const cursor = await openReader(rest, `/runs/${neighbour.ids.runId}/stream?lastEventId=${encodeURIComponent(`${runId}:1`)}`);
     await rest.expect(202, "POST", `/runs/${neighbour.ids.runId}/cancel`);
-    // What was told to the one would have been told to the others by now.
+    // At this event, the other streams would have received their events too.
     await all.until((told) => told.some(({ event }) => event === "agent.run_cancelled"));
     for (const reading of [all, ...filtered, cursor]) search("a stream at home", reading.text);
     for (const reading of filtered)
@@ -251,7 +251,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     closeReaders();
   }
 
-  // The probes ask rightly: the owner's own questions are answered with what is the owner's.
+  // Control: the owner's own requests return the owner's data.
   await forEach(wholeOf(probes), async ({ operation, ask }) => {
     const { method, path } = ask(owner.ids, owner.ids);
     if (method !== "GET") return;
@@ -302,7 +302,7 @@ export const isolation = createScenario<Scale>({
   modes: ["E", "R"],
   short: { rounds: 1, differenceMs: undefined },
   full: { rounds: 5, differenceMs: 2 },
-  // The hooks lead nowhere, and nobody tries again while somebody compares.
+  // The webhooks have unreachable addresses, and no retries happen during the comparisons.
   rig: { settings: { BASE_URL: "http://127.0.0.1:8787", OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", WEBHOOK_RETRY_SCHEDULE: "3600" } },
   play,
   figure: "2,000 probes, no leak; the answer times for a foreign and a missing id differ by less than 2 ms",

@@ -1,4 +1,4 @@
-/** The checker is checked: a rig that finds nothing must not be one that cannot find anything. */
+/** Tests the checker itself, because a rig that finds nothing must be able to find something. */
 import { expect, it } from "vitest";
 import { createJournal } from "./journal.ts";
 import { percentile } from "./outcome.ts";

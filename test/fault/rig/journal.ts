@@ -1,24 +1,24 @@
 /**
- * The checker's own book: what was acknowledged to somebody outside, and how long each acknowledgement took. It knows
- * nothing of the server, and lives in the process of the test, which no fault reaches.
+ * The checker's record of acknowledgements to clients, with the time that each took. It is independent of the server
+ * and lives in the test process, which no fault reaches.
  */
 
 import { type Outcome, percentile } from "./outcome.ts";
 
 export interface Journal {
-  /** Something was handed in; the time until its acknowledgement counts from here. */
+  /** Records the start of an entry. Its time to the acknowledgement starts here. */
   began(entry: string): void;
-  /** Somebody may rely on it from now on; what was acknowledged before stays as it is. */
+  /** Records the acknowledgement of these entries. Earlier acknowledgements do not change. */
   acknowledge(...entries: readonly string[]): void;
-  /** Something else than a loss or a double was wrong; what it was stands in `told`. */
+  /** Records a fault that is neither a loss nor a double. `told` has its text. */
   bad(what: string): void;
   readonly acknowledged: ReadonlySet<string>;
   readonly told: readonly string[];
-  /** Compares with what is really there: acknowledged but missing is lost, there more than once is double. */
+  /** Compares with the real entries: an acknowledged entry that is missing is lost, and one that exists twice is double. */
   check(there: readonly string[]): { readonly lost: readonly string[]; readonly dup: readonly string[] };
-  /** Milliseconds from begin to acknowledgement. */
+  /** Milliseconds from the start to the acknowledgement. */
   readonly times: readonly number[];
-  /** The figures of an outcome. */
+  /** Returns the figures of an outcome. */
   sum(there: readonly string[]): Pick<Outcome, "bad" | "acked" | "lost" | "dup" | "p50" | "p99">;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The model of the rig, and its book: whoever asks is given a text with a value that was never given before, piece by
- * piece, and everything that was asked is kept. Later steps quote the values of earlier ones in what they ask, so a
- * value that changed, and a step that ran again after it had finished, show here, outside of everything that can be killed.
+ * The rig's model and its ledger. Each request gets a text with a unique value, piece by piece, and the ledger keeps
+ * all requests. Later steps quote the values of earlier ones. Therefore a changed value, and a step that ran again
+ * after it had finished, are visible here, outside of all processes that can be killed.
  */
 import { randomUUID } from "node:crypto";
 import type { ModelAsked } from "../../support/modelEndpoint.ts";
@@ -12,23 +12,23 @@ export interface Asking {
   readonly stepName: string;
   readonly node: number;
   readonly value: string;
-  /** Values of other askings that stand in the question. */
+  /** Values of other requests that the question contains. */
   readonly quoted: readonly string[];
   readonly askedAtMs: number;
 }
 
 export interface ModelLedger {
-  /** In the order of asking. */
+  /** Requests in order. */
   readonly askings: readonly Asking[];
   of(runId: string): readonly Asking[];
 }
 
 const valuePattern = /value-[0-9a-f]{12}/g;
 
-/** The values that stand in a text, each once. */
+/** Returns the different values in a text. */
 export const valuesIn = (text: string): readonly string[] => [...new Set(text.match(valuePattern) ?? [])];
 
-/** `pieces` of a step's text, and the time between two of them. */
+/** `pace` returns the number of pieces of a step's text and the time between two pieces. */
 export function keepModelLedger(rig: Rig, pace: (stepName: string) => { readonly pieces: number; readonly pieceMs: number }): ModelLedger {
   const askings: Asking[] = [];
   const byRun = new Map<string, Asking[]>();
@@ -41,7 +41,7 @@ export function keepModelLedger(rig: Rig, pace: (stepName: string) => { readonly
     const { pieces, pieceMs } = pace(stepName);
     const piece = `Of the step ${stepName}: ${value}. `.padEnd(60, "x");
     const said = Array.from({ length: pieces }, () => piece);
-    // A review is JSON of one shape; of its strengths no more than 20 are taken.
+    // A review is JSON with a fixed shape; at most 20 of its strengths are kept.
     const text =
       stepName === "review"
         ? JSON.stringify({ verdict: "ready", strengths: said.slice(0, 20), issues: [] })

@@ -1,6 +1,6 @@
 /**
- * One node of the rig: the real server as a process, its link to the store where there is one, and what may be done to
- * both. It counts what was done, and remembers the most memory that any of its processes held.
+ * One node of the rig: the real server as a process, its link to the store if it has one, and the faults for both. It
+ * counts the faults and records the maximum memory of its processes.
  */
 import { readFileSync } from "node:fs";
 import type { FaultProxy } from "../../support/faultProxy.ts";
@@ -10,24 +10,24 @@ import type { WallClock } from "./wallClock.ts";
 export interface RigNode {
   readonly server: RunningServer;
   readonly url: string;
-  /** Between node and store; the embedded store has none. */
+  /** Link between node and store; undefined for the embedded store. */
   readonly link: FaultProxy | undefined;
-  /** Where the rig's nodes have clocks of their own. */
+  /** Set if the rig's nodes have their own clocks. */
   readonly wall: WallClock | undefined;
   readonly isUp: boolean;
   readonly kills: number;
   readonly stops: number;
   readonly maxRssMiB: number;
-  /** `kill -9`, and the process is gone. */
+  /** Sends `kill -9`; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Again on its port and data; resolves when it is ready. */
+  /** Starts the node again on its port and data; resolves when it is ready. */
   start(settings?: Settings): Promise<void>;
-  /** Stops it in its tracks, and lets it go on. */
+  /** Pauses the process. `resume` lets it continue. */
   pause(): void;
   resume(): void;
 }
 
-/** The most memory of its own that a process ever held; 0 when it is gone. */
+/** Maximum memory of a process in MiB; 0 after its end. */
 function readPeakMiB(pid: number): number {
   try {
     return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024);

@@ -1,7 +1,7 @@
 /**
- * What can be asked about somebody else's data, derived from the contract: for every operation and stream, in every
- * place of path, query and body where an id can stand. An operation added later is among them by itself; one whose path
- * names something that no household has fails here until the household has it.
+ * Requests for foreign data, derived from the contract: for every operation and stream, with a foreign id in every
+ * place of path, query and body. New operations are included automatically. An operation whose path names an id that no
+ * seeded account has fails here until the account has it.
  */
 import { z } from "zod";
 import { contract } from "../../../api/contract/contract.ts";
@@ -16,23 +16,23 @@ export interface ProbedOperation {
   readonly spec: OperationSpec;
 }
 
-/** What a surface needs to send one request. */
+/** The parts that a surface needs to send one request. */
 export interface Asked {
   readonly method: OperationSpec["method"];
   readonly path: string;
   readonly body: Record<string, unknown> | undefined;
-  /** The input of the procedure: path, query and body in one. */
+  /** Input of the procedure: path, query and body together. */
   readonly input: Record<string, unknown>;
 }
 
-/** One operation with some of its ids those of a stranger; the rest are the caller's own. */
+/** One operation with some ids of a stranger. All other ids are the caller's own. */
 export interface Probe {
   readonly operation: ProbedOperation;
-  /** Which ids are the stranger's, as text. */
+  /** The places of the stranger's ids, as text. */
   readonly place: string;
-  /** The id that says whose request it is is among them: the answer must be that there is no such thing. */
+  /** True if the id that decides access is among them. The answer must then be that the resource does not exist. */
   readonly isResource: boolean;
-  /** `stranger`: whose ids stand in the places probed. */
+  /** `stranger`: the owner of the ids in the probed places. */
   ask(own: Ids, stranger: Ids): Asked;
 }
 
@@ -46,7 +46,7 @@ export const probedStreams = Object.entries(streams).flatMap(([resource, group])
   Object.entries(group).map(([name, spec]) => ({ key: `${resource}.${name}`, spec: spec as StreamSpec })),
 );
 
-/** Ids of things that are everybody's, or that live elsewhere. */
+/** Ids that every account shares, or that belong to other systems. */
 const nobodys = new Set(["workflowId", "artifactKey", "styleProfileId", "externalPublicationId"]);
 const looksLikeId = (name: string) => /Ids?$/.test(name) && !nobodys.has(name);
 
@@ -55,7 +55,10 @@ function bodySchema(spec: OperationSpec): z.ZodObject | undefined {
   return schema instanceof z.ZodType ? (schema as z.ZodObject) : undefined;
 }
 
-/** A value for a name that has no id of its own, such as of a resource that nothing can make yet: some id of the same owner. */
+/**
+ * Returns an id for a name. A name without its own id, such as one of a resource that cannot be created yet, gets
+ * another id of the same owner.
+ */
 function idFor(ids: Ids, name: string): string {
   return (ids as unknown as Record<string, string>)[name] ?? ids.workspaceId;
 }
@@ -78,7 +81,7 @@ function placesOf({ key, spec }: ProbedOperation): readonly Place[] {
 const isTaken = (schema: z.ZodObject | undefined, name: string, value: unknown) =>
   (schema?.shape?.[name] as z.ZodType | undefined)?.safeParse(value).success === true;
 
-/** One request with the ids of `own`, but for those in `places`. Optional places are left out unless they are probed. */
+/** Builds one request with the ids of `own`, except in `places`. Optional places are left out unless they are probed. */
 export function toAsked({ spec }: ProbedOperation, own: Ids, stranger: Ids, places: readonly Place[]): Asked {
   const pick = (part: Place["part"], name: string) =>
     idFor(places.some((place) => place.part === part && place.name === name) ? stranger : own, name);
@@ -104,7 +107,7 @@ export function toAsked({ spec }: ProbedOperation, own: Ids, stranger: Ids, plac
   };
 }
 
-/** Every place on its own, and all of them at once, which comes last. */
+/** Returns a probe for every single place, and as the last one a probe for all places together. */
 export function toProbes(operation: ProbedOperation): readonly Probe[] {
   const places = placesOf(operation);
   const { resource } = operation.spec;

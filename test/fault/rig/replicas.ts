@@ -1,26 +1,26 @@
 /**
- * A master, its replica, and a replica of that one, under a Sentinel: what befalls the master, and who comes after it.
+ * A master, its replica, and a replica of that one, under a Sentinel, with the faults of the master and its failover.
  *
- * The third waits behind the second and not beside it, for two reasons. The new master has a replica at once, so that
- * writes go on without the old one. And Sentinel has no choice: of two at the master it might take the one that lacks
- * what the other confirmed.
+ * The third server replicates the second one, not the master, for two reasons. The new master has a replica at once, so
+ * writes continue without the old one. And Sentinel has no choice: with two replicas of the master, it might promote
+ * the one that lacks writes that the other has confirmed.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type RedisProcess, startRedis, startRedisSentinel } from "../../support/redisServer.ts";
 
 export interface Replicas {
-  /** For the nodes, who have an account of their own. */
+  /** Address for the nodes, which have their own account. */
   readonly url: string;
   readonly master: RedisProcess;
-  /** Of this master, until it rejoins. */
+  /** Sets an option of this master until it rejoins. */
   set(name: string, value: string): Promise<void>;
-  /** The master is gone. */
+  /** Kills the master. */
   kill(): Promise<void>;
-  /** Neither replica nor Sentinel reach the master any more; the nodes do, on old connections and on new ones. */
+  /** Cuts the master off from its replica and from Sentinel. The nodes still reach it, on old and on new connections. */
   cutOff(): Promise<void>;
   /** Resolves when Sentinel names the successor. */
   followed(): Promise<void>;
-  /** The old master comes back behind the last one, and all is as at the beginning. */
+  /** The old master returns behind the last replica, and the state is as at the start. */
   rejoin(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startReplicas(): Promise<Replicas> {
     await trio.remove();
     throw reason;
   });
-  /** Each but the first is a replica of the one before it. */
+  /** Each server except the first is a replica of the server before it. */
   let chain = [first, second, third] as [RedisProcess, RedisProcess, RedisProcess];
   let old: RedisProcess | undefined;
 
@@ -59,7 +59,7 @@ export async function startReplicas(): Promise<Replicas> {
     Number(((await sentinel.command("SENTINEL", "master", "main")) as Readonly<Record<string, unknown>>).port);
   const masterPort = async () => Number(((await sentinel.command("SENTINEL", "get-master-addr-by-name", "main")) as readonly string[])[1]);
 
-  /** Sentinel knows the one who may follow, and sees it well. */
+  /** True if Sentinel knows the replica and reaches it. */
   async function isWatched(): Promise<boolean> {
     const known = (await sentinel.command("SENTINEL", "replicas", "main")) as readonly Readonly<Record<string, unknown>>[];
     const [{ flags, port, "master-link-status": link } = {}, ...more] = known;
@@ -68,7 +68,7 @@ export async function startReplicas(): Promise<Replicas> {
 
   async function settle(): Promise<void> {
     await until("each replica follows the one before it", isWhole);
-    // A master that is cut off takes nothing, once this has been so for longer than the lag.
+    // A master that is cut off refuses writes after the maximum lag has passed.
     for (const server of chain) await server.command("CONFIG", "SET", "min-replicas-to-write", "1", "min-replicas-max-lag", "2");
     await sentinel.command("SENTINEL", "RESET", "main");
     await until("Sentinel sees the replica", isWatched);
@@ -80,7 +80,7 @@ export async function startReplicas(): Promise<Replicas> {
   }
 
   try {
-    // It asks every ten seconds by itself.
+    // By default, Sentinel asks every ten seconds.
     await sentinel.command("SENTINEL", "DEBUG", "info-period", "200");
     await settle();
   } catch (reason) {
@@ -117,7 +117,7 @@ export async function startReplicas(): Promise<Replicas> {
       old = undefined;
       await until("the successor has its replica", () => follows(replica, master));
       await until("Sentinel watches the successor", async () => (await watchedPort()) === master.port);
-      // Sentinel forgets it first, or it would set it beside the replica.
+      // Reset Sentinel first; otherwise it would attach this server to the new master directly.
       await sentinel.command("SENTINEL", "RESET", "main");
       await last.kill();
       await last.start();

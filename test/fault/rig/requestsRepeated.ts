@@ -1,7 +1,7 @@
 /**
- * One Idempotency-Key, one outcome: every request is sent five times at once, to all nodes, while one node after the
- * other is killed in the very turn in which something was answered; then once more to each node. Whoever got an answer
- * got the same one, and what was asked for is there once.
+ * One Idempotency-Key has one outcome. Every request is sent five times at once to all nodes, while nodes are killed in
+ * turn, in the same turn as an answer. Then each request is sent once more to each node. All answers must be equal, and
+ * the requested work must exist once.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";
@@ -11,9 +11,9 @@ import { createScenario, isClean } from "./scenario.ts";
 interface Scale {
   readonly requests: number;
   readonly kills: number;
-  /** From a node's start to the next kill. */
+  /** Milliseconds from a node's start to the next kill. */
   readonly betweenKillsMs: number;
-  /** Of each who asks, between two requests. */
+  /** Milliseconds between two requests of one client. */
   readonly restMs: number;
 }
 
@@ -22,18 +22,18 @@ interface PlannedRequest {
   readonly method: "POST" | "PATCH";
   readonly path: string;
   readonly body: Record<string, unknown>;
-  /** Another request under the same key. */
+  /** Another request with the same key. */
   readonly otherBody: Record<string, unknown>;
 }
 
-/** Undefined: the node was killed, and nobody can say how it went. */
+/** Undefined: the node was killed, so the result is unknown. */
 type Answer = { readonly status: number; readonly text: string; readonly isReplay: boolean } | undefined;
 
 const copies = 5;
 const atOnce = 6;
 const answerMs = 10_000;
 const patienceMs = 30_000;
-/** A node that dies takes the leases of its attempts with it for a second. */
+/** After a kill, the leases of the node's attempts last for another second. */
 const passing = new Set(["idempotency_in_progress", "unavailable"]);
 
 const codeOf = (answer: Answer): string | undefined =>
@@ -50,7 +50,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     tell(what);
   };
 
-  /** Of several kinds, by turns; each can be told from every other by its name. */
+  /** Returns a request of one of several kinds in turn, with a unique name. */
   function toPlannedRequest(number: number): PlannedRequest {
     const name = `Wish ${number}.`;
     const wishes: readonly Omit<PlannedRequest, "name">[] = [
@@ -83,7 +83,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     return { name, ...(wishes[number % wishes.length] as Omit<PlannedRequest, "name">) };
   }
 
-  /** Kills what is to be killed next, once. */
+  /** Performs the planned kill once. */
   let strike = () => {};
   async function send(node: number, wish: PlannedRequest, body = wish.body): Promise<Answer> {
     const { url, headers } = rig.rest(node);
@@ -153,7 +153,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     killing,
     ...Array.from({ length: atOnce }, async () => {
       while (wishes.length < scale.requests || !isKilled) {
-        // While nobody is up nothing can be asked.
+        // No request is possible while no node is up.
         if (!rig.nodes.some(({ isUp }) => isUp)) {
           await pause(20);
           continue;
@@ -184,7 +184,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }),
   );
 
-  /** Every page of a list. */
+  /** Reads every page of a list. */
   async function readAll(path: string, member: string): Promise<readonly Record<string, string>[]> {
     const items: Record<string, string>[] = [];
     let token = "";

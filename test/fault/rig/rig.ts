@@ -1,7 +1,7 @@
 /**
- * What every fault test stands on: one node on the embedded store (mode E), two nodes on one Redis (mode R), each with a
- * link of its own that can go wrong, or two nodes on Redis under a Sentinel (mode S), a receiver of webhooks, an endpoint that speaks as a model, and a caller who does
- * not give up. It knows how to break things, not what must hold then.
+ * The base of every fault test: one node on the embedded store (mode E), two nodes on one Redis (mode R), each with its
+ * own link that can fail, or two nodes on Redis under a Sentinel (mode S). It also has a receiver of webhooks, a model
+ * endpoint, and a client that repeats its requests. It causes faults and does not know what must hold afterwards.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
@@ -20,48 +20,48 @@ export type RigMode = "E" | "R" | "S";
 
 export interface RigOptions {
   readonly mode: RigMode;
-  /** Over those of every rig: no limits, a lease of a second, an outbound range on this machine. */
+  /** Settings that override those of every rig: no limits, a lease of one second, an outbound range on this machine. */
   readonly settings?: Settings;
-  /** Each node goes by a clock on the wall that can be set wrong. */
+  /** Each node has a wall clock that can be set wrong. */
   readonly ownClocks?: boolean;
-  /** How the receiver answers; 204 by default. */
+  /** Answers of the receiver; 204 by default. */
   readonly answer?: NonNullable<Parameters<typeof startReceiver>[0]>["answer"];
 }
 
 export interface Rig {
   readonly mode: RigMode;
   readonly nodes: readonly RigNode[];
-  /** In mode R. */
+  /** Set in mode R. */
   readonly redis: RedisProcess | undefined;
-  /** In mode S. */
+  /** Set in mode S. */
   readonly replicas: Replicas | undefined;
   readonly receiver: Receiver;
-  /** Whom steps ask where the settings have a `MODEL_NAME`; the path of a request begins with `/<node>/`. */
+  /** Endpoint of the steps if the settings have a `MODEL_NAME`. Paths of its requests begin with `/<node>/`. */
   readonly model: ModelEndpoint;
   readonly workspaceId: string;
-  /** An API key of the operator, good for everything. */
+  /** An API key of the operator with full access. */
   readonly key: string;
-  /** The operator at a node, by key. */
+  /** Returns a client of the operator at a node, with the key. */
   rest(node: number): Rest;
-  /** Asks one node after the other until somebody says how it went; a refusal throws. */
+  /** Asks one node after the other until one gives a final answer. Throws at a refusal. */
   insist<Body = AnyBody>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Body>;
-  /** The same of something that is read as text. */
+  /** The same for an answer that is read as text. */
   insistText(path: string, accept?: string): Promise<string>;
   readonly maxRssMiB: number;
-  /** Kills of nodes so far. */
+  /** Number of kills of nodes so far. */
   readonly kills: number;
-  /** What the nodes logged as errors, of all their processes. */
+  /** Errors in the logs of all processes of all nodes. */
   errors(): readonly string[];
   remove(): Promise<void>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test names the body it expects, or looks at it as it comes
+// biome-ignore lint/suspicious/noExplicitAny: a test names the type of the body it expects, or reads it without a type
 type AnyBody = any;
 
-/** Said by a node that cannot know how it went; the repeat finds out. */
+/** Codes of a node that does not know the result. The repeat finds it out. */
 const retried = new Set(["idempotency_in_progress", "unavailable"]);
 const betweenTriesMs = 25;
-/** A node that is stopped answers nothing, and does not hang up either. */
+/** A paused node does not answer and does not close the connection. */
 const answerMs = 3000;
 const patienceMs = 60_000;
 
@@ -104,7 +104,7 @@ export async function startRig({ mode, settings = {}, ownClocks = false, answer 
       return createRigNode(server, link, wall);
     }
 
-    // One after the other: the first makes the first account.
+    // Start the nodes one after the other, because the first one creates the first account.
     const nodes = [await startNode(0)];
     if (mode !== "E") nodes.push(await startNode(1));
     const [first] = nodes as [RigNode];

@@ -1,17 +1,17 @@
-/** A timer of a run, as its timeline tells of it: the approval of the draft, which expires by itself when its time comes. */
+/** Reads a timer of a run from its timeline: the approval of the draft, which expires by itself. */
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
 
 export interface RunTimer {
-  /** Times of the store, in Unix milliseconds; 0 where it never fired. */
+  /** Store times in Unix milliseconds; 0 if the timer never fired. */
   readonly dueMs: number;
   readonly firedMs: number;
-  /** What is wrong, in words. */
+  /** Faults as text. */
   readonly lost: readonly string[];
   readonly dup: readonly string[];
   readonly bad: readonly string[];
 }
 
-/** It fires once and not early. */
+/** Checks that the timer fires once and not early. */
 export function checkTimer(runId: string, events: readonly AgentEvent[]): RunTimer {
   const waits = events.flatMap((event) => (event.event === "agent.paused_for_approval" ? [event.data] : []));
   const wait = waits.find(({ stepName }) => stepName === "draft");

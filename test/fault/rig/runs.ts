@@ -1,11 +1,11 @@
-/** Runs as the rig starts them, and what must be true of each once it has ended, by its own timeline and by the model's book. */
+/** Runs of the rig, and the checks of each completed run with its timeline and with the model's ledger. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import type { ModelLedger } from "./modelLedger.ts";
 import { valuesIn } from "./modelLedger.ts";
 import type { Rig } from "./rig.ts";
 
-/** The steps of `standard_article`; each asks the model. */
+/** The steps of `standard_article`. Each step asks the model. */
 export const stepNames = ["research", "thesis", "outline", "draft", "review"] as const;
 
 export interface StartedRun {
@@ -13,7 +13,7 @@ export interface StartedRun {
   readonly articleId: string;
 }
 
-/** A run from research to review. The approvals of the steps named are given in advance; all by default. */
+/** Starts a run from research to review. The approvals of the named steps are given in advance; all by default. */
 export async function startArticleRun(
   rig: Pick<Rig, "workspaceId" | "insist">,
   name: string,
@@ -36,7 +36,7 @@ export async function startArticleRun(
   return { runId, articleId };
 }
 
-/** Resolves once the run is over; anything but `completed` throws. */
+/** Resolves when the run has completed. Throws at any other end. */
 export async function untilCompleted(rig: Rig, { runId }: StartedRun): Promise<void> {
   for (;;) {
     const { status, failure } = await rig.insist("GET", `/runs/${runId}`);
@@ -51,18 +51,18 @@ export async function readEvents(rig: Rig, runId: string): Promise<readonly Agen
 }
 
 export interface RunCheck {
-  /** What is wrong, in words. */
+  /** Faults as text. */
   readonly bad: readonly string[];
-  /** Steps that finished, and those that finished or were begun again after they had. */
+  /** Number of finished steps; and steps that finished or started again after they had finished. */
   readonly finished: number;
   readonly rerun: readonly string[];
-  /** Values that a later step quoted otherwise, and finished steps whose value is gone. */
+  /** Values that a later step quoted differently, and finished steps whose value is missing. */
   readonly changed: readonly string[];
-  /** Times that a step was asked for again. */
+  /** How often a step was requested again. */
   readonly repeats: number;
 }
 
-/** `interruptions`: how often anything was killed, stopped or cut, at most that often a step may be asked for again. */
+/** `interruptions`: number of kills, stops and cuts. A step may be requested again at most this often. */
 export async function checkRun(rig: Rig, { runId, articleId }: StartedRun, ledger: ModelLedger, interruptions: number): Promise<RunCheck> {
   const bad: string[] = [];
   const rerun: string[] = [];
@@ -108,7 +108,7 @@ export async function checkRun(rig: Rig, { runId, articleId }: StartedRun, ledge
   for (const { stepName, quoted } of askings) {
     for (const value of quoted) {
       const from = askings.find((asking) => asking.value === value);
-      // What stands in the file of a step that was interrupted is quoted by nobody but itself.
+      // Only the interrupted step itself may quote the text that it left in its file.
       if (from !== undefined && from.stepName !== stepName && final.get(from.stepName) !== value) {
         changed.push(`${runId}: ${stepName} quotes another ${from.stepName} than the one that finished`);
       }

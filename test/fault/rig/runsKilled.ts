@@ -1,6 +1,6 @@
 /**
- * Runs of five steps, each of which asks a model that never says the same twice, while nodes are killed. What has
- * finished is not asked for again and keeps its value; what was interrupted is asked for again, at most once per kill.
+ * Runs of five steps, each of which asks a model that never repeats an answer, while nodes are killed. A finished step
+ * is not requested again and keeps its value. An interrupted step is requested again, at most once per kill.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { keepModelLedger } from "./modelLedger.ts";
@@ -10,9 +10,9 @@ import { checkRun, type StartedRun, startArticleRun, untilCompleted } from "./ru
 import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
-  /** At least; runs are started until the last kill. */
+  /** Minimum number of runs. New runs start until the last kill. */
   readonly runs: number;
-  /** At once. */
+  /** Number of runs at once. */
   readonly abreast: number;
   readonly kills: number;
   readonly everyMs: number;
@@ -58,7 +58,7 @@ async function play(rig: Rig, { runs, abreast, kills, everyMs }: Scale, tell: (w
     dup += check.rerun.length;
     repeats += check.repeats;
   }
-  // Those that were under way when the last node came back.
+  // The runs that were active when the last node came back.
   const lateMs = spans
     .filter(({ fromMs, untilMs }) => fromMs < lastStartMs && untilMs > lastStartMs)
     .map(({ untilMs }) => untilMs - lastStartMs);

@@ -1,7 +1,7 @@
 /**
- * The owner of a run falls silent in the middle of a streaming draft, for three times its lease: the process is stopped, or
- * its link to the store is dead or cut. The other node takes over; when the old owner comes back it still holds half
- * a draft, and everything it sends then must be refused, what waited in the dead link too.
+ * The owner of a run stops answering in the middle of a streaming draft for three times its lease: its process is
+ * paused, or its link to the store stalls or is cut. The other node takes over. When the old owner returns, it still
+ * has half a draft. Everything that it sends then must be refused, including data that waited in the link.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Asking, keepModelLedger } from "./modelLedger.ts";
@@ -14,14 +14,14 @@ import { type Silence, silence } from "./silence.ts";
 
 interface Scale {
   readonly rounds: number;
-  /** Runs that are under way at once. */
+  /** Number of active runs at once. */
   readonly abreast: number;
 }
 
 const leaseMs = 500;
 const silentMs = 3 * leaseMs;
 const takenOverMs = 60_000;
-/** The old owner has the time to try. */
+/** Gives the old owner time to try. */
 const watchMs = 1000;
 
 const silences: readonly Silence[] = ["stopped", "halfOpen", "cut"];
@@ -36,7 +36,7 @@ async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) =
   };
   const drafts = ({ runId }: StartedRun) => ledger.of(runId).filter(({ stepName }) => stepName === "draft");
 
-  /** The second asking for a draft, once it is there. */
+  /** Returns the second request for a draft, once it exists. */
   async function untilTakenOver(run: StartedRun, before: Asking): Promise<Asking | undefined> {
     for (const endMs = Date.now() + takenOverMs; Date.now() < endMs; await pause(10)) {
       const next = drafts(run).find(({ askedAtMs, value }) => value !== before.value && askedAtMs >= before.askedAtMs);
@@ -45,7 +45,7 @@ async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) =
     return undefined;
   }
 
-  /** Once the new owner's text stands, nothing of the old one's may come to it. */
+  /** Checks that no text of the old owner appears after the new owner's text. */
   async function watchText(run: StartedRun, old: Asking, next: Asking): Promise<void> {
     let isTaken = false;
     for (const endMs = Date.now() + watchMs; Date.now() < endMs; await pause(50)) {
@@ -63,7 +63,7 @@ async function play(rig: Rig, { rounds, abreast }: Scale, tell: (what: string) =
     const runs = await Promise.all(Array.from({ length: abreast }, (_, n) => startArticleRun(rig, `Article ${round}.${n}`)));
     const completed = Promise.all(runs.map((run) => untilCompleted(rig, run)));
     completed.catch(() => {});
-    // All are drafting, and every text has begun to stream.
+    // Wait until all runs write their draft and every text has begun to stream.
     while (!runs.every((run) => drafts(run).length > 0)) await pause(10);
     await pause(300);
     const at = drafts(runs[0] as StartedRun)[0]?.node ?? 0;

@@ -1,21 +1,21 @@
-/** One invariant as something that can be played: small in the tests, in full by `npm run soak`. */
+/** One invariant as a playable scenario: short in the tests, full with `npm run soak`. */
 import type { Outcome } from "./outcome.ts";
 import { type Rig, type RigMode, type RigOptions, startRig } from "./rig.ts";
 
-/** What a scenario says of itself; the name and the memory are added. */
+/** The outcome of a scenario, without the name and the memory, which are added later. */
 export type Finding = Omit<Outcome, "name" | "maxRssMiB">;
 
-/** What a scenario is made of; `Scale` is what a short and a full play differ in. */
+/** The parts of a scenario. `Scale` holds the differences between a short and a full run. */
 export interface ScenarioPlan<Scale> {
   readonly name: string;
-  /** Where it means something. */
+  /** Modes in which the scenario makes sense. */
   readonly modes: readonly RigMode[];
   readonly short: Scale;
   readonly full: Scale;
   readonly rig?: Omit<RigOptions, "mode">;
-  /** `tell`: what was wrong in words, for whoever has to find out. */
+  /** `tell`: reports a fault as text, for its analysis. */
   play(rig: Rig, scale: Scale, tell: (what: string) => void): Promise<Finding>;
-  /** The figure to hold in full, in words, and whether an outcome holds it. */
+  /** The goal of the full run as text, and whether an outcome meets it. */
   readonly figure: string;
   holds(outcome: Outcome): boolean;
 }
@@ -26,11 +26,11 @@ export interface Played {
 }
 
 export interface Scenario extends Pick<ScenarioPlan<unknown>, "name" | "modes" | "figure" | "holds"> {
-  /** Starts a rig, plays, prints the outcome and removes everything. */
+  /** Starts a rig, plays the scenario, prints the outcome and removes everything. */
   play(mode: RigMode, size: "short" | "full"): Promise<Played>;
 }
 
-/** Whether an outcome has no loss, no double and nothing bad. */
+/** True if an outcome has no loss, no double and no other fault. */
 export const isClean = ({ bad, lost, dup }: Outcome): boolean => bad === 0 && lost === 0 && dup === 0;
 
 const toldErrors = 5;

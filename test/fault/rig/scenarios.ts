@@ -1,4 +1,4 @@
-/** Every scenario of the rig, in the order of the series. */
+/** Lists every scenario of the rig, in the order of the series. */
 import { accessLost } from "./accessLost.ts";
 import { clocksSkewed } from "./clocksSkewed.ts";
 import { editorsAtFullLoad, editorsAtWork, editorsKilled, editorsSilenced } from "./editorsKilled.ts";

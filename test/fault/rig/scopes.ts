@@ -1,6 +1,7 @@
 /**
- * A key can do what its scopes say and no more: a key of every single scope at every operation over REST and tRPC, at
- * every stream and at a socket, alternately at every node; then keys that try to make keys that can do more than they.
+ * A key can do exactly what its scopes allow. A key with each single scope is tried at every operation over REST and
+ * tRPC, at every stream and at a socket, at alternating nodes. Then keys try to create keys that can do more than
+ * themselves.
  */
 import * as encoding from "lib0/encoding";
 import { WebSocket } from "ws";
@@ -14,14 +15,14 @@ import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
-  /** How often all is asked; every time each node has other scopes. */
+  /** Number of rounds. In each round the nodes get other scopes. */
   readonly rounds: number;
 }
 
 type Problem = { readonly code?: string; readonly missingScopes?: readonly string[] };
 
 const end = "01KAHX0000050123456789ABCD";
-/** Ids of nothing: what is allowed finds nothing to do. */
+/** Ids that do not exist, so that an allowed request finds nothing to change. */
 const nothing: Ids = {
   workspaceId: `ws_${end}`,
   articleId: `art_${end}`,
@@ -37,7 +38,7 @@ const nothing: Ids = {
 const asked = operations.filter(({ spec }) => spec.credential !== "none");
 const hourMs = 60 * 60 * 1000;
 
-/** What such a key must be told, as far as scopes go; undefined where it has what is needed. */
+/** Returns the missing scopes that the refusal must name; undefined if the key has all of them. */
 function refusalOf(spec: Pick<OperationSpec, "scopes">, held: readonly Scope[]): readonly Scope[] | undefined {
   const missing = missingScopes(held, spec.scopes ?? []);
   return missing.length === 0 ? undefined : missing;
@@ -60,7 +61,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   for (const { key, spec } of asked) {
     const isPersonal = spec.resource === undefined;
     if (!isPersonal && (spec.scopes ?? []).length === 0) fault(`${key} is about a workspace and needs no scope`);
-    // What only reads is not enough for what writes.
+    // A read scope must not be enough for an operation that writes.
     if (spec.method !== "GET" && !isPersonal && spec.scopes?.every((scope) => scope.endsWith(":read")))
       fault(`${key} writes and needs no scope to write`);
   }
@@ -100,7 +101,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
   }
 
-  /** Writes as soon as it is open, and says whether it was let in. */
+  /** Writes as soon as the socket is open and returns whether it was admitted. */
   function atSocket(rest: Rest, articleId: string, credential: { readonly ticket?: string }): Promise<"in" | number> {
     return new Promise((resolve, reject) => {
       const query = credential.ticket === undefined ? "" : `?ticket=${credential.ticket}`;
@@ -117,7 +118,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
           }),
         );
       });
-      // The answer to its question comes after its update was taken, or left.
+      // The answer to the question comes after the update was accepted or ignored.
       socket.on("message", (data: Buffer) => {
         if (data[0] !== 0 || data[1] !== 1) return;
         resolve("in");
@@ -142,7 +143,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     if ((content !== "") !== (scope === "articles:write")) fault(`a socket with ${scope} left ${JSON.stringify(content)}`);
   }
 
-  /** Keys that make keys, and what they may give at most. */
+  /** Tries to create keys with more rights than the parent key has. */
   async function escalate(rest: (headers: Record<string, string>) => Rest): Promise<void> {
     const { workspaceId } = rig;
     const { workspaceId: otherId } = await session.expect(201, "POST", "/workspaces", { name: "Another", type: "team" });
@@ -235,7 +236,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
         if (isMore) fault(`a key with ${JSON.stringify(parent.what)} made ${JSON.stringify(self)}`);
         await session.expect(200, "POST", `/api-keys/${keyId}/revoke`);
       }
-      // Not by changing a key either, and not by asking again for what a person was given.
+      // A key also gets no more rights by changing itself, or by repeating a person's request.
       const { keyId: motherId } = await mother.expect(200, "GET", "/api-keys/self");
       for (const change of [{ scopes: [...scopeNames] }, { workspaceIds: [otherId] }, { expiresAt: null }, { state: "active" }]) {
         count += 1;
@@ -250,7 +251,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       if (repeat.body.code !== "interactive_session_required") fault(`a key was given a person's answer: ${repeat.status}`);
       await session.expect(200, "POST", `/api-keys/${keyId}/revoke`);
     }
-    // Who may not manage keys ends no other key than itself.
+    // A key without keys:manage can revoke no key but itself.
     const bystander = await session.expect(201, "POST", "/api-keys", { name: "Bystander", scopes: ["articles:read"] });
     const full = scopeNames.filter((scope) => scope !== "keys:manage");
     const stranger = rest(await newKey({ scopes: full }));

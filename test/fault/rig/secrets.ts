@@ -1,7 +1,7 @@
 /**
- * Secrets are shown once: keys, secrets of webhooks and their successors, tokens, tickets, setup links and passwords are
- * made and used rightly and wrongly on every surface, and then looked for wherever something is left of it: in the files
- * of the store, in the log at its lowest level, and in every other answer.
+ * Secrets are shown only once: keys, webhook secrets and their successors, tokens, tickets, setup links and passwords
+ * are created, and used rightly and wrongly on every surface. Then the test searches all data for them: the files of
+ * the store, the log at its lowest level, and every other answer.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
-  /** Of keys, of webhooks and of rotations, over two accounts. */
+  /** Number of keys, of webhooks and of rotations, over two accounts. */
   readonly count: number;
 }
 
@@ -43,13 +43,16 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     scan.add(`${name}, as bytes`, Buffer.from(part, "base64"));
   };
 
-  /** Everything that may be answered but never with a secret. */
+  /** Sends a request whose answer must contain no secret. */
   async function ask(rest: Rest, method: string, path: string, body?: unknown): Promise<void> {
     const answer = await rest.request(method, path, body);
     answers.push(JSON.stringify([...answer.headers]) + JSON.stringify(answer.body));
   }
 
-  /** What stands in the path or as the name of a member is told back to who sent it, in `instance` or a pointer; not to a log. */
+  /**
+   * Sends a request with a secret in its path or in a member name. The answer repeats it in `instance` or a pointer;
+   * the log must not contain it.
+   */
   async function askAloud(rest: Rest, method: string, path: string, body?: unknown): Promise<void> {
     const { status } = await rest.request(method, path, body);
     if (status < 400 || status >= 500) tell(`${method} with a secret in its path or names: ${status}`);
@@ -132,7 +135,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     await byKey.expect(200, "PATCH", `/articles/${ids.articleId}/content`, { mode: "append", content: "More.", message: "Told to all" });
     await rest.expect(200, "POST", `/api-keys/${keyIds.at(-1)}/revoke`);
     await useKey(at, keys.at(-1) ?? "", ids.articleId);
-    // Whatever can be read.
+    // Read everything that can be read.
     for (const operation of operations) {
       const { method, path } = toAsked(operation, ids, ids, []);
       if (method !== "GET") continue;
@@ -155,7 +158,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   if (rig.redis !== undefined) {
     await rig.redis.command("CONFIG", "SET", "rdbcompression", "no");
     await rig.redis.command("SAVE");
-    // A map in the protocol of this client, whose keys and values are bytes.
+    // The client's protocol returns a map whose keys and values are bytes.
     const settings = (await rig.redis.command("CONFIG", "GET", "dir")) as ReadonlyMap<unknown, unknown> | Readonly<Record<string, unknown>>;
     const [folder] = settings instanceof Map ? [...settings.values()] : Object.values(settings);
     folders.push(String(folder));
@@ -172,7 +175,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       tell(`${name} stands in ${where}`);
     }
   }
-  // The scan looks where something is: a name that is no secret is in the store, in the answers, and an id in the log.
+  // Control: the scan finds a name, which is not secret, in the store and in the answers, and an id in the log.
   const control = createSecretScan();
   control.add("a name", `${mark} `);
   if (!kept.some(({ bytes }) => control.find(bytes).length > 0)) tell("the store holds nothing that was stored");

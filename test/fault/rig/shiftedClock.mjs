@@ -1,7 +1,8 @@
 /**
- * Loaded into a node of the rig before anything else (`NODE_OPTIONS=--import`): its clock on the wall goes wrong by as many
- * milliseconds as stand in the file `WALL_SHIFT_FILE`, from the moment they stand there. The monotonic clock, and with it
- * every timer, stays as it is. What the process goes by is written beside the file, so that a test can wait for it.
+ * Shifts the wall clock of a node of the rig. The node loads this module before anything else (`NODE_OPTIONS=--import`).
+ * Its wall clock is then wrong by the number of milliseconds in the file `WALL_SHIFT_FILE`, as soon as the file has it.
+ * The monotonic clock, and so every timer, does not change. The value in use is written to a file next to that one, so
+ * that a test can wait for it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";

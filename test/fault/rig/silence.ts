@@ -1,12 +1,12 @@
-/** The ways in which a node falls silent without being dead; each begins at once and lasts until it is ended. */
+/** The ways in which a node stops answering without dying. Each begins at once and lasts until it is ended. */
 import type { RigNode } from "./node.ts";
 
-/** Its process is stopped, or its link to the store is dead, cut, or so slow that little gets through. */
+/** The process is paused, or its link to the store stalls, is cut, or is very slow. */
 export type Silence = "stopped" | "halfOpen" | "cut" | "slow";
 
 const bytesPerSecond = 20_000;
 
-/** Returns what ends it. */
+/** Returns a function that ends the silence. */
 export function silence(node: RigNode, kind: Silence): () => void {
   if (kind === "stopped") {
     node.pause();

@@ -1,6 +1,6 @@
 /**
- * Viewers of a timeline who go from node to node with nothing but the last event id, while runs write to it and nodes
- * are killed: each hears every event of every run, once and in order.
+ * Viewers of a timeline move from node to node with only the last event id, while runs write to it and nodes are
+ * killed. Each viewer receives every event of every run, once and in order.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Rig } from "./rig.ts";
@@ -10,7 +10,7 @@ import { openViewer, type Viewer } from "./viewer.ts";
 
 interface Scale {
   readonly viewers: number;
-  /** Of each viewer, at least. */
+  /** Minimum number of resumes of each viewer. */
   readonly resumes: number;
   readonly kills: number;
   readonly everyMs: number;
@@ -25,7 +25,7 @@ interface Heard {
   readonly disorder: readonly string[];
 }
 
-/** `all`: the events of each run as its own pages tell them. */
+/** `all`: the events of each run, read from its pages. */
 function compare({ seen }: Viewer, all: ReadonlyMap<string, readonly string[]>): Heard {
   const ids = new Set<string>();
   const double = seen.filter(({ id }) => ids.has(id) || !ids.add(id)).map(({ id }) => id);

@@ -1,6 +1,6 @@
 /**
- * Runs whose drafts wait for an approval that nobody gives: it expires by itself, by a timer that was written down when the
- * wait began, whichever node is alive by then. Each expires once, and in time.
+ * Runs whose drafts wait for an approval that no person gives. The approval expires by a timer that was stored when the
+ * wait began, whichever node is then alive. Each approval expires once, and in time.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { percentile } from "./outcome.ts";
@@ -11,14 +11,14 @@ import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
   readonly timers: number;
-  /** Runs that are started at once. */
+  /** Number of runs that start at once. */
   readonly abreast: number;
   readonly everyMs: number;
 }
 
 const lateMs = 1000;
 
-/** When no node was up, in Unix milliseconds. */
+/** A time without any running node, in Unix milliseconds. */
 interface Outage {
   readonly fromMs: number;
   untilMs: number;

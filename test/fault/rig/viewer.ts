@@ -1,6 +1,6 @@
 /**
- * A viewer of a workspace's timeline who never stays: it reads server-sent events from one node, is torn away at some
- * moment, and goes on at the next node from the last event id it has. It keeps what came, in the order it came.
+ * A viewer of a workspace's timeline that changes nodes: it reads server-sent events from one node, is disconnected at
+ * some moment, and continues at the next node from the last event id. It keeps all events in the order of arrival.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
@@ -12,9 +12,9 @@ export interface Seen {
 
 export interface Viewer {
   readonly seen: readonly Seen[];
-  /** Connections that told at least one event after the first one. */
+  /** Connections that received at least one event, without the first connection. */
   readonly resumes: number;
-  /** Whatever came that is no event: a reset, an error, a refusal. */
+  /** Everything received that is not an event: a reset, an error, a refusal. */
   readonly trouble: readonly string[];
   stop(): Promise<void>;
 }
@@ -22,13 +22,13 @@ export interface Viewer {
 const betweenTriesMs = 50;
 
 export function openViewer(options: {
-  /** Addresses of the nodes, as they are at this moment. */
+  /** Current addresses of the nodes. */
   readonly urls: () => readonly string[];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long it stays this time, if nobody tears it away before. */
+  /** Milliseconds until the viewer leaves the node, unless it is disconnected before. */
   readonly stayMs: () => number;
-  /** Where it begins. */
+  /** Node at which the viewer starts. */
   readonly node: number;
 }): Viewer {
   const { urls, path, headers, stayMs, node } = options;
@@ -62,13 +62,13 @@ export function openViewer(options: {
       const decoder = new TextDecoder();
       let rest = "";
       for await (const piece of answer.body ?? []) {
-        // What was torn off in the middle of a block was not received: no id of it is known.
+        // An incomplete block was not received, because its id is unknown.
         const blocks = (rest + decoder.decode(piece, { stream: true })).split("\n\n");
         rest = blocks.pop() ?? "";
         for (const block of blocks) take(block);
       }
     } catch {
-      // Torn away, by itself or by a node that is gone: it goes on elsewhere.
+      // The viewer disconnected, or the node is gone. The viewer continues at another node.
     } finally {
       clearTimeout(timer);
       if (before > 0 && seen.length > before) resumes += 1;

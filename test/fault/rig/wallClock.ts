@@ -1,4 +1,4 @@
-/** The clock on the wall of one node, which a test can set wrong, before a start and while the node runs. */
+/** The wall clock of one node. A test can set it wrong, before a start and while the node runs. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,13 +6,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Settings } from "../../support/server.ts";
 
 export interface WallClock {
-  /** With these a node goes by this clock. */
+  /** Settings with which a node uses this clock. */
   readonly settings: Settings;
-  /** How wrong it is. */
+  /** Error of the clock in milliseconds. */
   readonly shiftMs: number;
-  /** From now on it is wrong by so much: a jump, for a process that runs. */
+  /** Changes the error. For a running process, the clock jumps. */
   set(shiftMs: number): void;
-  /** Resolves when the process goes by what was set last. */
+  /** Resolves when the process uses the last value. */
   untilSeen(pid: number): Promise<void>;
   remove(): void;
 }
@@ -26,7 +26,7 @@ export function createWallClock(): WallClock {
   let shiftMs = 0;
   function set(ms: number): void {
     shiftMs = ms;
-    // Whoever reads meanwhile reads the old number or the new one.
+    // A reader gets either the old number or the new one.
     writeFileSync(`${file}.next`, String(ms));
     renameSync(`${file}.next`, file);
   }

@@ -1,6 +1,7 @@
 /**
- * Commits at a steady pace, told to webhooks whose receiver fails a fifth of the time and now and then never answers: first
- * in peace, then while nodes are killed. Every commit that stands is told to every webhook, under one id and with one body.
+ * Commits at a steady pace are delivered to webhooks. The receiver fails a fifth of the time and sometimes never
+ * answers. The load runs first without faults, then while nodes are killed. Every stored commit reaches every webhook,
+ * with one id and one body.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReceivedRequest, ReceiverAnswer } from "../../support/receiver.ts";
@@ -12,7 +13,7 @@ import { createScenario } from "./scenario.ts";
 
 interface Scale {
   readonly webhooks: number;
-  /** At least: before the first kill, and under the kills. */
+  /** Minimum number of commits before the first kill, and during the kills. */
   readonly commits: { readonly inPeace: number; readonly underKills: number };
   readonly perSecond: number;
   readonly kills: number;
@@ -20,9 +21,12 @@ interface Scale {
 }
 
 const abreast = 32;
-/** Until everything is told once nobody commits any more. */
+/** Maximum time until everything is delivered after the last commit. */
 const toldMs = 120_000;
-/** Nothing comes for so long: what was answered is written down; what a dead node held, for a lease, is taken up. */
+/**
+ * Time without a request after which the load counts as quiet: answers are stored, and the leases of dead nodes have
+ * ended.
+ */
 const quietMs = { inPeace: 500, underKills: 2000 };
 const dupShare = 0.02;
 
@@ -43,7 +47,7 @@ async function play(rig: Rig, { webhooks: count, commits, perSecond, kills, ever
   const arrivals = watchArrivals(rig, webhooks, isAccepted);
   const { ackedAtMs } = committers;
 
-  /** What is owed and was not taken by its receiver, as webhook and commit. */
+  /** Returns the missing deliveries as webhook and commit: their receiver has not accepted them. */
   function missing(owed: ReadonlySet<string>): readonly string[] {
     arrivals.look();
     return webhooks.flatMap((webhook) => {
@@ -110,7 +114,7 @@ async function play(rig: Rig, { webhooks: count, commits, perSecond, kills, ever
   };
 }
 
-/** A receiver that never answers holds its room for so long; the pace needs more room than by default. */
+/** A receiver that never answers occupies its slot for this long, so the pace needs more slots than the default. */
 const limits = {
   "rate.default": "off",
   "rate.writes": "off",

@@ -1,7 +1,7 @@
 /**
- * Webhooks with many attempts queued that are disabled, unsubscribed or deleted at a random moment, at another node than
- * the one that sends, where there is one. What a node had begun before the answer may still arrive, nothing else; the
- * webhook beside them that stays gets everything.
+ * Webhooks with many queued attempts are disabled, unsubscribed or deleted at a random moment, at another node than the
+ * sender if there is one. Attempts that began before the answer may still arrive, and nothing else. A webhook that
+ * stays receives everything.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { defaultLimits } from "../../../api/limits.ts";
@@ -13,17 +13,17 @@ import { createScenario, isClean } from "./scenario.ts";
 
 interface Scale {
   readonly rounds: number;
-  /** Withdrawn in one round. */
+  /** Webhooks that are withdrawn in one round. */
   readonly webhooks: number;
-  /** Queued for each of them. */
+  /** Commits that are queued for each webhook. */
   readonly commits: number;
-  /** A webhook is withdrawn within so long. */
+  /** Maximum delay before a webhook is withdrawn. */
   readonly withinMs: number;
 }
 
-/** After the answer; judged in full, where the machine does nothing else. */
+/** Time after the answer in which an attempt may still arrive. Judged in the full series, on an idle machine. */
 const graceMs = 1000;
-/** What was queued has come up by then, and what waited for its retry too. */
+/** Time after which all queued attempts and retries would have been made. */
 const watchedMs = 3000;
 const toldMs = 60_000;
 const abreast = 16;
@@ -98,7 +98,7 @@ async function play(rig: Rig, { rounds, webhooks: count, commits, withinMs }: Sc
   };
 }
 
-/** Rates alone are lifted: how many requests are open at once is what makes a queue. */
+/** Only the rates are off, because the limit on open requests creates the queue. */
 const limits = { "rate.default": "off", "rate.writes": "off", "rate.management": "off" };
 const schedule = [0, ...Array.from({ length: 39 }, () => 0.5)];
 

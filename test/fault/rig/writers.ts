@@ -1,40 +1,40 @@
 /**
- * Stock editors on one article, each at its node, and what they were told is safe: what a sync-step-2 confirmed to the
- * one who wrote it, and what another editor has seen. Each token they write is one of its kind.
+ * Stock editors on one article, each at its node, with the text that was acknowledged to them: text that a sync step 2
+ * confirmed to its writer, and text that another editor has seen. Each token that they write is unique.
  */
 import type { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 import { type Editor, openEditor, type Rest } from "../../support/clients.ts";
 import type { Journal } from "./journal.ts";
 
-// Each provider listens for the end of the process.
+// Each provider listens for the exit of the process.
 process.setMaxListeners(0);
 
 const tokenPattern = /\[[\w.]+\]/g;
 
-/** The tokens of a text, in its order. */
+/** Returns the tokens of a text in order. */
 export const tokensOf = (text: string): readonly string[] => text.match(tokenPattern) ?? [];
 
-/** By a sync-step-2 to the writer, or in the eyes of another. */
+/** Confirmed by a sync step 2 to the writer, or seen by another editor. */
 export type Acknowledgement = "confirmed" | "seen";
 
 export interface Writer {
-  /** Where it works; the node it was opened at. */
+  /** Node at which the editor was opened. */
   readonly node: number;
   readonly isConnected: boolean;
   readonly isSynced: boolean;
   readonly text: string;
-  /** Types a token; every so often it asks whether all is safe, if the socket stands. */
+  /** Types a token. From time to time it asks for a confirmation, if the socket is open. */
   write(): void;
   close(): void;
 }
 
-/** `onAcknowledged` is called in the very turn in which something is confirmed, or is seen that was not known to be safe. */
+/** `onAcknowledged` is called in the same turn in which a token is confirmed or is first seen. */
 export async function openWriter(options: {
   readonly rest: Rest;
   readonly node: number;
   readonly articleId: string;
-  /** Unique among all writers that ever were. */
+  /** Unique among all writers. */
   readonly name: string;
   readonly journal: Journal;
   readonly onAcknowledged: (how: Acknowledgement) => void;
@@ -44,7 +44,7 @@ export async function openWriter(options: {
   const { provider, text } = editor;
   const written: string[] = [];
   let confirmed = 0;
-  /** How much was written before each question of this socket that is not answered yet. */
+  /** Number of tokens that were written before each unanswered question of this socket. */
   let asked: number[] = [];
 
   function note(tokens: readonly string[], how: Acknowledgement): void {
@@ -63,7 +63,7 @@ export async function openWriter(options: {
     note(written.slice(confirmed, count), "confirmed");
     confirmed = Math.max(confirmed, count);
   });
-  // A new socket has been asked nothing yet; its first answer is to the question it opens with.
+  // A new socket has no open questions. Its first answer belongs to the question that it sends on opening.
   provider.on("status", ({ status }: { status: string }) => {
     if (status === "connected") asked = [0];
   });
@@ -85,7 +85,7 @@ export async function openWriter(options: {
       journal.began(token);
       written.push(token);
       text.insert(number % 3 === 0 ? 0 : text.length, token);
-      // Once it is in sync it has also said what it wrote while it was away: all of it went before this question.
+      // An editor in sync has already sent the text that it wrote offline, so this question covers all of it.
       if (number % 7 !== 0 || !provider.synced) return;
       provider.synced = false;
       asked.push(written.length);
@@ -95,7 +95,7 @@ export async function openWriter(options: {
   };
 }
 
-/** A sync-step-1, as y-protocols writes it. */
+/** Sends a sync step 1 in the format of y-protocols. */
 function sendQuestion({ ws, doc }: WebsocketProvider): void {
   const vector = Y.encodeStateVector(doc);
   const length: number[] = [];

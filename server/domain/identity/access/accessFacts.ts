@@ -61,7 +61,7 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
   const again = new Set<Partition>();
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe: (() => void) | undefined;
-  let firstLook: Promise<void> | undefined;
+  let firstRead: Promise<void> | undefined;
 
   async function readNew(partition: Partition): Promise<void> {
     const after = positions.get(partition);
@@ -91,7 +91,7 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
   }
 
   /** Reads the log of a partition with one reader at a time. A wake-up during a read causes one more read. */
-  function look(partition: Partition): Promise<void> {
+  function readPartition(partition: Partition): Promise<void> {
     const running = reading.get(partition);
     if (running !== undefined) {
       again.add(partition);
@@ -107,11 +107,11 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
     return run;
   }
 
-  async function lookAtAll(): Promise<void> {
-    const all = partitions.map(look);
+  async function readAll(): Promise<void> {
+    const all = partitions.map(readPartition);
     const failed = (await Promise.allSettled(all)).find((outcome) => outcome.status === "rejected");
     // The next poll retries. The positions have not moved, so no entry is skipped.
-    if (failed !== undefined) log.warn({ err: failed.reason }, "access logs could not be read");
+    if (failed !== undefined) log.warn({ err: failed.reason }, "access logs could not be read; the next poll retries");
   }
 
   return {
@@ -127,21 +127,21 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
       if (unsubscribe !== undefined) return;
       unsubscribe = storage.bus.subscribe(accessLog, ([partition]) => {
         if (partition === undefined || partition >= partitionCount) return;
-        look(partition).catch((err: unknown) => log.warn({ err, partition }, "an access log could not be read"));
+        readPartition(partition).catch((err: unknown) => log.warn({ err, partition }, "an access log could not be read"));
       });
       const poll = async () => {
-        await lookAtAll();
+        await readAll();
         if (unsubscribe !== undefined) {
           timer = setTimeout(() => void poll(), pollMs);
           timer.unref();
         }
       };
-      firstLook = poll();
+      firstRead = poll();
     },
     async ready() {
-      await firstLook;
+      await firstRead;
       // A partition has no position if the store did not answer its first read.
-      while (unsubscribe !== undefined && positions.size < partitionCount) await Promise.all(partitions.map(look));
+      while (unsubscribe !== undefined && positions.size < partitionCount) await Promise.all(partitions.map(readPartition));
     },
     stop() {
       unsubscribe?.();

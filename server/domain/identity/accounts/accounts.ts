@@ -72,7 +72,7 @@ function matches(record: AccountRecord, wanted: readonly string[]): boolean {
 }
 
 /** Lease held while an operator is demoted or disabled. It lasts longer than that operation. */
-const takeDownLease = { partition: 0, name: "operators.takeDown", leaseMs: 10_000, tries: 100, pauseMs: 20 };
+const operatorLease = { partition: 0, name: "operators.takeDown", leaseMs: 10_000, tries: 100, pauseMs: 20 };
 
 export function createAccounts({ storage, registry, passwords, pager, baseUrl, log }: AccountsOptions): Accounts {
   const audit = log.child({ stream: "audit" });
@@ -81,8 +81,8 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
    * Runs changes that demote or disable an operator one at a time, and only if the caller is still an operator.
    * Otherwise two operators who demote each other at the same time would leave no operator.
    */
-  async function takeDown<Value>(byUsername: string, change: () => Promise<Value>): Promise<Value> {
-    const { partition, name, leaseMs, tries, pauseMs } = takeDownLease;
+  async function withOperatorLease<Value>(byUsername: string, change: () => Promise<Value>): Promise<Value> {
+    const { partition, name, leaseMs, tries, pauseMs } = operatorLease;
     for (let tried = 0; tried < tries; tried += 1) {
       const lease = await storage.leases.acquire(partition, name, randomUUID(), leaseMs);
       if (lease === undefined) {
@@ -92,7 +92,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
       try {
         const by = await registry.find(byUsername);
         if (by === undefined || !by.operator || by.disabled) {
-          throw new AppError("insufficient_role", "This account is no operator any more.");
+          throw new AppError("insufficient_role", "This account is no longer an operator.");
         }
         return await change();
       } finally {
@@ -173,7 +173,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
           },
           (batch, record) => call.commit(batch, toAccount(record)),
         );
-      const updated = await (operator === false || disabled === true ? takeDown(session.username, change) : change());
+      const updated = await (operator === false || disabled === true ? withOperatorLease(session.username, change) : change());
       audit.info({ event: "account.updated", username, operator, disabled, by: toActor(session) }, "account updated");
       return toAccount(updated);
     },

@@ -60,7 +60,7 @@ export interface InstallationOptions {
 }
 
 export function linkExpired(): AppError {
-  return new AppError("link_expired", "This setup link was used, has expired, or was never one. Ask for a new one.");
+  return new AppError("link_expired", "This setup link was used already, has expired, or never existed. Ask for a new one.");
 }
 
 function toWrite(value: InstallationRecord, replacing: Stored<InstallationRecord> | null): RecordWrite<InstallationRecord> {

@@ -157,7 +157,7 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
           requireRole(call, workspace, "admin");
           if (account === undefined) throw new AppError("not_found", `There is no account ${username}.`);
           if (workspace.members.some((row) => row.accountId === account.accountId)) {
-            throw new AppError("already_exists", `${username} is a member of the workspace already.`);
+            throw new AppError("already_exists", `${username} is already a member of the workspace.`);
           }
           const changed = { accountId: account.accountId, username: account.username, role };
           return { members: [...workspace.members, changed], changed };

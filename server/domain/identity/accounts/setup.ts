@@ -51,7 +51,7 @@ export function createSetup({ storage, accounts, installation, passwords, log }:
       const accountId = targetOfSetupToken(token);
       const found = accountIdPattern.test(accountId) ? await storage.records.get(accountRecord, accountId) : undefined;
       if (found === undefined || !isGoodSetupToken(token, found.value.setup, storage.now())) throw linkExpired();
-      if (username !== undefined && username !== found.value.username) throw badUsername(`is ${found.value.username} for this link`);
+      if (username !== undefined && username !== found.value.username) throw badUsername(`must be ${found.value.username} for this link`);
       const passwordHash = await passwords.hash(password);
       const account = await accounts.change(
         accountId,
@@ -64,7 +64,7 @@ export function createSetup({ storage, accounts, installation, passwords, log }:
         },
         (batch, next) => call.commit(batch, toAccount(next)),
       );
-      audit.info({ event: "account.setup", username: account.username }, "password set by a setup link");
+      audit.info({ event: "account.setup", username: account.username }, "password set with a setup link");
       return toAccount(account);
     },
   };

@@ -21,7 +21,7 @@ async function refusalOf(verifying: Promise<unknown>): Promise<string> {
   return reason?.code ?? "accepted";
 }
 
-/** Signs whatever it is told with the service's own key. */
+/** Signs any header and payload with the service's own key. */
 async function forge(header: object, payload: JWTPayload = {}): Promise<string> {
   const tokens = await make();
   const { token } = await tokens.issue(claims, nowMs);

@@ -41,7 +41,7 @@ export interface AccessTokenOptions {
 }
 
 function refuse(): AppError {
-  return new AppError("unauthenticated", "The access token is not one of this service. Sign in at POST /auth/token.");
+  return new AppError("unauthenticated", "The access token was not issued by this service. Sign in at POST /auth/token.");
 }
 
 function expired(): AppError {

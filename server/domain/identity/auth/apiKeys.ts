@@ -131,7 +131,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
     async self(call) {
       const principal = principalOf(call);
       if (principal.kind === "key") return toView(await read(call, principal.keyId));
-      throw new AppError("not_found", "This request was made with a session; only one made with an API key has a key of its own.");
+      throw new AppError("not_found", "This request was made with a session, not with an API key, so it has no key of its own.");
     },
 
     get: async (call, keyId) => toView(await read(call, keyId)),

@@ -56,11 +56,11 @@ export function createAuthenticator({ storage, directory, tokens, credentials, k
 
   async function byToken(token: string): Promise<SessionPrincipal> {
     if (isApiKeyText(token)) {
-      throw new AppError("unauthenticated", "An API key is sent in the header x-api-key, not as a bearer token.");
+      throw new AppError("unauthenticated", "Send an API key in the header x-api-key, not as a bearer token.");
     }
     const claims = await tokens.verify(token, storage.now());
     const principal = await credentials.ofSession(claims.sessionId);
-    if (principal.username !== claims.username) throw new AppError("unauthenticated", "The access token is not that of its session.");
+    if (principal.username !== claims.username) throw new AppError("unauthenticated", "The access token does not belong to its session.");
     return principal;
   }
 
@@ -70,7 +70,7 @@ export function createAuthenticator({ storage, directory, tokens, credentials, k
       if (bearer !== undefined) return byToken(bearer);
       throw new AppError(
         "unauthenticated",
-        "This needs a credential: an API key in x-api-key, or Authorization: Bearer with an access token.",
+        "This operation needs a credential: an API key in x-api-key, or Authorization: Bearer with an access token.",
       );
     },
   };

@@ -46,7 +46,7 @@ export function createKeyUse({ storage, log }: { storage: Pick<Storage, "records
       }
       written.set(keyId, nowMs);
       const work = write(keyId, nowMs)
-        .catch((err: unknown) => log.debug({ err, keyId }, "the last use of a key could not be noted"))
+        .catch((err: unknown) => log.debug({ err, keyId }, "last use of an API key not stored"))
         .finally(() => underWay.delete(work));
       underWay.add(work);
     },

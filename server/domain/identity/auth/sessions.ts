@@ -47,7 +47,7 @@ function refuseSignIn(): AppError {
 }
 
 function refuseRefresh(): AppError {
-  return new AppError("unauthenticated", "The refresh token is not valid any more. Sign in with the password.");
+  return new AppError("unauthenticated", "The refresh token is no longer valid. Sign in with the password.");
 }
 
 export function createSessions(options: SessionsOptions): Sessions {

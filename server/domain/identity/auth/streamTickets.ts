@@ -73,7 +73,7 @@ export function createStreamTickets({ storage, keys, credentials, access }: Stre
     async verify(ticket, resource) {
       const payload = isStreamTicket(ticket) ? signed.open(ticket.slice(ticketPrefix.length)) : undefined;
       if (payload === undefined)
-        throw new AppError("unauthenticated", "The ticket is not one of this service. Get one at POST /auth/stream-ticket.");
+        throw new AppError("unauthenticated", "The ticket was not issued by this service. Get one at POST /auth/stream-ticket.");
       const [opens, kind, id, expiresAtMs] = JSON.parse(payload) as [string, "key" | "session", string, number];
       if (opens !== resource) throw new AppError("unauthenticated", `This ticket opens ${opens} and nothing else.`);
       if (expiresAtMs <= storage.now())

@@ -48,8 +48,23 @@ export function requireRole(call: Pick<Call, "principal">, workspace: WorkspaceR
   if (role === undefined || !reaches(principal, workspace.workspaceId)) throw notFound();
   if (ranks[role] < ranks[wanted]) {
     // `write` is the lowest role of a member, so the missing role is always owner or admin.
-    throw new AppError("insufficient_role", `This needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`);
+    throw new AppError(
+      "insufficient_role",
+      `This operation needs the role ${wanted === "owner" ? "owner" : "admin or owner"} in the workspace.`,
+    );
   }
+}
+
+/** Returns the check of `requireRole` for the present record of a workspace. Throws `not_found` if there is none. */
+export function createRoleCheck(
+  storage: Pick<Storage, "records">,
+  wanted: Role,
+): (call: Pick<Call, "principal">, workspaceId: string) => Promise<void> {
+  return async (call, workspaceId) => {
+    const workspace = await storage.records.get(workspaceRecord, workspaceId);
+    if (workspace === undefined) throw notFound();
+    requireRole(call, workspace.value, wanted);
+  };
 }
 
 /** Returns whether the credential covers the workspace. A key may be limited to some workspaces of its account. */

@@ -70,7 +70,7 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
         await storage.commit({ partition: partitionOfId(workspaceId), due });
       } catch (err) {
         // The membership change itself is durable. The due row updates the projection later.
-        log.warn({ err, workspaceId }, "a membership is not yet listed; its row will be run again");
+        log.warn({ err, workspaceId }, "membership list not updated yet; its due row will run again");
       }
     },
     workers: {

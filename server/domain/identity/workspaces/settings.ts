@@ -41,7 +41,9 @@ export function checkSettings(settings: Settings, limits: Limits): void {
   const [maxBytes, maxDepth] = [limits["body.freeForm"], limits["body.freeFormDepth"]];
   if (bytes <= maxBytes && depth <= maxDepth) return;
   const message =
-    bytes > maxBytes ? `would take ${bytes} bytes; ${maxBytes} are possible` : `would be ${depth} levels deep; ${maxDepth} are possible`;
+    bytes > maxBytes
+      ? `would have ${bytes} bytes; at most ${maxBytes} are allowed`
+      : `would be ${depth} levels deep; at most ${maxDepth} are allowed`;
   throw new AppError("validation_failed", `The settings ${message}.`, {
     errors: [{ pointer: "/settings", code: "too_big", message }],
   });

@@ -67,7 +67,7 @@ export function createDecisions({ actors, kind, topics, stepEnd }: DecisionsOpti
     const { state: currentState, allowed } = actors.allowed(kind(), run);
     const facts = { currentState, allowed: [...allowed] };
     if (approval.state === "expired") {
-      throw new AppError("approval_expired", "The approval expired: nobody decided before the run went on or ended.", facts);
+      throw new AppError("approval_expired", "The approval expired: no decision was made before the run continued or ended.", facts);
     }
     const decided = approval.state === "approved" ? "approved" : approval.state === "rejected" ? "rejected" : "answered with changes";
     throw new AppError("approval_already_resolved", `The output was already ${decided} by ${approval.resolvedBy}.`, facts);

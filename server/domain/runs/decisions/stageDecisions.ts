@@ -97,7 +97,7 @@ export function createStageDecisions({ storage, topics, decisions, startRun, fin
   function requireDecidable(topic: TopicRecord, stage: DecidedStage, by: string): void {
     if (mayApprove(topic, stage)) return;
     const refusal = topics.refusal(topic, { type: `${stage}.approve`, by });
-    if (!hasStage(topic, stage)) throw refusal ?? new Error(`${topic.id} accepts an approval of the ${stage} that it does not have`);
+    if (!hasStage(topic, stage)) throw refusal ?? new Error(`${topic.id} accepts an approval of its ${stage}, but it has no ${stage}`);
     const { revision = 0, approval } = topic.context[stage] ?? {};
     const detail = `The ${stage} of revision ${revision} was already approved by ${approval?.approvedBy}.`;
     throw new AppError("approval_already_resolved", detail, refusal?.facts ?? {});

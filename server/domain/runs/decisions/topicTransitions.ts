@@ -95,7 +95,7 @@ function toBlocked(topic: TopicRecord, operation: Operation, { allowed, run, art
   if (decides !== undefined && run !== undefined && isWaitingFor(run, decides)) return undefined;
   if (!allowed.includes(event)) return explainRefusal(topic, operation);
   if (starts === true && run !== undefined) {
-    return { code: "run_in_progress", detail: `The run ${run.id} is not over yet.` };
+    return { code: "run_in_progress", detail: `The run ${run.id} has not ended yet.` };
   }
   if (needsArticle === true && articleIsGone) {
     return { code: "invalid_transition", detail: "The topic's article is in the trash." };
@@ -112,7 +112,7 @@ function explainRefusal(topic: TopicRecord, { event, decides }: Operation): Bloc
   const refuse = (detail: string): Blocked => ({ code: "invalid_transition", detail });
   if (event === "topic.restore") return refuse("The topic is not archived.");
   if (status === "archived") return refuse("The topic is archived; restore it first.");
-  if (event === "topic.shortlist") return refuse(`The topic is ${status} already.`);
+  if (event === "topic.shortlist") return refuse(`The topic is already ${status}.`);
   const stage = decides === undefined ? undefined : topic.context[decides];
   const approval = event.endsWith(".approve") ? stage?.approval : undefined;
   if (approval !== undefined) {

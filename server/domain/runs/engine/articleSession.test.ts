@@ -1,4 +1,4 @@
-/** How a step meets the people who type in the same file: in real rooms, under its own client id. */
+/** Tests how a step and people type into the same file at once, in real rooms. The step has its own client id. */
 import { afterEach, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../../../api/limits.ts";
 import { AppError } from "../../../../api/schema/error.ts";
@@ -37,7 +37,7 @@ function open(writer = 500, { earlierWriters = [], before, limits = defaultLimit
   });
 }
 
-/** Lets what is written reach the log; the clock of the batches is the test's. */
+/** Advances the clock of the batches until the work is written to the log. */
 async function done<Value>(work: Promise<Value>): Promise<Value> {
   let isOver = false;
   const end = work.finally(() => {
@@ -50,7 +50,7 @@ async function done<Value>(work: Promise<Value>): Promise<Value> {
 
 const live = () => rig.liveText();
 
-/** Says a piece, and lets it be written. */
+/** Writes a piece and waits until it is in the live text. */
 async function show(session: ArticleSession, piece: string): Promise<void> {
   await done(session.write(piece));
   await rig.time.until(async () => (await live()).includes(piece), { stepMs: 25, withinMs: 60_000 });
@@ -89,7 +89,7 @@ describe("into a blank file", () => {
   test("[RU30] many small pieces become few updates, and a divided surrogate pair is joined", async () => {
     rig = createRealtimeRig();
     const session = await open();
-    // One piece is never waited for: a model says them faster than they are written.
+    // The session does not wait between pieces, because a model sends pieces faster than they are written.
     const pieces = [..."a long text, letter by letter, with a ", "\ud83d", "\ude80", " and a lone \ud800 half and a \0"];
     for (const piece of pieces) await session.write(piece);
     await done(session.finish(pieces.join("")));

@@ -9,7 +9,7 @@
 import * as Y from "yjs";
 import type { ArticleFile, Author } from "../../../../api/schema/article.ts";
 import type { WriteGuard } from "../../../../realtime/ports.ts";
-import type { Participant, Rooms } from "../../../../realtime/rooms.ts";
+import type { Participant, Rooms } from "../../../../realtime/room/rooms.ts";
 import type { After } from "../../../platform/actors/after.ts";
 import type { Documents, DocumentWriting, FileTexts } from "../../articles/port.ts";
 
@@ -130,7 +130,7 @@ class StepWriting implements ArticleSession {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new Error("a step writes after its end");
+    if (this.#closed) throw new Error("the step wrote after its end");
   }
 
   async #read(): Promise<{ readonly revision: number; readonly live: string }> {

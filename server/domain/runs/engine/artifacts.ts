@@ -123,7 +123,7 @@ export function createArtifacts({ storage, limits }: ArtifactsOptions): Artifact
 
     async bytes({ runId, artifactKey, sha256 }) {
       const bytes = await storage.blobs.get(partitionOfId(runId), sha256);
-      if (bytes === undefined) throw new Error(`the bytes of ${artifactKey} of ${runId} are gone`);
+      if (bytes === undefined) throw new Error(`the bytes of artifact ${artifactKey} of run ${runId} are missing`);
       return bytes;
     },
   };

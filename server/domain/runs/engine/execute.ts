@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../../api/limits.ts";
 import { AppError, type ErrorCode } from "../../../../api/schema/error.ts";
 import { currentStep, noUsage, type RunContext, type RunEvent, type StepBase } from "../../../../machines/agentRun.ts";
-import { WriteFenced } from "../../../../realtime/rooms.ts";
+import { WriteFenced } from "../../../../realtime/room/rooms.ts";
 import type { After } from "../../../platform/actors/after.ts";
 import { type ActorRuntime, CommitConflict, type EffectOutcome, type RunEffect, type Timeless } from "../../../platform/actors/port.ts";
 import type { IdSource } from "../../../platform/storage/ids.ts";
@@ -125,13 +125,13 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     const executor = executors[step.type];
     if (executor === undefined) throw new Error(`there is no executor for ${step.type}`);
     const off = new AbortController();
-    const lost = () => off.abort(new Error("the lease of the step is lost"));
+    const lost = () => off.abort(new Error("the step lost its lease"));
     execution.signal.addEventListener("abort", lost, { once: true });
     if (execution.signal.aborted) lost();
     let isOver = false;
     const stopWatch = watchRound(storage, execution.runId, execution.round, () => {
       isOver = true;
-      off.abort(new Error("the run does not want the step any more"));
+      off.abort(new Error("the run no longer needs the step"));
     });
     const maxSeconds = context.budget?.maxSeconds;
     let isSpent = false;
@@ -140,7 +140,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
         ? () => {}
         : after(maxSeconds * 1000 - context.workedMs, () => {
             isSpent = true;
-            off.abort(new Error("the time of the budget is over"));
+            off.abort(new Error("the time budget of the run is used up"));
           });
     try {
       const texts = session?.texts ?? (await readTexts(input));
@@ -160,7 +160,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
       if (execution.signal.aborted) throw off.signal.reason;
       if (isOver) return "over";
       if (!isSpent) {
-        if (result === undefined) throw new Error("an executor ended without a result");
+        if (result === undefined) throw new Error("the executor returned no result");
         return result;
       }
       const usage = result?.usage ?? noUsage;
@@ -246,8 +246,8 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     } catch (reason) {
       if (signal.aborted || !isTrouble(reason)) throw reason;
       // The run was cancelled, or another node holds the lease of the step.
-      if (reason instanceof WriteFenced) log.info({ runId, round }, "a step may write nothing more");
-      else log.warn({ err: reason, runId, round }, "a step waits until it can be run");
+      if (reason instanceof WriteFenced) log.info({ runId, round }, "step stopped: it may no longer write");
+      else log.warn({ err: reason, runId, round }, "step postponed: it cannot run at the moment");
       return { kind: "retry", atMs: storage.now() + troubleMs, reason: (reason as Error).message };
     }
   };

@@ -98,7 +98,7 @@ export async function requireLiveArticle(storage: Pick<Storage, "records">, arti
   const article = (await storage.records.get(articleRecord, articleId))?.value;
   if (article !== undefined && article.deletedAtMs === undefined) return article;
   const isGone = article === undefined;
-  const detail = `The article that ${who} works on is ${isGone ? "gone for good" : "in the trash. Take it back first"}.`;
+  const detail = `The article that ${who} works on ${isGone ? "was deleted permanently" : "is in the trash. Restore it first"}.`;
   throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: isGone ? [] : ["articles.undelete"] });
 }
 
@@ -112,7 +112,7 @@ export function createStartRun({ storage, kind, topics, articles, limits }: Star
 
   /** Creates an article for the topic and links both. Returns the article id. */
   async function createArticle(unit: UnitOfWork, workspace: WorkspaceRecord, topic: TopicRecord, { by, ids, workflow }: StartRunParams) {
-    if (!writesArticle(workflow)) throw refuseTarget("/topicId", `${workflow.id} needs a topic that has an article`);
+    if (!writesArticle(workflow)) throw refuseTarget("/topicId", `${workflow.id} needs a topic with an article`);
     const { title } = topic.context.fields;
     const author = { username: by.username, kind: by.kind };
     const articleId = await articles.create(unit, { workspace, title, topicId: topic.id, author, ids });

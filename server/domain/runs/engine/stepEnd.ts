@@ -126,7 +126,7 @@ export function createStepEnd({ storage, topics, articles, startRun, ids }: Step
       traceparent: context.traceparent,
       run: { runId, stepName: step.name, ...present({ file: step.persistToArticle?.file, seoBriefRevision: briefRevision }) },
     });
-    if (committed.kind === "behind") throw new Error("the step's own text has not reached this node's document");
+    if (committed.kind === "behind") throw new Error("the text of the step has not reached this node's document");
     if (committed.kind === "deleted") return "deleted";
     return { revision: committed.revision, commitId: committed.kind === "ready" ? committed.commitId : undefined };
   }

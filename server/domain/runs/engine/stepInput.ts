@@ -121,11 +121,12 @@ export function refuseStep(
   if (!hasExecutor) {
     const { code, message } = toMissingExecutor(type);
     if (dispensable.includes(type)) return { type: "step.skipped", code, reason: message };
-    const advice = "What earlier steps made stands. Start a workflow without this step, or retry the run once the server can do it.";
+    const advice =
+      "The output of earlier steps is kept. Start a workflow without this step, or retry the run on a server that can execute it.";
     return { type: "step.failed", code, message: `${message} ${advice}`, retryable: false };
   }
   if (run.begun >= limits["run.journal"]) {
-    const message = `The steps of the run were begun ${run.begun} times; more than ${limits["run.journal"]} are not kept (run.journal).`;
+    const message = `The steps of the run were started ${run.begun} times; at most ${limits["run.journal"]} starts are kept (run.journal).`;
     return { type: "step.failed", code: "limit_reached", message, retryable: false };
   }
   const spent = findSpent(run);
@@ -137,13 +138,13 @@ const retryWithMore = "Retry the run with a larger budget.";
 function findSpent({ budget, usage, workedMs }: RunContext): string | undefined {
   const tokens = usage.inputTokens + usage.outputTokens;
   if (budget?.maxTokens !== undefined && tokens > budget.maxTokens)
-    return `${tokens} tokens were used; the budget has ${budget.maxTokens} (maxTokens). ${retryWithMore}`;
+    return `The run used ${tokens} tokens; its budget allows ${budget.maxTokens} (maxTokens). ${retryWithMore}`;
   if (budget?.maxUsd !== undefined && usage.usd > budget.maxUsd)
-    return `${usage.usd} US dollars were used; the budget has ${budget.maxUsd} (maxUsd). ${retryWithMore}`;
+    return `The run used ${usage.usd} US dollars; its budget allows ${budget.maxUsd} (maxUsd). ${retryWithMore}`;
   if (budget?.maxSeconds !== undefined && workedMs >= budget.maxSeconds * 1000) return spentTime(budget.maxSeconds);
   return undefined;
 }
 
 export function spentTime(maxSeconds: number): string {
-  return `The run has worked for the ${maxSeconds} seconds of its budget (maxSeconds). ${retryWithMore}`;
+  return `The run has used the ${maxSeconds} seconds of its budget (maxSeconds). ${retryWithMore}`;
 }

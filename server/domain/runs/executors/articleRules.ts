@@ -50,7 +50,7 @@ function checkHeadings({ headings }: ArticleStructure): readonly ValidationFindi
       const before = seen.get(text.toLowerCase());
       seen.set(text.toLowerCase(), line);
       if (before === undefined || text === "") return [];
-      return [finding("warning", "repeated_heading", `“${text}” stands at line ${before} too.`, line)];
+      return [finding("warning", "repeated_heading", `“${text}” is also the heading at line ${before}.`, line)];
     }),
   ];
 }
@@ -66,12 +66,10 @@ function checkLinks({ links, images }: ArticleStructure): readonly ValidationFin
       return text.trim() === "" ? [finding("warning", "link_without_text", `A link to ${url.slice(0, 80)} has no text.`, line)] : [];
     }),
     ...images.flatMap(({ url, alt, line }) => [
-      ...(alt.trim() === ""
-        ? [finding("warning", "picture_without_text", "A picture has no text for those who cannot see it.", line)]
-        : []),
+      ...(alt.trim() === "" ? [finding("warning", "picture_without_text", "An image has no alternative text.", line)] : []),
       ...(/^https:\/\//i.test(url)
         ? []
-        : [finding("warning", "picture_not_https", "A picture is not loaded over https and will not show.", line)]),
+        : [finding("warning", "picture_not_https", "An image is not loaded over https, so browsers will not show it.", line)]),
     ]),
   ];
 }
@@ -80,11 +78,11 @@ function checkText({ passages }: ArticleStructure, markdown: string): readonly V
   return [
     ...passages.flatMap(({ text, line }) => {
       const left = text.match(placeholder)?.[0];
-      if (left !== undefined) return [finding("error", "placeholder", `“${left}” was left for later.`, line)];
-      return toWrite.test(text) ? [finding("error", "placeholder", "A passage is still to be written.", line)] : [];
+      if (left !== undefined) return [finding("error", "placeholder", `“${left}” marks text that is not written yet.`, line)];
+      return toWrite.test(text) ? [finding("error", "placeholder", "A passage is not written yet.", line)] : [];
     }),
     ...(markdown.includes(composerNote) ? [finding("error", "composed_frame", "The text still says that it was composed by rules.")] : []),
-    ...(conflict.test(markdown) ? [finding("error", "merge_marker", "The marks of a merge conflict were left in the text.")] : []),
+    ...(conflict.test(markdown) ? [finding("error", "merge_marker", "The text contains the markers of a merge conflict.")] : []),
   ];
 }
 
@@ -99,10 +97,12 @@ export function validateArticle(markdown: string, structure: ArticleStructure, e
     ...checkText(structure, markdown),
     ...(wordCountRange === undefined || (wordCount >= wordCountRange.min && wordCount <= wordCountRange.max)
       ? []
-      : [finding("warning", "word_count", `${wordCount} words; ${wordCountRange.min} to ${wordCountRange.max} are asked for.`)]),
+      : [
+          finding("warning", "word_count", `The text has ${wordCount} words; ${wordCountRange.min} to ${wordCountRange.max} are required.`),
+        ]),
     ...mustInclude
       .filter((item) => !lower.includes(item.toLowerCase()))
-      .map((item) => finding("warning", "must_include_missing", `“${item}” must be included and is not there.`)),
+      .map((item) => finding("warning", "must_include_missing", `“${item}” must be included, but the text does not contain it.`)),
   ].slice(0, 200);
   const status = findings.some(({ severity }) => severity === "error") ? "fail" : findings.length > 0 ? "warning" : "pass";
   return { status, wordCount, findings };

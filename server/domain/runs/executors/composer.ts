@@ -64,7 +64,7 @@ export function composeThesis(context: Composable): string {
     `# Thesis: ${plan.title}`,
     composerNote,
     sentence(plan.thesis),
-    section("It stands on", [...plan.evidence, ...plan.sources.map(({ url, why }) => `<${url}>: ${why}`)]),
+    section("Supported by", [...plan.evidence, ...plan.sources.map(({ url, why }) => `<${url}>: ${why}`)]),
     section("What is new in it", topic?.originalityAngle === undefined ? [] : [topic.originalityAngle]),
     section("Not this", plan.avoid === undefined ? [] : [plan.avoid]),
   ]);

@@ -1,4 +1,4 @@
-/** The steps, each over an article and a topic as the engine would give them. */
+/** Tests each executor with an article and a topic in the form in which the engine passes them. */
 import { performance } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../../../api/limits.ts";
@@ -285,7 +285,7 @@ describe("the checks", () => {
       const report = TopicSeoReviewSnapshot.parse(JSON.parse(result.artifacts[0]?.text ?? ""));
       expect(new Set(Object.values(report.checks))).toEqual(new Set(["not_checked"]));
       expect(report.findings).toMatchObject([{ code: "not_ready", message: result.unavailable?.message }]);
-      // The brief keeps its last real review.
+      // The topic keeps its last real review.
       expect(result.review).toBeUndefined();
     }
   });
@@ -382,7 +382,7 @@ describe("unusual articles", () => {
     for (const action of ["create", "update"] as const) {
       const before = performance.eventLoopUtilization();
       const { text = "" } = await complete("draft", { texts: { "outline.md": outline, "content.md": words }, action });
-      // A generous guard: two passes over such a text, one within the other, are minutes; in a thread this one takes milliseconds here.
+      // The limit is generous: two nested passes over this text would take minutes, and one pass takes milliseconds.
       expect(performance.eventLoopUtilization(before).active).toBeLessThan(30_000);
       expect(text.startsWith(words.trimEnd())).toBe(action === "update");
       expect(text.length).toBeGreaterThan(outline.length);
@@ -401,7 +401,7 @@ describe("unusual articles", () => {
     const many = { ...topic, mustInclude: terms };
     for (const type of ["article_validation", "review"] as const) {
       const result = await run(type, { topic: many, texts: { "content.md": words.slice(-100_000) } });
-      // A busy machine may give it up.
+      // On a busy machine the text may exceed its time limit.
       if (result.kind === "failed") expect(result.message).toContain("too long");
       else expect(result.summary).toEqual(expect.any(String));
     }

@@ -29,14 +29,14 @@ export function judgeDraft({ texts, mustInclude }: DraftToJudge): DraftJudgement
   const issues: DraftJudgement["issues"] = [
     ...(draft.trim() === "" ? [{ severity: "high" as const, message: "There is no draft." }] : []),
     ...(draft.includes(composerNote)
-      ? [{ severity: "high" as const, message: "The draft is a composed frame: its sections are still to be written." }]
+      ? [{ severity: "high" as const, message: "The draft is a composed frame: its sections are not written yet." }]
       : []),
     ...outline
       .filter((heading) => !present.has(heading.toLowerCase()))
       .map((heading) => ({ severity: "medium" as const, message: `The outline's section “${heading}” is not in the draft.` })),
     ...mustInclude
       .filter((item) => !lower.includes(item.toLowerCase()))
-      .map((item) => ({ severity: "medium" as const, message: `The draft does not hold “${item}”, which it must include.` })),
+      .map((item) => ({ severity: "medium" as const, message: `The draft must include “${item}”, but does not contain it.` })),
   ].slice(0, maxIssues);
   const strengths = outline.length > 0 && issues.length === 0 ? ["Every section of the outline is there."] : [];
   return { verdict: issues.length === 0 ? "ready" : "needs_work", strengths, issues };

@@ -80,7 +80,7 @@ test.each([
 test("[EX2] an endpoint that sends nothing for too long is a failure", async () => {
   endpoint.answer({ kind: "hang", text: "Once upon" });
   const outcome = await ask(connect({ quietMs: 300 }));
-  expect(outcome).toMatchObject({ kind: "failed", code: "provider_unavailable", message: expect.stringContaining("said nothing") });
+  expect(outcome).toMatchObject({ kind: "failed", code: "provider_unavailable", message: expect.stringContaining("sent nothing") });
 });
 
 test("[EX2] a request that failed before its answer began is retried", async () => {

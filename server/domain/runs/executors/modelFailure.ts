@@ -14,13 +14,13 @@ export interface ModelFailure {
 }
 
 const retryLater = "Retry the run later.";
-const toOperator = (setting: string) => `Whoever runs the server has to look at ${setting}; then retry the run.`;
+const toOperator = (setting: string) => `The operator of the server has to check ${setting}; then retry the run.`;
 const unavailable = (message: string, retryable: boolean): ModelFailure => ({ code: "provider_unavailable", message, retryable });
 
 /** Failure of an answer that is not complete. */
 export function toEndFailure(finishReason: string | undefined, text: string): ModelFailure {
   if (finishReason === "length") {
-    const message = "The model stopped at its greatest length before the text was finished. Ask for less, or retry the run.";
+    const message = "The model reached its maximum length before the text was finished. Ask for a shorter text, or retry the run.";
     return { code: "step_failed", message, retryable: true };
   }
   if (finishReason === "content-filter") {
@@ -33,12 +33,12 @@ export function toEndFailure(finishReason: string | undefined, text: string): Mo
 }
 
 export function toBudgetFailure(limit: "maxTokens" | "maxUsd"): ModelFailure {
-  const message = `The step would pass the budget of the run (${limit}). Retry the run with a larger budget.`;
+  const message = `The step would exceed the budget of the run (${limit}). Retry the run with a larger budget.`;
   return { code: "budget_exhausted", message, retryable: true };
 }
 
 export function toLengthFailure(maxBytes: number): ModelFailure {
-  const message = `The model's text is longer than the ${maxBytes} bytes that are kept (run.stepOutput). Ask for less, or retry the run.`;
+  const message = `The model's text is longer than ${maxBytes} bytes, the limit of a step's output (run.stepOutput). Ask for a shorter text, or retry the run.`;
   return { code: "payload_too_large", message, retryable: true };
 }
 
@@ -62,11 +62,11 @@ export function toModelFailure(error: unknown, text: string): ModelFailure {
 
 function toStatusFailure(status: number): ModelFailure {
   if (status === 429) {
-    const message = `The model's endpoint takes no more requests for now (429). ${retryLater}`;
+    const message = `The model's endpoint refuses further requests for now (429). ${retryLater}`;
     return { code: "provider_quota", message, retryable: true };
   }
   if (status === 402) {
-    const message = "The account at the model's endpoint is used up (402). Retry the run once it is filled.";
+    const message = "The account at the model's endpoint has no credit left (402). Add credit to the account, then retry the run.";
     return { code: "provider_quota", message, retryable: true };
   }
   if (status === 401 || status === 403) {
@@ -93,10 +93,10 @@ function causesOf(error: unknown): readonly Error[] {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  UND_ERR_BODY_TIMEOUT: "it said nothing for too long",
-  UND_ERR_HEADERS_TIMEOUT: "it said nothing for too long",
-  UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
-  ETIMEDOUT: "no connection came about in time",
+  UND_ERR_BODY_TIMEOUT: "it sent nothing for too long",
+  UND_ERR_HEADERS_TIMEOUT: "it sent nothing for too long",
+  UND_ERR_CONNECT_TIMEOUT: "no connection could be opened in time",
+  ETIMEDOUT: "no connection could be opened in time",
   ECONNREFUSED: "it refused the connection",
   UND_ERR_SOCKET: "the connection broke off",
   ECONNRESET: "the connection broke off",
@@ -110,14 +110,14 @@ function isEarlyEnd({ name, message }: Error): boolean {
 
 function toReason(error: unknown): string {
   // An error that the endpoint reports inside an answer is passed on as is, not as an Error.
-  if (!(error instanceof Error)) return "it reported a failure of its own in the middle of the answer";
+  if (!(error instanceof Error)) return "it reported an error in the middle of the answer";
   for (const cause of causesOf(error)) {
     if (isEarlyEnd(cause)) return "the connection broke off";
     const { code } = cause as { readonly code?: unknown };
     const reason = typeof code === "string" ? reasons[code] : undefined;
     if (reason !== undefined) return reason;
   }
-  return "its answer was not understood";
+  return "its answer could not be read";
 }
 
 const maxWords = 300;

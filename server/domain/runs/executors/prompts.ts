@@ -31,10 +31,10 @@ function list(name: string, items: readonly string[]): string {
 }
 
 const actions: Readonly<Record<NonNullable<StepContext["run"]["action"]>, string>> = {
-  create: "Write it anew.",
+  create: "Write it again from the start.",
   update: "Bring the present text up to date and keep what is right.",
   optimize: "Keep the present text's argument and improve its structure, its terms and its clarity.",
-  rewrite: "Write it anew; the present text shows what to cover.",
+  rewrite: "Write it again from the start; the present text shows what to cover.",
 };
 
 /** Builds the user prompt. It is deterministic, so that the endpoint can recognise a repeat after a crash. */

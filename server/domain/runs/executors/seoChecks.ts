@@ -79,7 +79,7 @@ function checkHeadings({ structure: { headings }, words }: ReviewedArticle): Che
       found("warning", "heading_level_skipped", `“${text}” jumps to level ${depth}.`, `line ${line}`),
     ),
     ...empty.map(({ line }) => found("fail", "heading_empty", "A heading has no text.", `line ${line}`)),
-    wordsOfSection > 300 ? found("fail", "headings_missing", `${words} words stand without a second-level heading.`) : pass,
+    wordsOfSection > 300 ? found("fail", "headings_missing", `${words} words follow without a second-level heading.`) : pass,
   ]);
 }
 
@@ -127,12 +127,12 @@ function checkIntent({ structure, text }: ReviewedArticle, intent: TopicSeoBrief
   }
   if (intent === "commercial") {
     const compares = tables > 0 || says(/\b(versus|vs\.?|compared? (?:to|with)|alternatives?|pros and cons|best for)\b/i);
-    return compares ? pass : found("warning", "intent_commercial", "Nothing is compared: no table, no alternatives.");
+    return compares ? pass : found("warning", "intent_commercial", "The text compares nothing: it has no table and names no alternatives.");
   }
   if (intent === "transactional") {
-    return links.length > 0 ? pass : found("warning", "intent_transactional", "There is no link by which a reader could act.");
+    return links.length > 0 ? pass : found("warning", "intent_transactional", "No link lets a reader act.");
   }
-  return links.length > 0 ? pass : found("warning", "intent_navigational", "There is no link to where the reader wants to go.");
+  return links.length > 0 ? pass : found("warning", "intent_navigational", "No link leads to the page that the reader looks for.");
 }
 
 export function reviewArticle(

@@ -9,7 +9,7 @@ export function createSeoReview(reader: ArticleReader): Executor {
   return async (context) => {
     const { run, texts, brief, title, now } = context;
     const refuse = (message: string) => toUnreviewed(context, { code: "not_ready", message });
-    if (brief === undefined) return refuse("There is no topic, and so no brief to review against.");
+    if (brief === undefined) return refuse("The run has no topic, so there is no brief to review against.");
     const markdown = texts["content.md"];
     if (markdown.trim() === "") return refuse("The article has no text yet.");
     const outcome = await reader.reviewMarkdown({ markdown, title, brief }, run.workspaceId);

@@ -28,7 +28,7 @@ export function createRefuseSecondRun({ storage, actors, kind }: RefuseSecondRun
       if (!(reason instanceof CommitConflict) || reason.conflict.kind !== "unique" || reason.conflict.rule[0] !== activeRunRule)
         throw reason;
       const activeRunId = reason.conflict.key;
-      const detail = `The run ${activeRunId} is not over yet. Wait for its end, decide what it waits for, or cancel it.`;
+      const detail = `The run ${activeRunId} has not ended yet. Wait for its end, decide its approval, or cancel it.`;
       const run = await storage.records.get(runRecord, activeRunId);
       if (run === undefined) throw new AppError("run_in_progress", detail, { activeRunId });
       const { state, allowed } = actors.allowed(kind(), run.value);

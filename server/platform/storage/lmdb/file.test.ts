@@ -1,4 +1,4 @@
-/** Which data files LMDB may map: real ones of each page size, cut off at every length that matters. */
+/** Tests which data files LMDB may map: real files of each page size, cut at every relevant length. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,13 +42,13 @@ describe("a data file", () => {
     const expected = new Map<string, number>();
     await db.childTransaction(() => {
       for (let at = 0; at < 400; at += 1) {
-        // Every tenth one lies on pages of its own.
+        // Every tenth value fills pages of its own.
         const bytes = at % 10 === 0 ? 3 * options.pageSize : 120;
         expected.set(`key ${at}`, bytes);
         void db.put(`key ${at}`, Buffer.alloc(bytes, at));
       }
     });
-    // Pages that are taken and freed again in one transaction are never written, yet the meta page counts them.
+    // Pages that are allocated and freed in one transaction are never written, but the meta page counts them.
     for (const round of [1, 2]) {
       await db.childTransaction(() => {
         for (let at = 0; at < 4000 * round; at += 1) void db.put(`gone ${at}`, Buffer.alloc(options.pageSize / 16));
@@ -74,7 +74,7 @@ describe("a data file", () => {
     }
     expect(longEnough % options.pageSize).toBe(0);
 
-    // At the shortest length that passes, LMDB reads everything.
+    // LMDB reads everything from the shortest file that passes.
     copyFileSync(whole, dataFile(cut));
     truncateSync(dataFile(cut), longEnough);
     const again = await openAt(cut, { ...options, overlappingSync: false });

@@ -1,4 +1,4 @@
-/** What only a store on disk can do: end and begin again, keep others out, refuse what it must not touch. */
+/** Tests what only a store on disk does: it is closed and reopened, locks other processes out, and refuses unsafe files. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -82,7 +82,7 @@ describe("the embedded store over restarts", () => {
   test("[ST13] regrouping and restarts in any order keep every position", async () => {
     const kept: string[] = [];
     for (let round = 0; round < 8; round += 1) {
-      // Odd rounds regroup after each write, even ones leave everything to the replay of the next start.
+      // Odd rounds regroup after each write. Even rounds leave all regrouping to the replay of the next start.
       const storage = await open(round % 2 === 1 ? { regroupBytes: 1 } : {});
       for (let at = 0; at < 25; at += 1) {
         const entries = [`${round}.${at}`, "x".repeat(at * 400)];
@@ -125,7 +125,7 @@ describe("the embedded store over restarts", () => {
     const writes = [...["1", "2", "3", "4"].map((entry) => append("l", `old ${entry}`)), { op: "drop", log: "l" } as const];
     for (const write of [...writes, append("l", "1", "2", "3"), append("l", "4", "5")]) {
       await storage.commit({ partition: 7, logs: [write] });
-      // Each of these takes a slice of regrouping with it, so that every write becomes a chunk of its own.
+      // Each of these commits also regroups a slice, so that every write becomes its own chunk.
       for (let turn = 0; turn < 4; turn += 1) await storage.commit({ partition: 7, logs: [append("beside", "x")] });
     }
     for (let after = 0; after < 5; after += 1) {
@@ -246,7 +246,7 @@ describe("an embedded store that must not be opened", () => {
     await rm(join(directory, "store"), { recursive: true });
     await refused();
     expect(existsSync(join(directory, "store"))).toBe(false);
-    // What another program of LMDB would have made of it.
+    // Another LMDB program would have created this file.
     await openLmdb(join(directory, "store")).close();
     await refused();
     writeFileSync(data, content);

@@ -12,7 +12,7 @@ it("[ST50] an answer that is delayed in either direction does not move store tim
 
 it("[ST50] store time follows a clock that drifts or jumps, as closely as the answers are fast", () => {
   const clock = createDistantClock();
-  // The first answer comes late: it leaves half of its way in doubt, and the next one settles that.
+  // The first answer takes long, so half of its round trip is uncertain. The next answer removes the uncertainty.
   clock.learn({ askedMs: 0, saidMs: offsetMs + 400, answeredMs: 400 });
   expect(clock.at(400)).toBeGreaterThan(offsetMs + 400);
   for (let second = 1; second <= 100; second += 1) {

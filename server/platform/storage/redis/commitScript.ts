@@ -138,7 +138,7 @@ for place = 1, number() do
   end
 end
 
--- What is only written is looked at too: a key of another kind would stop the script half way.
+-- Also check the type of keys that are only written: a write to a key of another type would stop the script half way.
 for _, change in ipairs(indexes) do redis.call('ZCARD', change[2]) end
 if counts then redis.call('HLEN', counts) end
 if order then redis.call('ZCARD', order) end
@@ -160,7 +160,7 @@ for _ = 1, number() do
 end
 at = first
 
--- Everything holds: from here on there are only writes.
+-- All conditions hold. Only writes follow.
 for _, row in ipairs(rows) do
   if row[3] == '' then redis.call('HDEL', row[1], row[2]) else redis.call('HSET', row[1], row[2], row[3]) end
 end

@@ -1,0 +1,108 @@
+/**
+ * SyncAnswers answers the sync step 1 messages and presence queries of one client, as fast as its rate limits and its
+ * buffer allow. One answer serves all requests that arrived meanwhile.
+ *
+ * An answer is sent only when the room is settled, because until then the document may be ahead of the log.
+ */
+import type { Clock, RoomLimits } from "../ports.ts";
+import { writeSyncStep2 } from "../protocol.ts";
+import { TokenBucket } from "../tokenBucket.ts";
+
+/** What answering needs of the room. */
+export interface AnswerRoom {
+  whenSettled(run: () => void): void;
+  /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */
+  encodeAnswer(stateVector: Uint8Array): Uint8Array;
+}
+
+export interface SyncAnswersOptions {
+  readonly room: AnswerRoom;
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly isOpen: () => boolean;
+  /** Bytes that the client has not taken from its socket yet. */
+  readonly bufferedBytes: () => number;
+  readonly deliver: (frame: Uint8Array) => void;
+  readonly sendPresence: () => void;
+}
+
+export class SyncAnswers {
+  private readonly options: SyncAnswersOptions;
+  private readonly rate: TokenBucket;
+  private readonly bytesRate: TokenBucket;
+  private stateVector: Uint8Array | undefined;
+  private isPresenceRequested = false;
+  private cancelWait: (() => void) | undefined;
+  private unreadBytes = 0;
+
+  constructor(options: SyncAnswersOptions) {
+    const nowMs = options.clock.now();
+    this.options = options;
+    this.rate = new TokenBucket(options.limits["socket.syncAnswers"], nowMs);
+    this.bytesRate = new TokenBucket(options.limits["socket.syncBytes"], nowMs);
+  }
+
+  /** Size of the last answer, in bytes, until the buffer drains. It is added to `socket.buffer` as an allowance. */
+  get allowanceBytes(): number {
+    return this.unreadBytes;
+  }
+
+  /** Answers a sync step 1 when everything received before it is durable. */
+  requestSync(stateVector: Uint8Array): void {
+    this.options.room.whenSettled(() => {
+      this.stateVector = stateVector;
+      this.send();
+    });
+  }
+
+  requestPresence(): void {
+    this.isPresenceRequested = true;
+    this.sendWhenSettled();
+  }
+
+  drained(): void {
+    if (this.options.bufferedBytes() <= this.options.limits["socket.buffer"]) this.unreadBytes = 0;
+    this.sendWhenSettled();
+  }
+
+  stop(): void {
+    this.cancelWait?.();
+  }
+
+  private get isDue(): boolean {
+    const isRequested = this.stateVector !== undefined || this.isPresenceRequested;
+    return isRequested && this.cancelWait === undefined && this.options.isOpen();
+  }
+
+  private sendWhenSettled(): void {
+    if (this.isDue) this.options.room.whenSettled(() => this.send());
+  }
+
+  private send(): void {
+    if (!this.isDue) return;
+    const { room, clock, limits, bufferedBytes, deliver, sendPresence } = this.options;
+    // The client has not read the last answers yet, so another one would only grow the buffer. `drained` tries again.
+    if (bufferedBytes() > limits["socket.buffer"] / 2) return;
+    const nowMs = clock.now();
+    const waitMs = Math.max(this.rate.waitMs(1, nowMs), this.bytesRate.waitMs(1, nowMs));
+    if (waitMs > 0) {
+      this.cancelWait = clock.after(waitMs, () => {
+        this.cancelWait = undefined;
+        this.sendWhenSettled();
+      });
+      return;
+    }
+    this.rate.take(1, nowMs);
+    if (this.isPresenceRequested) {
+      this.isPresenceRequested = false;
+      sendPresence();
+    }
+    const { stateVector } = this;
+    if (stateVector === undefined) return;
+    this.stateVector = undefined;
+    const frame = writeSyncStep2(room.encodeAnswer(stateVector));
+    this.bytesRate.overdraw(frame.length);
+    this.unreadBytes = frame.length;
+    deliver(frame);
+  }
+}

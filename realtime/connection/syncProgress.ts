@@ -1,0 +1,63 @@
+/**
+ * SyncProgress knows which sync steps are unanswered between the server and one client.
+ *
+ * A client that has not answered the server's first sync step 1 may have offline work that the server lacks. An update that
+ * builds on it can be deferred: the client repeats it in its sync step 2. Until then no sync step 1 of the client is
+ * answered, because the answer would acknowledge the deferred update (RT42).
+ */
+export class SyncProgress {
+  /** When the server last sent sync step 1 (Unix milliseconds). */
+  resyncedAtMs = Number.NEGATIVE_INFINITY;
+  /** Number of sync step 1 messages that the client has not answered. */
+  private unanswered = 0;
+  private hasAnswered = false;
+  private hasDeferred = false;
+  /** State vector of the newest sync step 1 that the client sent while an update was deferred. */
+  private heldStateVector: Uint8Array | undefined;
+
+  /** True when the client has not answered any sync step 1 since it connected or was allowed to write. */
+  get owesSyncStep2(): boolean {
+    return !this.hasAnswered;
+  }
+
+  /** True when an update is deferred and the client was not asked for it. */
+  get isStuck(): boolean {
+    return this.hasDeferred && this.unanswered === 0;
+  }
+
+  stepSent(nowMs: number): void {
+    this.resyncedAtMs = nowMs;
+    this.unanswered += 1;
+  }
+
+  /** Counts a sync step 2 of the client. Returns true if it answers a sync step 1 of the server. */
+  countAnswer(): boolean {
+    if (this.unanswered === 0) return false;
+    this.unanswered -= 1;
+    return true;
+  }
+
+  defer(): void {
+    this.hasDeferred = true;
+  }
+
+  /** Keeps the state vector of the client's sync step 1 if it must not be answered yet. Returns true in that case. */
+  holdBack(stateVector: Uint8Array): boolean {
+    if (this.hasDeferred) this.heldStateVector = stateVector;
+    return this.hasDeferred;
+  }
+
+  /** Notes that an answer was handled. Returns the state vector of a sync step 1 that was held back and can be answered. */
+  answerHandled(): Uint8Array | undefined {
+    this.hasAnswered = true;
+    this.hasDeferred = false;
+    const { heldStateVector } = this;
+    this.heldStateVector = undefined;
+    return heldStateVector;
+  }
+
+  /** Notes that updates of the client were denied, so that its next answer contains them again. */
+  answerInvalid(): void {
+    this.hasAnswered = false;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * UpdateReceiver inspects the updates that one client sends and submits them to the room. It reports refusals to the client
+ * and knows what the client has not answered yet.
+ *
+ * Whether an update is admitted is decided by the room.
+ */
+import type { Author } from "../../api/schema/article.ts";
+import { type ClockRange, claimedClocks, type InspectedUpdate, inspectUpdate } from "../document/inspectUpdate.ts";
+import type { Refusal, UpdateRequest } from "../document/verdict.ts";
+import type { RoomLimits } from "../ports.ts";
+import { writePermissionDenied, writeRefusal } from "../protocol.ts";
+import { Refusals } from "./refusals.ts";
+import { SyncProgress } from "./syncProgress.ts";
+
+/** What the room decided about an update. */
+export type SubmitOutcome =
+  | { readonly kind: "admitted" | "known" | "wait" | "deferred" | "overflow" }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** What receiving updates needs of the room. */
+export interface UpdateRoom<Sender> {
+  submit(request: UpdateRequest<Sender>, author: Author): SubmitOutcome;
+  /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
+  refuse(clocks: readonly ClockRange[], sender: Sender): void;
+  countRefusal(code: string): void;
+  whenSettled(run: (revision: number) => void): void;
+}
+
+/** What receiving updates needs of the connection that sent them. */
+export interface UpdateSender {
+  readonly identity: { readonly author: Author; readonly mayWrite: boolean };
+  readonly extensions: boolean;
+  deliver(frame: Uint8Array): void;
+  acknowledge(revision: number): void;
+  close(code: number, reason: string): void;
+  /** Answers a sync step 1 of the client when everything received before is durable. */
+  answer(stateVector: Uint8Array): void;
+  /** Runs `retry` when the room is settled, and holds all later frames until then. */
+  retryWhenSettled(retry: () => void): void;
+}
+
+/** `isRequested`: a sync step 2 that answers a sync step 1 of the server. */
+interface ReceivedUpdate {
+  readonly update: InspectedUpdate;
+  readonly isSyncStep2: boolean;
+  readonly isRequested: boolean;
+}
+
+export class UpdateReceiver<Sender extends UpdateSender> {
+  readonly sync = new SyncProgress();
+  private readonly refusals = new Refusals();
+  private readonly sender: Sender;
+  private readonly room: UpdateRoom<Sender>;
+  private readonly limits: RoomLimits;
+
+  constructor(sender: Sender, room: UpdateRoom<Sender>, limits: RoomLimits) {
+    this.sender = sender;
+    this.room = room;
+    this.limits = limits;
+  }
+
+  get hasRefused(): boolean {
+    return this.refusals.hasRefused;
+  }
+
+  receive(bytes: Uint8Array, isSyncStep2: boolean, nowMs: number): void {
+    const isRequested = isSyncStep2 && this.sync.countAnswer();
+    if (!this.sender.identity.mayWrite) {
+      this.denyReader(bytes, nowMs);
+      if (isRequested) this.answerHandled();
+      return;
+    }
+    const maxBytes = this.limits[isRequested ? "frame.bytes" : "frame.update"];
+    const inspected = bytes.length > maxBytes ? undefined : inspectUpdate(bytes, this.limits);
+    if (inspected?.kind === "accepted") {
+      this.submit({ update: inspected.update, isSyncStep2, isRequested }, 0);
+      return;
+    }
+    this.room.refuse(claimedClocks(bytes), this.sender);
+    if (isRequested) this.answerHandled();
+    if (inspected !== undefined) this.refuse({ code: "content_not_accepted", detail: inspected.detail });
+    else this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
+  }
+
+  private submit(received: ReceivedUpdate, waits: number): void {
+    const { update, isSyncStep2, isRequested } = received;
+    const { sender } = this;
+    const owesSyncStep2 = this.sync.owesSyncStep2 && !isSyncStep2;
+    const request = { update, sender, isSyncStep2, afterRefusal: this.refusals.hasRefused, owesSyncStep2, waits };
+    const outcome = this.room.submit(request, sender.identity.author);
+    if (isRequested && outcome.kind !== "wait" && outcome.kind !== "overflow") this.answerHandled();
+    switch (outcome.kind) {
+      case "admitted":
+        break;
+      case "overflow":
+        sender.close(1013, "the document cannot be written as fast");
+        break;
+      case "known":
+        if (!isSyncStep2) this.room.whenSettled((revision) => sender.acknowledge(revision));
+        break;
+      case "refused":
+        this.refuse(outcome.refusal);
+        break;
+      case "wait":
+        sender.retryWhenSettled(() => this.submit(received, waits + 1));
+        break;
+      case "deferred":
+        this.sync.defer();
+        break;
+    }
+  }
+
+  private answerHandled(): void {
+    const stateVector = this.sync.answerHandled();
+    if (stateVector !== undefined) this.sender.answer(stateVector);
+  }
+
+  private refuse(refusal: Refusal): void {
+    const close = this.refusals.add(refusal);
+    this.reportRefusal(refusal.code, refusal.detail);
+    // After a refusal the server sends no more sync step 1. A deferred update can then arrive only after a reconnect.
+    if (this.sync.isStuck) this.sender.close(1013, "the document cannot be written as fast");
+    if (close !== undefined) this.sender.close(close.code, close.reason);
+  }
+
+  private denyReader(bytes: Uint8Array, nowMs: number): void {
+    // An update of at most 2 bytes is empty: the client has nothing that the server lacks.
+    if (bytes.length <= 2 || !this.refusals.mayDeny(nowMs)) return;
+    this.reportRefusal("insufficient_permission", "This credential may read the article and not write it.");
+  }
+
+  private reportRefusal(code: string, detail: string): void {
+    this.room.countRefusal(code);
+    this.sender.deliver(writePermissionDenied(detail));
+    if (this.sender.extensions) this.sender.deliver(writeRefusal(code, detail));
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * applyBatch applies a durable batch and returns the updates to send: one for all other readers, and for each sender of
+ * the batch one without the sender's own changes.
+ *
+ * Yjs does the merging: the content integrated in one transaction is emitted as one compact update. An update that waits
+ * for missing content is not relayed until that content arrives; both are then sent together. Readers never receive
+ * pending content, because a reader that integrated it at a different moment than the server would get a different text.
+ */
+import * as Y from "yjs";
+
+export interface BatchedUpdate<Sender> {
+  /** The connection that sent the update. Absent for an HTTP request or another node: then no reader here has the update. */
+  readonly sender?: Sender | undefined;
+  readonly update: Uint8Array;
+  /** The update may build on content that is still missing. */
+  readonly mayBePending: boolean;
+}
+
+/** What one batch made visible, as updates to send. */
+export interface AppliedBatch<Sender> {
+  /** Update for all other readers. Absent when nothing became visible. */
+  readonly toOthers: Uint8Array | undefined;
+  /** Update for each sender of the batch. Undefined when nothing has to be sent to that sender. */
+  readonly toSenders: ReadonlyMap<Sender, Uint8Array | undefined>;
+}
+
+/**
+ * A separate update for each sender needs one transaction per sender, and the cost of a transaction grows with the number
+ * of client ids in the document. With more senders than this, all get the whole batch. Yjs ignores known content.
+ */
+const maxSeparateSenders = 4;
+
+/** Runs `run` in one transaction and returns what the document integrated as one update; undefined when nothing changed. */
+export function capture(document: Y.Doc, run: () => void): Uint8Array | undefined {
+  let captured: Uint8Array | undefined;
+  const listener = (update: Uint8Array) => {
+    captured = update;
+  };
+  document.on("update", listener);
+  try {
+    document.transact(run);
+  } finally {
+    document.off("update", listener);
+  }
+  return captured;
+}
+
+/** Applies a batch. `editUpdate` is the update of a server edit in the same batch, which the document contains already. */
+export function applyBatch<Sender>(
+  document: Y.Doc,
+  batch: readonly BatchedUpdate<Sender>[],
+  editUpdate?: Uint8Array,
+): AppliedBatch<Sender> {
+  const senders = new Set(batch.map(({ sender }) => sender));
+  if (senders.size > maxSeparateSenders || hasPending(document) || batch.some(({ mayBePending }) => mayBePending)) {
+    return sameForAll(senders, merge([editUpdate, integrate(document, batch)]));
+  }
+  const parts = [...senders].map((sender) => {
+    const own = senders.size === 1 ? batch : batch.filter((update) => update.sender === sender);
+    return { sender, update: integrateOwn(document, own) };
+  });
+  const toOthers = merge([editUpdate, ...parts.map(({ update }) => update)]);
+  const toSenders = new Map<Sender, Uint8Array | undefined>();
+  for (const { sender } of parts) {
+    if (sender === undefined) continue;
+    const others = parts.filter((part) => part.sender !== sender).map(({ update }) => update);
+    toSenders.set(sender, merge([editUpdate, ...others]));
+  }
+  return { toOthers, toSenders };
+}
+
+/**
+ * Returns the same update for everybody. It is used when updates are pending: the update of one sender can then release
+ * pending content of another one, so the senders' own changes cannot be separated.
+ */
+function sameForAll<Sender>(senders: ReadonlySet<Sender | undefined>, update: Uint8Array | undefined): AppliedBatch<Sender> {
+  const toSenders = new Map<Sender, Uint8Array | undefined>();
+  for (const sender of senders) if (sender !== undefined) toSenders.set(sender, update);
+  return { toOthers: update, toSenders };
+}
+
+function hasPending({ store }: Y.Doc): boolean {
+  return store.pendingStructs !== null || store.pendingDs !== null;
+}
+
+/** Integrates the updates of one sender. */
+function integrateOwn(document: Y.Doc, updates: readonly BatchedUpdate<unknown>[]): Uint8Array | undefined {
+  const [only] = updates;
+  if (only === undefined || updates.length > 1) return integrate(document, updates);
+  // The common case, one update from a typing user, is relayed unchanged, without a second encoding.
+  Y.applyUpdate(document, only.update);
+  return only.update;
+}
+
+function integrate(document: Y.Doc, updates: readonly BatchedUpdate<unknown>[]): Uint8Array | undefined {
+  return capture(document, () => {
+    for (const { update } of updates) Y.applyUpdate(document, update);
+  });
+}
+
+function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  const present = updates.filter((update) => update !== undefined);
+  return present.length > 1 ? Y.mergeUpdates(present) : present[0];
+}
+
+/** Sorts a batch by sender, in order of each sender's first update. The updates of one sender keep their order. */
+export function groupBySender<One extends BatchedUpdate<unknown>>(batch: readonly One[]): readonly One[] {
+  const groups = new Map<unknown, One[]>();
+  for (const update of batch) {
+    const group = groups.get(update.sender);
+    if (group === undefined) groups.set(update.sender, [update]);
+    else group.push(update);
+  }
+  return groups.size === 1 ? batch : [...groups.values()].flat();
+}

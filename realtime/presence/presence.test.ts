@@ -1,0 +1,254 @@
+/** Presence over queued sockets: which client may publish which state. */
+import * as encoding from "lib0/encoding";
+import { afterEach, describe, expect, it } from "vitest";
+import { applyAwarenessUpdate } from "y-protocols/awareness";
+import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { type PairedClient, settle } from "../../test/support/socketPair.ts";
+
+let rig: ReturnType<typeof createRealtimeRig>;
+afterEach(() => rig.close());
+
+interface ShownUser {
+  readonly name: string;
+  readonly username: string;
+  readonly kind: string;
+  readonly color: string;
+}
+
+/** State that `reader` shows for the client id of `of`. */
+function seen(reader: PairedClient, of: PairedClient): { user?: ShownUser; cursor?: unknown } | undefined {
+  return reader.awareness.getStates().get(of.document.clientID);
+}
+
+function presenceFrame(entries: readonly { clientId: number; clock: number; json: string }[]): Uint8Array {
+  const payload = encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, entries.length);
+    for (const { clientId, clock, json } of entries) {
+      encoding.writeVarUint(encoder, clientId);
+      encoding.writeVarUint(encoder, clock);
+      encoding.writeVarString(encoder, json);
+    }
+  });
+  return encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, 1);
+    encoding.writeVarUint8Array(encoder, payload);
+  });
+}
+
+/** Delivers all frames, and lets gathered presence be sent. */
+async function calm(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await settle(rig.clients);
+    await rig.time.advance(40);
+  }
+  await settle(rig.clients);
+}
+
+describe("presence", () => {
+  it("[RT19] members are shown with the name of their credential, not the name that the client sends", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    bob.awareness.setLocalState({ user: { name: "ada", color: "red", username: "ada" }, cursor: { at: 3 } });
+    await calm();
+    expect(seen(ada, bob)?.cursor).toEqual({ at: 3 });
+    expect(seen(ada, bob)?.user).toMatchObject({ name: "bob", username: "bob", kind: "user" });
+    expect(seen(ada, bob)?.user?.color).toMatch(/^#[0-9a-f]{6}$/);
+    expect(seen(bob, ada)?.user?.username).toBe("ada");
+    const cyd = await rig.join("cyd");
+    await calm();
+    expect(seen(cyd, ada)?.user?.color).toBe(seen(bob, ada)?.user?.color);
+    expect(rig.rooms.presence(articleId)).toMatchObject([
+      { username: "ada", kind: "user", mode: "write" },
+      { username: "bob", mode: "write" },
+      { username: "cyd", mode: "write" },
+    ]);
+  });
+
+  it("[RT45] a client's own fields of user are kept, except the server's fields and values not an object", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const server = { name: "bob", username: "bob", kind: "user", color: seen(ada, bob)?.user?.color, colorLight: expect.any(String) };
+    for (const [user, kept] of [
+      [
+        { role: "editor", avatar: { url: "x" }, name: "ada", username: "ada", kind: "agent", color: "red", colorLight: "red" },
+        { role: "editor", avatar: { url: "x" } },
+      ],
+      ["ada", {}],
+      [["ada"], {}],
+      [null, {}],
+    ] as const) {
+      bob.awareness.setLocalState({ user });
+      await calm();
+      expect(seen(ada, bob)?.user).toEqual({ ...kept, ...server });
+    }
+  });
+
+  it("[RT19] a socket cannot publish under a client id that another one introduced, at any clock", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob, mal] = [await rig.join("ada"), await rig.join("bob"), await rig.join("mal")];
+    bob.awareness.setLocalStateField("cursor", 1);
+    await calm();
+    const clientId = bob.document.clientID;
+    for (const clock of [5, 2 ** 31, 2 ** 32, 2 ** 53 - 1]) {
+      mal.send(presenceFrame([{ clientId, clock, json: '{"cursor":"stolen"}' }]));
+      mal.send(presenceFrame([{ clientId, clock, json: "null" }]));
+    }
+    await calm();
+    expect(seen(ada, bob)).toMatchObject({ cursor: 1, user: { username: "bob" } });
+    bob.awareness.setLocalStateField("cursor", 2);
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe(2);
+    expect(mal.peer.closed).toBeUndefined();
+  });
+
+  it("[RT19] the highest clock from one socket does not block the next owner of the client id", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    bob.disconnect();
+    const mal = await rig.join("mal");
+    mal.send(presenceFrame([{ clientId: bob.document.clientID, clock: 2 ** 32 - 1, json: '{"cursor":"ghost"}' }]));
+    await calm();
+    expect(seen(ada, bob)?.user?.username).toBe("mal");
+    mal.disconnect();
+    await bob.connect();
+    await calm();
+    expect(seen(ada, bob)?.user?.username).toBe("bob");
+  });
+
+  it("[RT19] the echo of a stock client neither restores a removed state nor is relayed", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    bob.awareness.setLocalStateField("cursor", 1);
+    bob.deliver();
+    await rig.time.advance(40);
+    ada.take();
+    expect(ada.toServer.length).toBeGreaterThan(0);
+    bob.disconnect();
+    await calm();
+    expect(seen(ada, bob)).toBeUndefined();
+    const cyd = await rig.join("cyd");
+    await calm();
+    expect(seen(cyd, bob)).toBeUndefined();
+  });
+
+  it("[RT19] a client that reconnects takes over its client id from its own dead socket", async () => {
+    rig = createRealtimeRig();
+    const ada = await rig.join("ada");
+    const bob = await rig.join("bob");
+    await calm();
+    const halfOpen = bob.connection;
+    await bob.connect();
+    await calm();
+    bob.awareness.setLocalStateField("cursor", "back");
+    bob.type("after the reconnect");
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe("back");
+    expect(ada.text).toBe("after the reconnect");
+    halfOpen?.closed();
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe("back");
+  });
+
+  it("[RT19] a client that got its own state from another tab is still shown after a reconnect", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const clientId = bob.document.clientID;
+    const heard = encoding.encode((encoder) => {
+      encoding.writeVarUint(encoder, 1);
+      encoding.writeVarUint(encoder, clientId);
+      encoding.writeVarUint(encoder, ada.awareness.meta.get(clientId)?.clock ?? 0);
+      encoding.writeVarString(encoder, JSON.stringify(seen(ada, bob)));
+    });
+    applyAwarenessUpdate(bob.awareness, heard, "another tab");
+    bob.awareness.setLocalStateField("cursor", 1);
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe(1);
+    bob.disconnect();
+    await calm();
+    expect(seen(ada, bob)).toBeUndefined();
+    await bob.connect();
+    await calm();
+    expect(seen(ada, bob)).toMatchObject({ cursor: 1, user: { username: "bob" } });
+  });
+
+  it("[RT19] a state is removed when its socket closes, or after 30 s without a renewal", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob, cyd] = [await rig.join("ada"), await rig.join("bob"), await rig.join("cyd")];
+    await calm();
+    expect(seen(ada, bob)).toBeDefined();
+    bob.connection?.closed();
+    await calm();
+    expect(seen(ada, bob)).toBeUndefined();
+    await rig.time.advance(20_000);
+    cyd.awareness.setLocalState(cyd.awareness.getLocalState());
+    await calm();
+    await rig.time.advance(15_000);
+    await calm();
+    expect(seen(ada, cyd)).toBeDefined();
+    expect(seen(cyd, ada)).toBeUndefined();
+    await rig.time.advance(20_000);
+    await calm();
+    expect(seen(ada, cyd)).toBeUndefined();
+  });
+
+  it("[RT19] too large states, too many client ids and too many frames are dropped; the newest is kept", async () => {
+    rig = createRealtimeRig({ limits: { "awareness.rate": { count: 1, seconds: 1, burst: 2 }, "awareness.states": 3 } });
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    for (let cursor = 0; cursor < 50; cursor += 1) bob.awareness.setLocalStateField("cursor", cursor);
+    bob.deliver();
+    await rig.time.advance(100);
+    ada.take();
+    expect(seen(ada, bob)?.cursor).toBe(0);
+    await rig.time.advance(2000);
+    ada.take();
+    expect(seen(ada, bob)?.cursor).toBe(49);
+    await rig.time.advance(5000);
+    bob.awareness.setLocalStateField("cursor", "x".repeat(5000));
+    await calm();
+    expect(seen(ada, bob)?.cursor).toBe(49);
+    await rig.time.advance(5000);
+    const many = Array.from({ length: 10 }, (_, at) => ({ clientId: 100 + at, clock: 1, json: "{}" }));
+    bob.send(presenceFrame(many));
+    await calm();
+    const introduced = many.filter(({ clientId }) => ada.awareness.getStates().has(clientId));
+    expect(introduced).toHaveLength(2);
+  });
+
+  it("[RT19] a client that publishes no presence still sees the others", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    bob.disconnect();
+    bob.awareness.setLocalState(null);
+    await bob.connect();
+    bob.toServer = bob.toServer.slice(0, 1);
+    await calm();
+    bob.awareness.getStates().delete(ada.document.clientID);
+    await rig.time.advance(1000);
+    await calm();
+    ada.awareness.setLocalStateField("cursor", 1);
+    await calm();
+    expect(seen(bob, ada)?.cursor).toBe(1);
+    expect(seen(ada, bob)).toBeUndefined();
+  });
+
+  it("[RT19] a presence query returns the others, and a changed name or mode is shown", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    ada.awareness.getStates().delete(bob.document.clientID);
+    ada.awareness.meta.delete(bob.document.clientID);
+    ada.send(new Uint8Array([3]));
+    await calm();
+    expect(seen(ada, bob)).toBeDefined();
+    bob.connection?.update({ ...bob.identity, displayName: "Bob B.", mayWrite: false });
+    await calm();
+    expect(seen(ada, bob)?.user?.name).toBe("Bob B.");
+    expect(rig.rooms.presence(articleId)[1]).toMatchObject({ username: "bob", mode: "read" });
+  });
+});

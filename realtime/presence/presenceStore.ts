@@ -1,0 +1,142 @@
+/**
+ * PresenceStore holds the members of a room, the client ids that each of them owns, and the presence state (cursor,
+ * selection) of each client id.
+ *
+ * A member publishes only for client ids that it introduced. An echo (a state that a client sends back) may be the first
+ * entry of a client id, for example from another tab of the same browser. Its stamped author is then checked.
+ * When and to whom changes are sent is decided in `presence.ts`.
+ */
+import { createStore } from "@xstate/store";
+import type { Author } from "../../api/schema/article.ts";
+import type { Clock, ConnectionIdentity, RoomLimits } from "../ports.ts";
+import { clientIdEnd } from "../protocol.ts";
+import { isSameAuthor, isStampedFor, stamp } from "./user.ts";
+
+export interface Member {
+  readonly identity: ConnectionIdentity;
+}
+
+/** Clients count the changes of their state from 0; an entry with this clock or a later one is an echo. */
+export const clientClockEnd = clientIdEnd;
+
+/** A parsed presence entry. `state` is `null` when the client is gone. */
+export interface PublishedEntry {
+  readonly clientId: number;
+  readonly clock: number;
+  readonly state: object | null;
+}
+
+interface MemberRecord<M> {
+  readonly sinceMs: number;
+  readonly clientIds: Set<number>;
+  /** False until the first presence frame. That frame may take over client ids of the author's older sockets (a reconnect). */
+  hasPublished: boolean;
+  /** The member receives the presence of others. It starts with `subscribe`, normally after its own client ids are known. */
+  isSubscribed: boolean;
+  readonly member: M;
+}
+
+interface State<M> {
+  readonly member: M;
+  readonly clientClock: number;
+  readonly json: string;
+  readonly renewedAtMs: number;
+  /** Outgoing clock: the server sets it when the state is sent. */
+  clock: number;
+}
+
+/** The maps are changed in place, to avoid copying thousands of entries at every cursor movement. */
+interface Context<M> {
+  readonly members: Map<M, MemberRecord<M>>;
+  readonly owners: Map<number, M>;
+  readonly states: Map<number, State<M>>;
+  /** Client ids whose changed state has not been sent yet. */
+  readonly changed: Set<number>;
+}
+
+export interface PresenceStoreOptions {
+  readonly clock: Clock;
+  readonly limits: Pick<RoomLimits, "awareness.states">;
+  /** True when a different author uses this client id on another node. */
+  readonly isOnOtherNode: (clientId: number, author: Author) => boolean;
+}
+
+export function createPresenceStore<M extends Member>({ clock, limits, isOnOtherNode }: PresenceStoreOptions) {
+  function introduce(context: Context<M>, record: MemberRecord<M>, clientId: number): boolean {
+    if (record.clientIds.size >= limits["awareness.states"]) return false;
+    const before = context.owners.get(clientId);
+    if (before !== undefined) context.members.get(before)?.clientIds.delete(clientId);
+    context.owners.set(clientId, record.member);
+    record.clientIds.add(clientId);
+    return true;
+  }
+
+  function mayTakeOver(record: MemberRecord<M>, owner: M): boolean {
+    return !record.hasPublished && isSameAuthor(owner.identity.author, record.member.identity.author);
+  }
+
+  /** Returns true when the state to show has changed. */
+  function take(context: Context<M>, record: MemberRecord<M>, { clientId, clock: clientClock, state }: PublishedEntry): boolean {
+    const { member } = record;
+    const owner = context.owners.get(clientId);
+    if (owner !== member) {
+      if (state === null || (owner !== undefined && !mayTakeOver(record, owner))) return false;
+      if (owner === undefined && isOnOtherNode(clientId, member.identity.author)) return false;
+      if (clientClock >= clientClockEnd && !isStampedFor(member.identity, state)) return false;
+      if (!introduce(context, record, clientId)) return false;
+    }
+    const before = context.states.get(clientId);
+    if (state === null) return context.states.delete(clientId);
+    if (before?.member === member && clientClock < before.clientClock) return false;
+    const json = stamp(member.identity, state);
+    context.states.set(clientId, { member, clientClock, json, renewedAtMs: clock.now(), clock: before?.clock ?? 0 });
+    return true;
+  }
+
+  return createStore({
+    context: { members: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as Context<M>,
+    on: {
+      joined: (context, { member }: { member: M }) => {
+        context.members.set(member, { member, sinceMs: clock.now(), clientIds: new Set(), hasPublished: false, isSubscribed: false });
+        return context;
+      },
+      left: (context, { member }: { member: M }) => {
+        for (const clientId of context.members.get(member)?.clientIds ?? []) {
+          context.owners.delete(clientId);
+          if (context.states.delete(clientId)) context.changed.add(clientId);
+        }
+        context.members.delete(member);
+        return context;
+      },
+      claimed: (context, { member, clientId }: { member: M; clientId: number }) => {
+        const record = context.members.get(member);
+        if (record !== undefined && !context.owners.has(clientId)) introduce(context, record, clientId);
+        return context;
+      },
+      published: (context, { member, entries }: { member: M; entries: readonly PublishedEntry[] }) => {
+        const record = context.members.get(member);
+        if (record === undefined) return context;
+        for (const entry of entries) if (take(context, record, entry)) context.changed.add(entry.clientId);
+        record.hasPublished = true;
+        return context;
+      },
+      renamed: (context, { member }: { member: M }) => {
+        for (const clientId of context.members.get(member)?.clientIds ?? []) {
+          const state = context.states.get(clientId);
+          if (state === undefined) continue;
+          context.states.set(clientId, { ...state, json: stamp(member.identity, JSON.parse(state.json) as object) });
+          context.changed.add(clientId);
+        }
+        return context;
+      },
+      expired: (context, { beforeMs }: { beforeMs: number }) => {
+        for (const [clientId, { renewedAtMs }] of context.states) {
+          if (renewedAtMs > beforeMs) continue;
+          context.states.delete(clientId);
+          context.changed.add(clientId);
+        }
+        return context;
+      },
+    },
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * OpenRooms keeps the open rooms of this node: it opens a room at first use, shares it, and closes it when it is idle.
+ *
+ * Concurrent callers share one load per document. A room that ended is replaced at the next use, and operations that had
+ * not begun in it are retried in the new room. Other nodes announce changes over the bus; the changes are read from the log.
+ */
+import type { Logger } from "pino";
+import { AppError } from "../../api/schema/error.ts";
+import type { Clock, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import { RoomEnded } from "./changes.ts";
+import { Room } from "./room.ts";
+import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
+
+export interface OpenRoomsOptions {
+  readonly updateLog: UpdateLog;
+  readonly bus: RoomBus;
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly nodeId: string;
+  readonly metrics?: RoomMetrics;
+  readonly log?: Logger;
+  /** How long an idle document stays open, in milliseconds. Default 30 000. */
+  readonly idleMs?: number;
+  /** Poll interval of the log in milliseconds, default 1000. A lost bus message delays other nodes by up to one interval. */
+  readonly pollMs?: number;
+}
+
+export interface OpenRooms {
+  /**
+   * Runs `task` with the article's room. It starts synchronously after the check that the room is open. If the room ends
+   * before the operation begins (`RoomEnded`), the task is retried in a new room.
+   */
+  within<T>(articleId: string, task: (room: Room) => Promise<T> | T): Promise<T>;
+  /** The article's room, if it is open. */
+  get(articleId: string): Room | undefined;
+  /** The rooms that are open or being opened. */
+  list(): readonly Promise<Room>[];
+  readonly size: number;
+}
+
+interface Entry {
+  readonly opening: Promise<Room>;
+  room: Room | undefined;
+  cancelUnload: (() => void) | undefined;
+  readonly unsubscribe: () => void;
+}
+
+/** Tries per operation. Rooms usually end because the store fails, so more tries would not help. */
+const maxTries = 3;
+
+export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
+  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
+  const entries = new Map<string, Entry>();
+  let isPolling = false;
+
+  const publish = (articleId: string, message: RoomMessage) => bus.publish(articleId, writeRoomMessage(nodeId, message));
+
+  function receive({ room }: Entry, bytes: Uint8Array): void {
+    const received = readRoomMessage(bytes, nodeId);
+    if (received === undefined || room === undefined) return;
+    const { message } = received;
+    if (message.kind === "appended") room.noteRevision(message.revision);
+    else if (message.kind === "opened") room.presence.broadcastAll();
+    else room.presence.receiveFromNode(received.nodeId, message.presence);
+  }
+
+  /** Reads the log's newest revision for each room with members, because the bus may have lost an announcement. */
+  function poll(): void {
+    isPolling = false;
+    for (const { room } of entries.values()) {
+      // If the store does not answer, the next poll tries again.
+      if (room !== undefined && room.members.size > 0) room.refresh().catch(() => {});
+    }
+    schedulePoll();
+  }
+
+  function schedulePoll(): void {
+    if (entries.size === 0 || isPolling) return;
+    isPolling = true;
+    clock.after(pollMs, poll);
+  }
+
+  function open(articleId: string): Promise<Room> {
+    const found = entries.get(articleId);
+    if (found !== undefined) return found.opening;
+    const entry: Entry = {
+      room: undefined,
+      cancelUnload: undefined,
+      opening: updateLog.load(articleId).then((loaded) => {
+        const room = new Room({
+          articleId,
+          loaded,
+          updateLog,
+          clock,
+          limits,
+          metrics,
+          log,
+          onAppended: (revision) => publish(articleId, { kind: "appended", revision }),
+          onPresence: (presence) => publish(articleId, { kind: "presence", presence }),
+          onActivity: () => noteActivity(entry),
+          onEnded: () => close(articleId, entry),
+        });
+        entry.room = room;
+        publish(articleId, { kind: "opened" });
+        noteActivity(entry);
+        return room;
+      }),
+      unsubscribe: bus.subscribe(articleId, (bytes) => receive(entry, bytes)),
+    };
+    entries.set(articleId, entry);
+    schedulePoll();
+    entry.opening.catch(() => close(articleId, entry));
+    return entry.opening;
+  }
+
+  function close(articleId: string, entry: Entry): void {
+    entry.cancelUnload?.();
+    entry.unsubscribe();
+    if (entries.get(articleId) === entry) entries.delete(articleId);
+  }
+
+  function noteActivity(entry: Entry): void {
+    entry.cancelUnload?.();
+    entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
+  }
+
+  /** Saves a snapshot if needed and closes the room. The room is checked again after saving: it may be in use by then. */
+  async function unload({ room }: Entry): Promise<void> {
+    if (room === undefined || !room.isIdle) return;
+    if (room.isUnsaved) await room.save();
+    // Saving counts as activity. A room that is not idle here is unloaded by a later call, one idle time after its last use.
+    if (room.isIdle) room.end(1001, "the document is not in use");
+  }
+
+  return {
+    async within(articleId, task) {
+      for (let tries = 1; ; tries += 1) {
+        const room = await open(articleId);
+        try {
+          if (!room.isOpen) throw new RoomEnded();
+          return await task(room);
+        } catch (error) {
+          if (!(error instanceof RoomEnded)) throw error;
+          if (tries === maxTries) throw new AppError("unavailable", "The document cannot be opened now. Try again later.");
+        }
+      }
+    },
+    get: (articleId) => entries.get(articleId)?.room,
+    list: () => [...entries.values()].map(({ opening }) => opening),
+    get size() {
+      return entries.size;
+    },
+  };
+}

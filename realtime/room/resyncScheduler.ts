@@ -1,0 +1,133 @@
+/**
+ * ResyncScheduler decides when the server sends sync step 1 to a member, which requests what the server lacks.
+ *
+ * A member is asked after its updates are durable, at most every 250 ms. The message carries the durable state vector, so a
+ * client made for this server can read it as an acknowledgement. While the state vector has 4096 bytes or more, a member
+ * is asked only if the server lacks content that the member may have (RT70).
+ */
+import type { Clock } from "../ports.ts";
+
+const minIntervalMs = 250;
+/** Above this size, in bytes, sync step 1 serves only to get missing content, not to acknowledge. */
+const maxVectorBytes = 4096;
+const otherNodeMs = 5000;
+
+/** What the scheduler needs of a member. */
+export interface ResyncTarget {
+  readonly mayResync: boolean;
+  /** When the server last sent sync step 1 (Unix milliseconds). */
+  readonly resyncedAtMs: number;
+  sendSyncStep1(stateVector: Uint8Array): void;
+}
+
+export interface ResyncSchedulerOptions {
+  readonly clock: Clock;
+  readonly whenSettled: (run: () => void) => void;
+  readonly stateVector: () => Uint8Array;
+}
+
+export class ResyncScheduler<Member extends ResyncTarget> {
+  private readonly options: ResyncSchedulerOptions;
+  /** Members to ask. The value is true when the server lacks content that the member may have. */
+  private readonly due = new Map<Member, boolean>();
+  /**
+   * For each owner of client ids, the members that sent content under those ids. Such a claimant gets a resync when the
+   * owner has written more or has left.
+   */
+  private readonly claimants = new Map<Member, Set<Member>>();
+  /** Members that sent content of client ids whose owners are on other nodes, before this node had that content. */
+  private readonly awaitingNodes = new Set<Member>();
+  private cancel: (() => void) | undefined;
+  private cancelAwaiting: (() => void) | undefined;
+
+  constructor(options: ResyncSchedulerOptions) {
+    this.options = options;
+  }
+
+  /** Notes that an update of this member has become durable. `lacksContent`: it builds on content that may be missing. */
+  noteWrite(member: Member, lacksContent: boolean): void {
+    this.add(member, lacksContent);
+    this.addClaimantsOf(member);
+  }
+
+  /** Requests a resync of `owner`, because `claimant` sent content of the owner's client ids that the server lacks. */
+  requestResync(owner: Member, claimant: Member | undefined): void {
+    this.add(owner, true);
+    if (claimant !== undefined) {
+      const claimants = this.claimants.get(owner) ?? new Set();
+      this.claimants.set(owner, claimants.add(claimant));
+    }
+    this.options.whenSettled(() => this.run());
+  }
+
+  /**
+   * Requests a resync of `claimant` when this node next reads what other nodes appended, or after 5 s: the owner may have
+   * left its node without sending the content.
+   */
+  awaitOtherNodes(claimant: Member): void {
+    this.awaitingNodes.add(claimant);
+    this.cancelAwaiting ??= this.options.clock.after(otherNodeMs, () => {
+      this.options.whenSettled(() => this.noteCaughtUp());
+    });
+  }
+
+  /** Notes that this node has read the batches of other nodes. */
+  noteCaughtUp(): void {
+    if (this.awaitingNodes.size === 0) return;
+    this.cancelAwaiting?.();
+    this.cancelAwaiting = undefined;
+    for (const claimant of this.awaitingNodes) this.add(claimant, true);
+    this.awaitingNodes.clear();
+    this.options.whenSettled(() => this.run());
+  }
+
+  /** Sends all due sync step 1 messages. Call it only when the document shows durable content only. */
+  run(): void {
+    if (this.due.size === 0) return;
+    const nowMs = this.options.clock.now();
+    let stateVector: Uint8Array | undefined;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [member, lacksContent] of this.due) {
+      const dueMs = member.resyncedAtMs + minIntervalMs;
+      if (dueMs > nowMs && member.mayResync) {
+        nextMs = Math.min(nextMs, dueMs);
+        continue;
+      }
+      this.due.delete(member);
+      if (!member.mayResync) continue;
+      stateVector ??= this.options.stateVector();
+      if (lacksContent || stateVector.length < maxVectorBytes) member.sendSyncStep1(stateVector);
+    }
+    if (nextMs === Number.POSITIVE_INFINITY || this.cancel !== undefined) return;
+    this.cancel = this.options.clock.after(nextMs - nowMs, () => {
+      this.cancel = undefined;
+      this.options.whenSettled(() => this.run());
+    });
+  }
+
+  /** Removes a member that has left. Claimants of its client ids get a resync, because they may now supply the content. */
+  forget(member: Member): void {
+    this.due.delete(member);
+    this.awaitingNodes.delete(member);
+    for (const claimants of this.claimants.values()) claimants.delete(member);
+    if (this.addClaimantsOf(member)) this.options.whenSettled(() => this.run());
+  }
+
+  stop(): void {
+    this.cancel?.();
+    this.cancelAwaiting?.();
+  }
+
+  private add(member: Member, lacksContent: boolean): void {
+    this.due.set(member, lacksContent || this.due.get(member) === true);
+  }
+
+  /** Makes the claimants of `owner` due: deletions of, or additions to, the owner's content could not be accepted before. */
+  private addClaimantsOf(owner: Member): boolean {
+    const claimants = this.claimants.get(owner);
+    if (claimants === undefined) return false;
+    this.claimants.delete(owner);
+    for (const claimant of claimants) this.add(claimant, true);
+    return true;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * CallChecks checks the size, the scopes and the role of a call against its operation.
+ *
+ * Each check returns normally or throws the `AppError` of its refusal. The order of the checks is decided in
+ * `wrapper.ts`.
+ */
+import { AppError } from "../../../api/schema/error.ts";
+import { missingScopes } from "../../../api/scopes.ts";
+import type { Access, Principal } from "../../domain/call/call.ts";
+import type { CallSource } from "./callSource.ts";
+import { type PreparedOperation, rankOf } from "./preparedOperation.ts";
+
+export function checkSize(operation: PreparedOperation, source: CallSource): void {
+  if (!source.tooLarge) return;
+  throw new AppError("payload_too_large", `The body of ${operation.key} may have at most ${operation.maxBodyBytes} bytes.`);
+}
+
+export function checkScope(operation: PreparedOperation, principal: Principal): void {
+  const { credential, scopes = [] } = operation.spec;
+  if (principal.kind === "key") {
+    if (credential !== "any") {
+      throw new AppError(
+        "interactive_session_required",
+        "This operation needs a signed-in person's access token; an API key is not enough.",
+      );
+    }
+    const missing = missingScopes(principal.scopes, scopes);
+    if (missing.length > 0) {
+      const detail = `This API key lacks the scope${missing.length === 1 ? "" : "s"} ${missing.join(", ")}.`;
+      throw new AppError("insufficient_scope", detail, { requiredScopes: [...scopes], missingScopes: [...missing] });
+    }
+  }
+  if (credential === "operator" && !principal.operator) {
+    throw new AppError("insufficient_permission", "This operation needs the account of an operator.");
+  }
+}
+
+export function checkRole(operation: PreparedOperation, access: Access): void {
+  if (rankOf(access.role) >= operation.roleRank) return;
+  const role = operation.spec.role ?? "read";
+  if (role === "write") throw new AppError("insufficient_permission", "This operation needs write permission in the workspace.");
+  throw new AppError(
+    "insufficient_role",
+    `This operation needs the role ${role === "owner" ? "owner" : "admin or owner"} in the workspace.`,
+  );
+}

@@ -1,0 +1,23 @@
+/** CallSource defines how a surface (REST, tRPC) supplies the input of one call to the call wrapper. */
+import type { BodyOwner } from "./bodyBudget.ts";
+import type { RequestContext } from "./requestContext.ts";
+
+/** Source of the input of one call. The wrapper reads each part when it is needed. Each method may throw a refusal. */
+export interface CallSource {
+  readonly context: RequestContext;
+  /** True if the body exceeds the limit of the operation, by its declared length or by the bytes received. */
+  readonly tooLarge: boolean;
+  /** True if a check before the body step needs the body, for example for the resource id. */
+  readonly needsBodyEarly: boolean;
+  /**
+   * Reads the body from the network; undefined if there is no body to read. The bytes count against `owner`.
+   * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
+   */
+  receiveBody(owner: BodyOwner): Promise<void> | undefined;
+  params(): Readonly<Record<string, unknown>>;
+  query(): Readonly<Record<string, unknown>>;
+  /** JSON value that `guardJson` has checked, or bytes with their media type. */
+  body(): { readonly json: unknown } | { readonly raw: { readonly mediaType: string; readonly bytes: Uint8Array } };
+  /** Offered media types that the caller accepts, the most preferred first. Refuses with 406 if there is none. */
+  accept(): readonly string[];
+}

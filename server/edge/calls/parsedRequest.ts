@@ -1,0 +1,86 @@
+/**
+ * ParsedRequest parses path ids, query and body of one call against its operation, each at most once.
+ *
+ * The parts are parsed when they are first needed, because an earlier check may need one of them. A part that does not
+ * fit throws the `AppError` of its refusal. The order of the checks is decided in `wrapper.ts`.
+ */
+import type { RateCondition } from "../../../api/contract/operation.ts";
+import { AppError, notFound } from "../../../api/schema/error.ts";
+import { parsePart } from "../../domain/call/findings.ts";
+import type { CallSource } from "./callSource.ts";
+import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
+
+const noFields: Record<string, unknown> = Object.freeze({});
+
+export class ParsedRequest implements PreparedRequest {
+  params = noFields;
+  query = noFields;
+  body: unknown = undefined;
+  accept: readonly string[] = ["application/json"];
+  // Private, because handlers receive this object as their request.
+  readonly #operation: PreparedOperation;
+  readonly #source: CallSource;
+  #queryParsed = false;
+  #bodyParsed = false;
+  #bodyFault: AppError | undefined;
+
+  constructor(operation: PreparedOperation, source: CallSource) {
+    this.#operation = operation;
+    this.#source = source;
+  }
+
+  /** Parses the path parameters. Throws `not_found` for a malformed id, the same answer as for an id that does not exist. */
+  readParams(): void {
+    if (this.#operation.params === undefined) return;
+    const parsed = this.#operation.params.safeParse(this.#source.params());
+    if (!parsed.success) throw notFound();
+    this.params = parsed.data;
+  }
+
+  /** Returns the id of the resource. Parses the query or the body first if the id is there. */
+  readResourceId(resource: NonNullable<PreparedOperation["spec"]["resource"]>): string {
+    if (resource.in === "query") this.#readQuery();
+    if (resource.in === "body") this.#readBody();
+    const id = (this[resource.in] as Record<string, unknown>)[resource.name];
+    if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not a string`);
+    return id;
+  }
+
+  /**
+   * Evaluates `rateWhen` against the parsed body. An invalid body gives false here; `readRest` throws its error later,
+   * so that the order of refusals is kept.
+   */
+  bodyIs(condition: RateCondition): boolean {
+    try {
+      this.#readBody();
+    } catch (reason) {
+      if (!(reason instanceof AppError)) throw reason;
+      this.#bodyFault = reason;
+      return false;
+    }
+    const body = this.body as Readonly<Record<string, unknown>>;
+    return "is" in condition ? body[condition.name] === condition.is : condition.anyOf.some((name) => body[name] !== undefined);
+  }
+
+  readRest(): void {
+    if (!this.#queryParsed) this.#readQuery();
+    if (this.#bodyFault !== undefined) throw this.#bodyFault;
+    if (!this.#bodyParsed) this.#readBody();
+    if (this.#operation.negotiable !== undefined) this.accept = this.#source.accept();
+  }
+
+  #readQuery(): void {
+    this.#queryParsed = true;
+    this.query = parsePart(this.#operation.query, this.#source.query(), "query");
+  }
+
+  #readBody(): void {
+    this.#bodyParsed = true;
+    const operation = this.#operation;
+    if (operation.body === undefined && operation.rawBodies.length === 0) return;
+    const body = this.#source.body();
+    if ("raw" in body) this.body = body.raw;
+    else if (operation.body === undefined) throw new Error(`operation ${operation.key} takes no JSON body`);
+    else this.body = parsePart(operation.body, body.json, "body", operation);
+  }
+}
