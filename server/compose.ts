@@ -15,7 +15,6 @@ import { articleRecordTypes } from "./domain/articles/records.ts";
 import { createArticleService, createDocumentStore } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
-import { joinParts } from "./domain/call/together.ts";
 import { folderRecordTypes } from "./domain/folders/records.ts";
 import { createAccessWatch } from "./domain/identity/access/accessFacts.ts";
 import { authRecordTypes } from "./domain/identity/access/credentialRecords.ts";
@@ -66,7 +65,7 @@ import { createStreamService } from "./edge/streams/service.ts";
 import { createTimelineReader } from "./edge/streams/timelineReader.ts";
 import { after } from "./platform/actors/after.ts";
 import { createDuePump } from "./platform/actors/due.ts";
-import type { DueWorker } from "./platform/actors/port.ts";
+import type { DueWorker } from "./platform/actors/duePort.ts";
 import { createActorRuntime } from "./platform/actors/runtime.ts";
 import { CannotListen } from "./platform/exit.ts";
 import type { Metrics } from "./platform/observability/metrics.ts";
@@ -228,7 +227,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     autoDisable: config.webhookAutoDisable,
     observe: { attempt: metrics.webhookAttempt },
   });
-  const { enqueue } = createEnqueue({ storage, actors, deliveryKind, limits });
+  const { enqueue } = createEnqueue({ storage, deliveryKind, limits });
   const webhooks = createWebhooks({ storage, actors, endpointKind, pump, checkUrl, secrets, pager, log });
 
   const documents = createDocumentStore({
@@ -273,6 +272,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   });
   const articleService = createArticleService({
     storage,
+    actors,
     documents,
     rooms,
     access,
@@ -286,11 +286,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     checkpointMaxMs: config.checkpointMaxMs,
     wake: pump.wake,
     listeners: {
-      articleUpdated: (event) => enqueue({ event: "article.updated", ...event }),
-      articleCommitted: (event) => topicService.articleCommitted(event),
-      articleDeleted: async (article) =>
-        joinParts([await publishing.articleDeleted(article), await runService.runs.articleDeleted(article)]),
-      articleRemoved: (article) => topicService.articleRemoved(article),
+      articleUpdated: (unit, event) => enqueue(unit, { event: "article.updated", ...event }),
+      articleCommitted: (unit, event) => topicService.articleCommitted(unit, event),
+      async articleDeleted(unit, article) {
+        await publishing.articleDeleted(unit, article);
+        await runService.runs.articleDeleted(unit, article);
+      },
+      articleRemoved: (unit, article) => topicService.articleRemoved(unit, article),
     },
   });
 

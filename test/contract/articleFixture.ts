@@ -12,6 +12,7 @@ import type { Call, Principal } from "../../server/domain/call/call.ts";
 import { createPager } from "../../server/domain/call/paging.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createDuePump } from "../../server/platform/actors/due.ts";
+import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
@@ -39,22 +40,23 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
   const log = pino({ level: "silent" });
   const checkpointQuietMs = options.quietMs ?? quietMs;
   const checkpointMaxMs = options.maxMs ?? maxMs;
-  const pump = createDuePump({ storage, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
+  const leaseMs = options.leaseMs ?? 5000;
+  const pump = createDuePump({ storage, log, leaseMs, after: time.after });
+  const actors = createActorRuntime({ storage, pump, log, leaseMs, after: time.after });
   const events: ArticleUpdated[] = [];
   const deleted: string[] = [];
   const announced: Partition[] = [];
   const listeners: ArticleListeners = {
-    // The row represents a delivery: it exists exactly if the commit exists.
-    articleUpdated: async (event) => ({
-      logs: [{ op: "append", log: eventLog, entries: [Buffer.from(JSON.stringify(event.data))] }],
-      started: () => events.push(event),
-    }),
-    articleDeleted: async ({ articleId }) => {
-      deleted.push(articleId);
-      return {};
+    // The row stands for a delivery: it is there exactly when the commit is.
+    articleUpdated: async (unit, event) => {
+      unit.log({ op: "append", log: eventLog, entries: [Buffer.from(JSON.stringify(event.data))] });
+      unit.afterCommit(() => events.push(event));
     },
-    articleCommitted: async () => ({}),
-    articleRemoved: async () => ({}),
+    articleDeleted: async (_unit, { articleId }) => {
+      deleted.push(articleId);
+    },
+    articleCommitted: async () => {},
+    articleRemoved: async () => {},
     ...options.listeners,
   };
   const documents = createDocumentStore({
@@ -78,6 +80,7 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
   const ids = createIds(storage);
   const service = createArticleService({
     storage,
+    actors,
     documents,
     rooms,
     listeners,
@@ -93,7 +96,7 @@ export function createArticleNode(storage: Storage, time: Pick<ManualTime, "now"
     wake: pump.wake,
   });
   for (const [kind, worker] of Object.entries(service.workers)) pump.register(kind, worker);
-  return { ...service, documentStore: documents, rooms, pump, ids, events, deleted, announced, limits };
+  return { ...service, documentStore: documents, actors, rooms, pump, ids, events, deleted, announced, limits };
 }
 
 export type ArticleNode = ReturnType<typeof createArticleNode>;

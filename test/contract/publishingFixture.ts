@@ -10,7 +10,6 @@ import { createPublishing, type Publishing } from "../../server/domain/publishin
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createDirectory } from "../../server/platform/storage/directory.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
@@ -28,9 +27,9 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   const node = createArticleNode(storage, time, {
     ...options,
     armAtEdit: (article, nowMs) => publishing.armAtEdit(article, nowMs),
-    listeners: { articleDeleted: (article) => publishing.articleDeleted(article) },
+    listeners: { articleDeleted: (unit, article) => publishing.articleDeleted(unit, article) },
   });
-  const actors = createActorRuntime({ storage, pump: node.pump, log, leaseMs: options.leaseMs ?? 5000, after: time.after });
+  const { actors } = node;
   const access = createAccessWatch({ storage, log });
   /** `read`: reading fails. `late`: the result of a read is returned only after this promise. */
   const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };

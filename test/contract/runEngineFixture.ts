@@ -53,7 +53,7 @@ export function createEngineNode(storage: Storage, time: ManualTime, executors: 
       executors,
       readInput: createStepInput({ storage, topics: nobody, artifacts }),
       artifacts,
-      stepEnd: createStepEnd({ storage, topics: nobody, articles: nobody, starter: nobody, ids }),
+      stepEnd: createStepEnd({ storage, topics: nobody, articles: nobody, startRun: nobody, ids }),
       ids,
       limits,
       log,

@@ -26,7 +26,6 @@ import { createWorkflowHandlers } from "../../server/edge/handlers/workflows.ts"
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { createTimelineReader } from "../../server/edge/streams/timelineReader.ts";
 import { after } from "../../server/platform/actors/after.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { baseUrl, createArticleNode } from "./articleFixture.ts";
@@ -90,14 +89,13 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       leaseMs,
       limits: own,
       listeners: {
-        articleCommitted: (event) => topicService.articleCommitted(event),
-        articleDeleted: (article) => runService.runs.articleDeleted(article),
-        articleRemoved: (event) => topicService.articleRemoved(event),
+        articleCommitted: (unit, event) => topicService.articleCommitted(unit, event),
+        articleDeleted: (unit, article) => runService.runs.articleDeleted(unit, article),
+        articleRemoved: (unit, event) => topicService.articleRemoved(unit, event),
       },
     },
   );
-  const { pump, ids, rooms } = node;
-  const actors = createActorRuntime({ storage, pump, log, leaseMs });
+  const { actors, pump, ids, rooms } = node;
   const topicService = createTopicService({ storage, actors, articles: node.writer, pager, limits });
   const runService = createRunService({
     storage,

@@ -1,24 +1,26 @@
-/** Creates the topics as a server has them, together with the articles, on a store with a manual clock. */
-import pino from "pino";
+/** The topics as a server has them, beside the articles, on a store and a clock of the test's own. */
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { type ContentTopic, type TopicStatus, topicStatuses } from "../../api/schema/topic.ts";
 import type { WorkspaceCreateTopicRequest } from "../../api/schema/topicOperations.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
 import type { ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createPager } from "../../server/domain/call/paging.ts";
-import { joinParts } from "../../server/domain/call/together.ts";
 import { type FolderRecord, folderRecord } from "../../server/domain/folders/records.ts";
 import { createTopicTransitions } from "../../server/domain/runs/decisions/topicTransitions.ts";
+import { createFindActiveRun } from "../../server/domain/runs/model/activeRun.ts";
 import { type TopicRecord, topicRecord } from "../../server/domain/topics/records.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
 import type { Timeless } from "../../server/platform/actors/port.ts";
-import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "../support/manualTime.ts";
 import { type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
 
 export const partition: Partition = 5;
+
+const noRuns = () => {
+  throw new Error("this node reads runs outside of units only");
+};
 
 export interface TopicNodeOptions {
   readonly limits?: Partial<Limits>;
@@ -30,12 +32,12 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
   const node = createArticleNode(storage, time, {
     limits,
     listeners: {
-      articleUpdated: async ({ data }) => ({ started: () => webhooks.push(data) }),
-      articleCommitted: (event) => service.articleCommitted(event),
-      articleRemoved: (event) => service.articleRemoved(event),
+      articleUpdated: async (unit, { data }) => unit.afterCommit(() => webhooks.push(data)),
+      articleCommitted: (unit, event) => service.articleCommitted(unit, event),
+      articleRemoved: (unit, event) => service.articleRemoved(unit, event),
     },
   });
-  const actors = createActorRuntime({ storage, pump: node.pump, log: pino({ level: "silent" }), leaseMs: 5000 });
+  const { actors } = node;
   const pager = createPager({ storage, pageKey: Buffer.alloc(32, 7), limits });
   const service = createTopicService({ storage, actors, articles: node.writer, pager, limits });
   actors.register(service.actorKinds);
@@ -43,7 +45,11 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
   const call = (workspaceId: string, more: CallOptions = {}) => createCall(storage, workspaceId, partition, { limits, ...more });
   return {
     ...service,
-    readTransitions: createTopicTransitions({ storage, topics: service.port }),
+    readTransitions: createTopicTransitions({
+      storage,
+      topics: service.port,
+      findActiveRun: createFindActiveRun({ storage, kind: noRuns }),
+    }),
     node,
     actors,
     webhooks,
@@ -59,10 +65,9 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
     async send(workspaceId: string, topicId: string, event: Timeless<TopicEvent>): Promise<void> {
       const found = await service.port.find(workspaceId, topicId);
       if (found === undefined) throw new Error(`there is no topic ${topicId}`);
-      const { started, ...batch } = joinParts([service.port.move(found, event)]);
-      const result = await storage.commit({ partition, ...batch });
-      if (!result.ok) throw new Error(JSON.stringify(result.conflict));
-      started();
+      await actors.commitUnit({ operation: "test", partition, committer: storage }, (unit) =>
+        service.port.send(unit, found.value.id, event),
+      );
     },
     /** Returns the event types of a topic, oldest first. */
     async audit(workspaceId: string, topicId: string): Promise<readonly string[]> {

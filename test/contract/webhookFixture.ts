@@ -16,13 +16,14 @@ import { createAccessResolver } from "../../server/domain/identity/workspaces/ac
 import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createWebhookCleanup } from "../../server/domain/webhooks/cleanup.ts";
 import { createWebhookActorKinds } from "../../server/domain/webhooks/deliver.ts";
-import { createEnqueue } from "../../server/domain/webhooks/enqueue.ts";
+import { createEnqueue, type WorkspaceEvent } from "../../server/domain/webhooks/enqueue.ts";
 import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/domain/webhooks/records.ts";
 import { createWebhooks } from "../../server/domain/webhooks/webhooks.ts";
 import { createApp } from "../../server/edge/app.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { createDuePump } from "../../server/platform/actors/due.ts";
+import type { OpenUnit } from "../../server/platform/actors/port.ts";
 import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import { createOutboundFetch } from "../../server/platform/outbound/fetch.ts";
 import { createPublicAddresses } from "../../server/platform/outbound/publicAddress.ts";
@@ -106,7 +107,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
   for (const kind of housekeepingKinds) pump.register(kind, keepHouse);
   const pager = createPager({ storage, pageKey: secrets.pageKey, limits });
   const webhooks = createWebhooks({ storage, actors, endpointKind, pump, checkUrl, secrets, pager, log });
-  const { enqueue } = createEnqueue({ storage, actors, deliveryKind, limits });
+  const { enqueue } = createEnqueue({ storage, deliveryKind, limits });
   const ids = createIds(storage);
 
   const members = Object.entries(accounts).flatMap(([username, role]) =>
@@ -200,19 +201,18 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       traceparent?: string,
     ): Promise<string> {
       const partition = partitionOfId(workspace);
-      const { started, ...batch } = await enqueue({ workspaceId: workspace, event, createdAtMs: storage.now(), ids, data, traceparent });
+      const unit = actors.openUnit(partition);
+      await enqueue(unit, { workspaceId: workspace, event, createdAtMs: storage.now(), ids, data, traceparent });
       const id = ids.next("cmt", partition);
-      const value = { id, name: "happened" };
-      const result = await storage.commit({
-        partition,
-        ...batch,
-        records: [{ op: "put", type: happening, value, replacing: null }, ...(batch.records ?? [])],
-      });
-      if (!result.ok) throw new Error("nothing happened");
-      started();
+      unit.record({ op: "put", type: happening, value: { id, name: "happened" }, replacing: null });
+      if (!(await unit.commit((batch) => storage.commit(batch))).ok) throw new Error("nothing happened");
       return id;
     },
-    enqueue,
+    async enqueue(event: WorkspaceEvent): Promise<OpenUnit> {
+      const unit = actors.openUnit(partitionOfId(event.workspaceId));
+      await enqueue(unit, event);
+      return unit;
+    },
     async deliveries(webhookId: string): Promise<readonly DeliveryRecord[]> {
       const scan = { partition: partitionOfId(webhookId), prefix: ["delivery.webhook", webhookId] as const, limit: 10_000 };
       const rows = await storage.index.scan(scan);

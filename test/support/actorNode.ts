@@ -1,7 +1,8 @@
 /** One node of a test: a runtime and its pump on a storage that several nodes can share, with a manual clock. */
 import pino from "pino";
 import { createDuePump, type DueObserver } from "../../server/platform/actors/due.ts";
-import type { ActorKind, ActorRuntime, DuePump } from "../../server/platform/actors/port.ts";
+import type { DuePump } from "../../server/platform/actors/duePort.ts";
+import type { ActorKind, ActorRuntime } from "../../server/platform/actors/port.ts";
 import { createActorRuntime } from "../../server/platform/actors/runtime.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import type { ManualTime } from "./manualTime.ts";

@@ -7,7 +7,8 @@
 import type { Limits } from "../../../api/limits.ts";
 import type { UpdateLog } from "../../../realtime/ports.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
-import type { DueWorker } from "../../platform/actors/port.ts";
+import type { DueWorker } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
@@ -54,6 +55,7 @@ export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs
 
 export interface ArticleServiceOptions extends Omit<DocumentStoreOptions, "armAtEdit"> {
   readonly documents: DocumentStore;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly rooms: Pick<Rooms, "read" | "edit" | "applyUpdate">;
   readonly listeners: ArticleListeners;
   readonly access: Pick<AccessWatch, "announce">;
@@ -84,12 +86,12 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, rooms, listeners, access, findTopicId, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } =
-    options;
+  const { storage, actors, rooms, listeners, access, findTopicId, pager, ids, baseUrl, wake, limits } = options;
+  const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { reader, history, texts } = options.documents;
-  const commitWriter = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
-  const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
+  const trash = createTrash({ storage, actors, listeners, access, keepTrashMs: limits["keep.trash"], wake });
   return {
     articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),
     content: createContents({ rooms, history, texts }),

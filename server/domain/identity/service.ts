@@ -6,7 +6,8 @@
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import type { DueWorker } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";

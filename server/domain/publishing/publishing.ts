@@ -2,7 +2,8 @@
  * Builds the publishing domain for the handlers, the articles, the page routes, the actor runtime and the due pump.
  */
 import type { Logger } from "pino";
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import type { DueWorker } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { ArmAtEdit, ArticleListeners, Documents } from "../articles/port.ts";
@@ -10,11 +11,11 @@ import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
-import { createArmAtEdit, createLiveEdits, editedRowKind } from "./liveEdits.ts";
+import { createArmAtEdit, createLiveEdits, editedRows } from "./liveEdits.ts";
 import { createPublicLinkKind, type PublicLinkKind } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
-import { collectRowKind, createTakeDown } from "./takeDown.ts";
+import { collectRows, createTakeDown } from "./takeDown.ts";
 
 export type { LinkView, PublicLinks } from "./links.ts";
 export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
@@ -54,7 +55,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     links: createPublicLinks({ ...options, kind, freeze, slugs }),
     pages: createPublicPages({ storage, slugs, access }),
     actorKinds: [kind],
-    workers: { [editedRowKind]: createLiveEdits({ storage, actors, kind }), [collectRowKind]: takeDown.collect },
+    workers: { [editedRows.name]: createLiveEdits({ storage, actors, kind }), [collectRows.name]: takeDown.collect },
     armAtEdit: createArmAtEdit(options),
     articleDeleted: takeDown.articleDeleted,
   };

@@ -22,12 +22,14 @@ import { createTopicTransitions, type ReadTransitions } from "./decisions/topicT
 import { createArtifacts } from "./engine/artifacts.ts";
 import { createExecute, type ExecuteOptions } from "./engine/execute.ts";
 import { createRunKind } from "./engine/runKind.ts";
-import { createRunStarter } from "./engine/startRun.ts";
+import { createStartRun } from "./engine/startRun.ts";
 import { createStepEnd } from "./engine/stepEnd.ts";
 import { createStepInput } from "./engine/stepInput.ts";
 import type { Executors } from "./executors/port.ts";
+import { createFindActiveRun } from "./model/activeRun.ts";
 import type { RunKind } from "./model/records.ts";
 import { createRefuseSecondRun } from "./model/runInProgress.ts";
+import { createRunQueries, type RunQueriesOptions } from "./runQueries.ts";
 import { createRuns, type Runs, type RunsOptions } from "./runs.ts";
 import { createTopicRuns, type TopicRuns } from "./topicRuns.ts";
 import { createWorkflows, type Workflows } from "./workflows/workflows.ts";
@@ -40,7 +42,7 @@ export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "writi
   readonly articles: ArticleWriter;
   readonly edits: ArticleService["edits"];
   readonly executors: Executors;
-  readonly timeline: RunsOptions["timeline"];
+  readonly timeline: RunQueriesOptions["timeline"];
   readonly pager: Pager;
   readonly pageTokens: PageTokens;
   readonly ids: IdSource;
@@ -61,24 +63,26 @@ export interface RunService {
 }
 
 export function createRunService(options: RunServiceOptions): RunService {
-  const { storage, actors, topics, articles, edits, pager, pageTokens, limits, ids, after = realAfter } = options;
+  const { storage, actors, topics, articles, edits, pageTokens, limits, ids, after = realAfter } = options;
   const kind = () => runKind;
   const workflows = createWorkflows();
   const artifacts = createArtifacts({ storage, limits });
-  const starter = createRunStarter({ storage, actors, kind, topics, articles, limits });
-  const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
+  const startRun = createStartRun({ storage, kind, topics, articles, limits });
+  const stepEnd = createStepEnd({ storage, topics, articles, startRun, ids });
   const readInput = createStepInput({ storage, topics, artifacts });
   const execute = createExecute({ ...options, kind, readInput, artifacts, stepEnd, after });
   const runKind = createRunKind({ storage, execute, keepEventsMs: limits["keep.events"] });
-  const decisions = createDecisions({ actors, kind, stepEnd });
+  const decisions = createDecisions({ actors, kind, topics, stepEnd });
   const refuseSecondRun = createRefuseSecondRun({ storage, actors, kind });
-  const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
+  const findActiveRun = createFindActiveRun({ storage, kind });
+  const stageDecisions = createStageDecisions({ storage, topics, decisions, startRun, findActiveRun });
+  const queries = createRunQueries({ ...options, artifacts });
   return {
     workflows,
-    runs: createRuns({ ...options, kind, starter, workflows, artifacts, refuseSecondRun, pager }),
-    approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun }),
-    topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun }),
-    readTransitions: createTopicTransitions({ storage, topics }),
+    runs: createRuns({ ...options, kind, startRun, workflows, queries, refuseSecondRun }),
+    approvals: createApprovals({ storage, actors, kind, pageTokens, decisions, edits, articles, refuseSecondRun }),
+    topicRuns: createTopicRuns({ storage, actors, kind, topics, startRun, findActiveRun, stageDecisions, refuseSecondRun }),
+    readTransitions: createTopicTransitions({ storage, topics, findActiveRun }),
     actorKinds: [runKind],
   };
 }

@@ -1,11 +1,16 @@
 /** Finds a topic by its id, or by its short id within the workspace. */
 import { TopicId } from "../../../api/schema/id.ts";
+import type { UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import { type TopicRecord, topicLists, topicRecord } from "./records.ts";
+import { topicKind } from "./topicKind.ts";
 
-/** Finds a topic. Returns undefined if it does not exist or belongs to another workspace. */
-export type FindTopic = (workspaceId: string, reference: string) => Promise<Stored<TopicRecord> | undefined>;
+/**
+ * Finds a topic, as the unit leaves it if one is given. Returns undefined if it does not exist or belongs to another
+ * workspace.
+ */
+export type FindTopic = (workspaceId: string, reference: string, unit?: UnitOfWork) => Promise<Stored<TopicRecord> | undefined>;
 
 const shortId = /^T-([1-9]\d{0,14})$/;
 
@@ -18,9 +23,10 @@ export function createFindTopic({ storage }: { readonly storage: Pick<Storage, "
     return row?.target;
   }
 
-  return async (workspaceId, reference) => {
+  return async (workspaceId, reference, unit) => {
     const id = await toId(workspaceId, reference);
-    const topic = id === undefined ? undefined : await storage.records.get(topicRecord, id);
+    if (id === undefined) return undefined;
+    const topic = await (unit === undefined ? storage.records.get(topicRecord, id) : unit.read(topicKind, id));
     return topic?.value.context.workspaceId === workspaceId ? topic : undefined;
   };
 }

@@ -1,16 +1,16 @@
 /** The topic service builds and connects the modules of topics for handlers, runs, articles and the actor runtime. */
 import type { Limits } from "../../../api/limits.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
-import type { RecordWrite, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners, ArticleWriter } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import { createFolders, type Folders } from "../folders/service.ts";
+import { createAuditEvents } from "./auditEvents.ts";
 import { createFindTopic } from "./findTopic.ts";
 import type { Topics } from "./port.ts";
 import { seoBriefRecord } from "./records.ts";
 import { projectBrief } from "./seoBrief.ts";
 import { createTopicArticles } from "./topicArticle.ts";
-import { createTopicAudit } from "./topicAudit.ts";
 import { type TopicKind, topicKind } from "./topicKind.ts";
 import { createTopicList } from "./topicList.ts";
 import { createTopicRequests, type TopicRequests } from "./topics.ts";
@@ -46,20 +46,21 @@ export function createTopicService({ storage, actors, articles, pager, limits }:
       find,
       folders,
       list: createTopicList({ storage, pager, limits }),
-      audit: createTopicAudit({ storage, pager }),
+      audit: createAuditEvents({ storage, pager }),
       articles: topicArticles,
     }),
     port: {
       find,
       view: toContentTopic,
-      move: (previous, event) => actors.move(topicKind, previous, event),
+      send: (unit, topicId, event) => unit.send(topicKind, topicId, event),
+      refusal: (topic, event) => actors.refusal(topicKind, topic, event),
       allowed: (topic) => actors.allowed(topicKind, topic).allowed,
       async contentProject({ context: { workspaceId, contentProjectId } }) {
         return contentProjectId === undefined ? undefined : folders.contentProject(workspaceId, contentProjectId);
       },
       brief: (topicId) => storage.records.get(seoBriefRecord, topicId),
       projectBrief,
-      briefWrite: (brief, replacing) => ({ op: "put", type: seoBriefRecord, value: brief, replacing }) as RecordWrite,
+      writeBrief: (unit, value, replacing) => unit.record({ op: "put", type: seoBriefRecord, value, replacing }),
     },
     folders,
     articleCommitted,

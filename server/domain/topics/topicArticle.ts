@@ -1,5 +1,5 @@
 /**
- * Links a topic to its article, reads its outline and draft, and moves the topic when the article changes.
+ * Links a topic to its article, reads its outline and draft, and sends the topic events when the article changes.
  *
  * A commit of the article may advance the topic; deleting the article permanently unlinks it. The article owns the
  * texts. The topic machine decides the status.
@@ -7,17 +7,16 @@
 import type { ArticleFile } from "../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { TopicEvent } from "../../../machines/topic.ts";
-import type { ActorRuntime, Alongside, Timeless } from "../../platform/actors/port.ts";
+import type { ActorRuntime, Timeless, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import type { ArticleCommitted, ArticleListeners, ArticleWriter } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
 import { principalOf } from "../call/principal.ts";
-import { commitTogether, foldMoves, joinParts } from "../call/together.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
 import type { FindTopic } from "./findTopic.ts";
-import { type TopicRecord, topicRecord } from "./records.ts";
+import type { TopicRecord } from "./records.ts";
 import { refuseMember } from "./refuseMember.ts";
 import { topicKind } from "./topicKind.ts";
 
@@ -43,9 +42,9 @@ export interface TopicArticles extends Pick<ArticleListeners, "articleCommitted"
 
 export interface TopicArticlesOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly actors: Pick<ActorRuntime, "move">;
+  readonly actors: Pick<ActorRuntime, "commitUnit" | "refusal">;
   readonly find: FindTopic;
-  readonly articles: Pick<ArticleWriter, "prepareArticle" | "prepareLink" | "committedText">;
+  readonly articles: Pick<ArticleWriter, "create" | "link" | "committedText">;
 }
 
 const stages = [
@@ -54,8 +53,8 @@ const stages = [
 ] as const;
 
 export function createTopicArticles({ storage, actors, find, articles }: TopicArticlesOptions): TopicArticles {
-  async function require(workspaceId: string, reference: string): Promise<Stored<TopicRecord>> {
-    const topic = await find(workspaceId, reference);
+  async function require(workspaceId: string, reference: string, unit?: UnitOfWork): Promise<Stored<TopicRecord>> {
+    const topic = await find(workspaceId, reference, unit);
     if (topic === undefined) throw notFound();
     return topic;
   }
@@ -79,21 +78,21 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
     throw refuseMember("articleId", "must be an article of the workspace that is not in the trash");
   }
 
-  /** The article, created if none is named, and the change that links it to the topic. */
-  async function toLink(call: Call, topic: Stored<TopicRecord>, wanted: string | undefined) {
-    const { workspaceId, fields } = topic.value.context;
-    const topicId = topic.value.id;
+  /** Links the article to the topic, on the side of the article. Creates the article if none is named. */
+  async function link(unit: UnitOfWork, call: Call, topic: TopicRecord, wanted: string | undefined): Promise<EnsuredArticle> {
+    const { workspaceId, fields } = topic.context;
+    const topicId = topic.id;
     if (wanted !== undefined) {
-      const change = articles.prepareLink(await requireArticle(workspaceId, wanted), topicId);
-      if (change === undefined) throw new AppError("already_exists", "The article is linked to another topic.");
-      return { articleId: wanted, created: false, change };
+      const isLinked = articles.link(unit, await requireArticle(workspaceId, wanted), topicId);
+      if (!isLinked) throw new AppError("already_exists", "The article is linked to another topic.");
+      return { articleId: wanted, created: false, linked: true };
     }
     const workspace = await storage.records.get(workspaceRecord, workspaceId);
     if (workspace === undefined) throw notFound();
     const { username, kind } = principalOf(call);
     const author = { username, kind: kind === "key" ? "key" : "user" } as const;
-    const made = await articles.prepareArticle({ workspace: workspace.value, title: fields.title, topicId, author, ids: call.ids });
-    return { ...made, created: true };
+    const input = { workspace: workspace.value, title: fields.title, topicId, author, ids: call.ids };
+    return { articleId: await articles.create(unit, input), created: true, linked: true };
   }
 
   /**
@@ -120,32 +119,27 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
       });
   }
 
-  /** The topic, if the article is linked to it. */
-  async function linked(articleId: string, topicId: string): Promise<Stored<TopicRecord> | undefined> {
-    const topic = await storage.records.get(topicRecord, topicId);
-    return topic?.value.context.articleId === articleId ? topic : undefined;
-  }
-
-  function moves(topic: Stored<TopicRecord>, events: readonly Timeless<TopicEvent>[]): Alongside {
-    const toMove = (event: Timeless<TopicEvent>) => (from: Stored<TopicRecord>) => actors.move(topicKind, from, event);
-    return joinParts(foldMoves([], topicRecord, topic, events.map(toMove)));
+  /** True if the topic exists and the article is linked to it. */
+  async function isLinked(unit: UnitOfWork, articleId: string, topicId: string): Promise<boolean> {
+    return (await unit.read(topicKind, topicId))?.value.context.articleId === articleId;
   }
 
   return {
     ensure: (call, workspaceId, reference, wanted) =>
-      commitTogether(partitionOfId(workspaceId), call.commit.bind(call), async () => {
-        const topic = await require(workspaceId, reference);
-        const { articleId: own } = topic.value.context;
+      actors.commitUnit({ operation: "topic.article", partition: partitionOfId(workspaceId), committer: call }, async (unit) => {
+        const topic = (await require(workspaceId, reference, unit)).value;
+        const { articleId: own } = topic.context;
         const by = principalOf(call).username;
-        const move = (articleId: string) => actors.move(topicKind, topic, { type: "article.link", articleId, by });
         if (own !== undefined && (wanted ?? own) === own) {
-          // Move the topic even if nothing would change, so that an archived topic always refuses this request.
-          move(own);
-          return { parts: [], value: await ownArticle(own) };
+          // An archived topic refuses this request, even if nothing would change.
+          const refusal = actors.refusal(topicKind, topic, { type: "article.link", articleId: own, by });
+          if (refusal !== undefined) throw refusal;
+          return ownArticle(own);
         }
         if (own !== undefined) throw new AppError("already_exists", `The topic already has an article, ${own}.`);
-        const { articleId, created, change } = await toLink(call, topic, wanted);
-        return { parts: [change, move(articleId)], value: { articleId, created, linked: true } };
+        const ensured = await link(unit, call, topic, wanted);
+        await unit.send(topicKind, topic.id, { type: "article.link", articleId: ensured.articleId, by });
+        return ensured;
       }),
 
     async read(workspaceId, reference, file) {
@@ -156,15 +150,14 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
       return { topicId: topic.value.id, articleId, text: found.text };
     },
 
-    async articleCommitted(event) {
+    async articleCommitted(unit, event) {
       const events = toStageEvents(event);
-      const topic = events.length === 0 ? undefined : await linked(event.articleId, event.topicId);
-      return topic === undefined ? {} : moves(topic, events);
+      if (events.length === 0 || !(await isLinked(unit, event.articleId, event.topicId))) return;
+      for (const stageEvent of events) await unit.send(topicKind, event.topicId, stageEvent);
     },
 
-    async articleRemoved({ articleId, topicId, by }) {
-      const topic = await linked(articleId, topicId);
-      return topic === undefined ? {} : moves(topic, [{ type: "article.unlink", by }]);
+    async articleRemoved(unit, { articleId, topicId, by }) {
+      if (await isLinked(unit, articleId, topicId)) await unit.send(topicKind, topicId, { type: "article.unlink", by });
     },
   };
 }

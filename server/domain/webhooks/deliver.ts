@@ -11,7 +11,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import { createDeliveryMachine, type DeliveryContext, type DeliveryEvent, type SkipReason } from "../../../machines/delivery.ts";
 import { type AutoDisable, createEndpointMachine, type EndpointContext, type EndpointEvent } from "../../../machines/endpoint.ts";
-import type { ActorKind, ActorRuntime, Alongside, RunEffect, Timeless } from "../../platform/actors/port.ts";
+import type { ActorKind, ActorRuntime, RunEffect, Timeless, UnitOfWork } from "../../platform/actors/port.ts";
 import type { OutboundFetch } from "../../platform/outbound/fetch.ts";
 import { SealError, type Secrets } from "../../platform/secrets.ts";
 import type { RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
@@ -29,7 +29,7 @@ export interface WebhookObserver {
 
 export interface WebhookKindsOptions {
   readonly storage: Pick<Storage, "records" | "now">;
-  readonly actors: Pick<ActorRuntime, "move">;
+  readonly actors: Pick<ActorRuntime, "refusal">;
   readonly fetch: OutboundFetch;
   readonly secrets: Pick<Secrets, "open">;
   readonly limits: Limits;
@@ -57,10 +57,9 @@ function toSkipReason(webhook: WebhookRecord | undefined, event: string): SkipRe
 export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookActorKinds {
   const { storage, actors, fetch, secrets, limits, log, scheduleMs, autoDisable, observe, random = Math.random } = options;
   const audit = log.child({ stream: "audit" });
-  const endpointMachine = createEndpointMachine(autoDisable);
   const endpointKind: EndpointKind = {
     name: "endpoint",
-    machine: endpointMachine,
+    machine: createEndpointMachine(autoDisable),
     machineVersion: 1,
     record: endpointRecord,
     effects: {},
@@ -84,28 +83,15 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
     return toSignatureHeaders({ deliveryId, timestamp: Math.floor(nowMs / 1000), body, secret, previousSecret });
   }
 
-  /**
-   * Returns the changes that the outcome causes: to the endpoint and, if the configured policy disables it, to the
-   * webhook.
-   */
-  async function toEndpointChange(webhookId: string, event: Timeless<EndpointEvent>): Promise<Alongside> {
-    const endpoint = await storage.records.get(endpointRecord, webhookId);
-    if (endpoint === undefined) return {};
-    const { state, context } = endpoint.value;
-    const snapshot = endpointMachine.resolveState({ value: state as "healthy", context });
-    if (!snapshot.can({ ...event, nowMs: storage.now() })) return {};
-    const { batch, next, started } = actors.move(endpointKind, endpoint, event);
-    if (next.state !== "disabled") return { ...batch, started };
+  /** Changes the endpoint after an attempt and, if the configured policy disables the endpoint, the webhook too. */
+  async function changeEndpoint(unit: UnitOfWork, webhookId: string, event: Timeless<EndpointEvent>): Promise<void> {
+    const endpoint = await unit.read(endpointKind, webhookId);
+    if (endpoint === undefined || actors.refusal(endpointKind, endpoint.value, event) !== undefined) return;
+    const { state, context } = await unit.send(endpointKind, webhookId, event);
+    if (state !== "disabled") return;
     const webhook = await storage.records.get(webhookRecord, webhookId);
-    const disabling = webhook === undefined ? [] : [toDisabled(webhook, storage.now())];
-    return {
-      ...batch,
-      records: [...(batch.records ?? []), ...disabling],
-      started() {
-        started();
-        audit.info({ event: "webhook.disabled", webhookId, reason: next.context.disabledReason }, "webhook disabled");
-      },
-    };
+    if (webhook !== undefined) unit.record(toDisabled(webhook, storage.now()));
+    unit.afterCommit(() => audit.info({ event: "webhook.disabled", webhookId, reason: context.disabledReason }, "webhook disabled"));
   }
 
   const deliver: RunEffect<DeliveryContext, DeliveryEvent> = async ({ actorId: deliveryId, attempt, context, signal }) => {
@@ -164,13 +150,13 @@ export function createWebhookActorKinds(options: WebhookKindsOptions): WebhookAc
 
     const made = { attempt: { n, atMs, durationMs, ...result }, exchange: toExchange(headers, outcome, limits["webhook.responseKept"]) };
     if (delivered) {
-      const alongside = () => toEndpointChange(webhookId, { type: "attempt.delivered" });
-      return { kind: "event", event: { type: "attempt.delivered", ...made }, alongside };
+      const gather = (unit: UnitOfWork) => changeEndpoint(unit, webhookId, { type: "attempt.delivered" });
+      return { kind: "event", event: { type: "attempt.delivered", ...made }, gather };
     }
     const retryAfterMs = toRetryAfterMs(outcome, storage.now());
     const failed = { type: "attempt.failed", ...made, jitter: random(), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const;
-    const alongside = () => toEndpointChange(webhookId, { type: "attempt.failed", statusCode: result.statusCode });
-    return { kind: "event", event: failed, alongside };
+    const gather = (unit: UnitOfWork) => changeEndpoint(unit, webhookId, { type: "attempt.failed", statusCode: result.statusCode });
+    return { kind: "event", event: failed, gather };
   };
 
   const deliveryKind: DeliveryKind = {

@@ -8,7 +8,7 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { AgentEventName } from "../../../api/schema/timeline.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import type { Topics } from "../../domain/topics/port.ts";
-import type { DueWorker } from "../../platform/actors/port.ts";
+import type { DueWorker } from "../../platform/actors/duePort.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";

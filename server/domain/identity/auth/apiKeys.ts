@@ -9,7 +9,7 @@ import type { z } from "zod";
 import type { ApiKey, ApiKeyState, UpdateApiKeyRequest } from "../../../../api/schema/apiKey.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import { missingScopes } from "../../../../api/scopes.ts";
-import type { ActorRuntime } from "../../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../../platform/actors/port.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
@@ -172,7 +172,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
           keyId,
           { type: "key.revoke" },
           {
-            alongside: () => ({ logs: [accessFactWrite({ kind: "key.revoked", keyId })] }),
+            gather: (unit) => unit.log(accessFactWrite({ kind: "key.revoked", keyId })),
             commit: (batch, next, revision) => call.commit(batch, toRevoked(next, revision)),
           },
         );
@@ -200,7 +200,10 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
       // Release the hash first. After a crash in between, the key can be deleted again. The other order could leave a
       // hash entry that is never removed.
       await directory.release(keyHashSpace, value.context.hash, keyId);
-      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { alongside: async () => ({ records: await keyUse.removal(keyId) }) });
+      const gather = async (unit: UnitOfWork) => {
+        for (const write of await keyUse.removal(keyId)) unit.record(write);
+      };
+      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { gather });
       note(call, "key.deleted", keyId);
     },
   };

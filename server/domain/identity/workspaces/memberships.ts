@@ -7,13 +7,13 @@
  * workspace therefore gets a conflict and reads again.
  */
 import type { Logger } from "pino";
-import type { DueWorker } from "../../../platform/actors/port.ts";
+import { type DueWorker, defineDueKind } from "../../../platform/actors/duePort.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { DueWrite, RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import { type MembershipRecord, membershipKey, membershipRecord, type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
-const projectKind = "membership.project";
+const projectRows = defineDueKind<Pick<MembershipChange, "workspaceId" | "accountId">>("membership.project");
 /** Fence of a due row that no other node has leased yet. */
 const firstFence = 1;
 
@@ -64,8 +64,7 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
     armed(change) {
       const { workspaceId, accountId } = change;
       const payload = { workspaceId, accountId };
-      const row = { id: rowId(change), kind: projectKind, dueAtMs: storage.now() + leaseMs, payload, attempts: 0 };
-      return { op: "schedule", row };
+      return { op: "schedule", row: projectRows.row({ id: rowId(change), dueAtMs: storage.now() + leaseMs, payload }) };
     },
     async project(change) {
       const { workspaceId, accountId } = change;
@@ -81,11 +80,10 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
       }
     },
     workers: {
-      async [projectKind](row) {
-        const { workspaceId, accountId } = row.payload as { workspaceId: string; accountId: string };
+      [projectRows.name]: projectRows.worker(async ({ payload: { workspaceId, accountId } }) => {
         await bringInLine(workspaceId, accountId);
         return { kind: "done" };
-      },
+      }),
     },
   };
 }
