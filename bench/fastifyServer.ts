@@ -25,7 +25,13 @@ const toSchema = (schema: z.ZodType, io: "input" | "output") => {
   return written;
 };
 
-const app = Fastify({ logger: false, requestIdHeader: "x-request-id", genReqId: () => randomUUID() });
+const app = Fastify({
+  logger: false,
+  requestIdHeader: "x-request-id",
+  genReqId: () => randomUUID(),
+  // The contract's schemas have examples, an annotation that Fastify's strict validator does not know.
+  ajv: { customOptions: { keywords: ["example"] } },
+});
 app.decorateRequest("principal", undefined);
 
 app.addHook("onRequest", async (request, reply) => {

@@ -40,6 +40,7 @@ await build({
 const start = (name: string): Promise<Server> =>
   new Promise((resolve, reject) => {
     const child = fork(join(built, `${name}.js`));
+    process.once("exit", () => child.kill());
     child.once("message", (port) => resolve({ process: child, port: Number(port) }));
     child.once("exit", (code) => reject(new Error(`${name} ended with ${code}`)));
   });

@@ -7,41 +7,32 @@
  * a step has a round number, and its result must name the same round: results of an abandoned round are ignored.
  * The machine must not run steps or know a model: the effect `execute` does that.
  */
-import { assign, setup } from "xstate";
+import { assertEvent, assign, setup } from "xstate";
 
+import { changeApproval, changeStep, decided, givenUp, toApproval, toEnded, toInterrupted } from "./agentRunChanges.ts";
 import {
-  changeApproval,
-  changeStep,
   currentApproval,
   currentStep,
-  decided,
-  givenUp,
-  type NextIds,
+  nextIdsOf,
   noUsage,
-  type OfRound,
   type RunApproval,
   type RunContext,
   type RunEvent,
-  type RunEventOf,
   type RunInput,
-  type StepEnd,
-  toApproval,
-  toEnded,
-  toInterrupted,
 } from "./agentRunContext.ts";
 import { isWaitingOnly, toRetried } from "./agentRunRetry.ts";
 import {
+  recordArtifacts,
+  recordCancelled,
+  recordCompleted,
+  recordExpired,
+  recordFailed,
+  recordPaused,
+  recordResolved,
+  recordRunStarted,
+  recordStepEnded,
+  recordStepStarted,
   type TimelineFact,
-  tellArtifacts,
-  tellCancelled,
-  tellCompleted,
-  tellExpired,
-  tellFailed,
-  tellPaused,
-  tellResolved,
-  tellRunStarted,
-  tellStepEnded,
-  tellStepStarted,
 } from "./agentRunTimeline.ts";
 import { drop, effect, fact, timer } from "./effect.ts";
 
@@ -52,7 +43,7 @@ export type { TimelineFact } from "./agentRunTimeline.ts";
 const dropAll = { type: "drop", params: { effects: ["begin", "execute"] } } as const;
 
 /** A run that has ended accepts no decision, so its open approvals expire with it. A retry creates new ones. */
-const expireOpen = [tellExpired, "expireOpen"] as const;
+const expireOpen = [recordExpired, "expireOpen"] as const;
 
 export const agentRunMachine = setup({
   types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput },
@@ -67,7 +58,8 @@ export const agentRunMachine = setup({
     noteStart: assign({ startedAtMs: ({ event }) => event.nowMs }),
     nextRound: assign({ round: ({ context }) => context.round + 1 }),
     noteStepStart: assign(({ context, event }) => {
-      const { writer, base: found, nowMs } = event as RunEventOf<"step.started">;
+      assertEvent(event, "step.started");
+      const { writer, base: found, nowMs } = event;
       const { attempt, writers, base = found } = currentStep(context);
       return {
         begun: context.begun + 1,
@@ -82,19 +74,21 @@ export const agentRunMachine = setup({
         }),
       };
     }),
-    noteStepEnd: assign(({ context, event }) => toEnded(context, event as StepEnd)),
+    noteStepEnd: assign(({ context, event }) => {
+      assertEvent(event, ["step.completed", "step.skipped", "step.failed", "execute.exhausted"]);
+      return toEnded(context, event);
+    }),
     advance: assign({ at: ({ context }) => context.at + 1 }),
     noteDecision: assign(({ context, event }) => {
-      const { approvalId, decision, by, note, nowMs } = event as RunEventOf<"approval.resolve">;
+      assertEvent(event, "approval.resolve");
+      const { approvalId, decision, by, note, nowMs } = event;
       const change = { state: decided[decision], resolvedBy: by, resolvedAtMs: nowMs, ...(note === undefined ? {} : { note }) };
       return { approvals: changeApproval(context, approvalId, change) };
     }),
-    noteLapse: assign(({ context, event }) => ({
-      approvals: changeApproval(context, (event as RunEventOf<"approval.lapsed">).approvalId, {
-        state: "expired",
-        resolvedAtMs: event.nowMs,
-      }),
-    })),
+    noteLapse: assign(({ context, event }) => {
+      assertEvent(event, "approval.lapsed");
+      return { approvals: changeApproval(context, event.approvalId, { state: "expired", resolvedAtMs: event.nowMs }) };
+    }),
     expireOpen: assign(({ context, event }) => ({
       approvals: context.approvals.map((approval) =>
         approval.state === "pending" ? { ...approval, state: "expired", resolvedAtMs: event.nowMs } : approval,
@@ -117,7 +111,7 @@ export const agentRunMachine = setup({
     runAgain: assign(({ context, event }) => {
       const { note } = currentApproval(context) as RunApproval;
       const step = currentStep(context);
-      const { nextApprovalId } = event as NextIds;
+      const { nextApprovalId } = nextIdsOf(event);
       if (nextApprovalId === undefined) throw new Error(`${event.type} carries no id for the next approval, of step ${step.name}`);
       return {
         steps: changeStep(context, {
@@ -129,7 +123,7 @@ export const agentRunMachine = setup({
       };
     }),
     noteCompletion: assign(({ context, event }) => {
-      const { chainedRunId } = event as NextIds;
+      const { chainedRunId } = nextIdsOf(event);
       return { finishedAtMs: event.nowMs, ...(context.chains === undefined || chainedRunId === undefined ? {} : { chainedRunId }) };
     }),
     /** Cancels the running step and all pending steps. */
@@ -144,35 +138,45 @@ export const agentRunMachine = setup({
         failure: { code: "approval_rejected", message: note ?? `The output of ${stepName} was rejected.`, retryable: false, stepName },
       };
     }),
-    retry: assign(({ context, event }) => toRetried(context, event as RunEventOf<"run.retry">)),
+    retry: assign(({ context, event }) => {
+      assertEvent(event, "run.retry");
+      return toRetried(context, event);
+    }),
   },
   guards: {
-    isRound: ({ context, event }) => (event as OfRound).round === context.round,
+    isRound: ({ context, event }) => "round" in event && event.round === context.round,
     hasNext: ({ context }) => context.at + 1 < context.steps.length,
     isUndecided: ({ context }) => currentStep(context).status === "completed" && currentApproval(context)?.state === "pending",
     isRejected: ({ context }) => currentApproval(context)?.state === "rejected" && currentStep(context).status === "completed",
     isToChange: ({ context }) => currentApproval(context)?.state === "changes_requested" && currentStep(context).status === "completed",
     /** An event without a payload asks which commands are allowed: then any open approval is enough. */
     isOpen: ({ context, event }) => {
-      const { approvalId } = event as Partial<RunEventOf<"approval.resolve">>;
+      assertEvent(event, "approval.resolve");
+      const { approvalId }: Partial<typeof event> = event;
       return context.approvals.some(
         (approval) => approval.state === "pending" && (approvalId === undefined || approval.approvalId === approvalId),
       );
     },
     isCurrent: ({ context, event }) => {
-      const { approvalId } = event as Partial<RunEventOf<"approval.resolve">>;
+      assertEvent(event, ["approval.resolve", "approval.lapsed"]);
+      const { approvalId }: Partial<typeof event> = event;
       const approval = currentApproval(context);
       return approval?.state === "pending" && (approvalId === undefined || approval.approvalId === approvalId);
     },
     /** The run was cancelled before it started, so it can only be retried from its first step. */
     isUnstarted: ({ context, event }) => {
-      const { fromStep } = event as Partial<RunEventOf<"run.retry">>;
+      assertEvent(event, "run.retry");
+      const { fromStep } = event;
       return context.startedAtMs === undefined && (fromStep === undefined || fromStep === context.steps[0]?.name);
     },
-    isWaitingOnly: ({ context, event }) => isWaitingOnly(context, event as RunEventOf<"run.retry">),
+    isWaitingOnly: ({ context, event }) => {
+      assertEvent(event, "run.retry");
+      return isWaitingOnly(context, event);
+    },
     /** True if `fromStep` is absent, or is the step at which the run stopped or an earlier one. */
     canRetryFrom: ({ context, event }) => {
-      const { fromStep } = event as Partial<RunEventOf<"run.retry">>;
+      assertEvent(event, "run.retry");
+      const { fromStep } = event;
       if (fromStep === undefined) return true;
       const index = context.steps.findIndex(({ name }) => name === fromStep);
       return index >= 0 && index <= context.at;
@@ -206,32 +210,32 @@ export const agentRunMachine = setup({
     queued: {
       entry: { type: "begin", params: null },
       on: {
-        "run.started": { target: "running", actions: ["noteStart", tellRunStarted] },
-        "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
+        "run.started": { target: "running", actions: ["noteStart", recordRunStarted] },
+        "approval.resolve": { guard: "isOpen", actions: ["noteDecision", recordResolved] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, recordCancelled] },
       },
     },
     running: {
       entry: ["nextRound", { type: "execute", params: ({ context }) => ({ round: context.round }) }],
       on: {
-        "step.started": { guard: "isRound", actions: ["noteStepStart", tellStepStarted] },
-        "step.completed": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", tellArtifacts, tellStepEnded] },
-        "step.skipped": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", tellStepEnded] },
-        "step.failed": { guard: "isRound", target: "failed", actions: ["noteStepEnd", tellStepEnded, ...expireOpen, tellFailed] },
-        "execute.exhausted": { target: "failed", actions: ["noteStepEnd", tellStepEnded, ...expireOpen, tellFailed] },
+        "step.started": { guard: "isRound", actions: ["noteStepStart", recordStepStarted] },
+        "step.completed": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", recordArtifacts, recordStepEnded] },
+        "step.skipped": { guard: "isRound", target: "deciding", actions: ["noteStepEnd", recordStepEnded] },
+        "step.failed": { guard: "isRound", target: "failed", actions: ["noteStepEnd", recordStepEnded, ...expireOpen, recordFailed] },
+        "execute.exhausted": { target: "failed", actions: ["noteStepEnd", recordStepEnded, ...expireOpen, recordFailed] },
         // An early decision: the run has not paused for this approval yet.
-        "approval.resolve": { guard: "isOpen", actions: ["noteDecision", tellResolved] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
+        "approval.resolve": { guard: "isOpen", actions: ["noteDecision", recordResolved] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, recordCancelled] },
       },
     },
     /** Transient state: chooses the next state after a step has ended or an approval was decided. */
     deciding: {
       always: [
-        { guard: "isUndecided", target: "paused_for_approval", actions: ["pause", tellPaused] },
-        { guard: "isRejected", target: "cancelled", actions: ["noteRejection", "giveUp", ...expireOpen, tellCancelled] },
+        { guard: "isUndecided", target: "paused_for_approval", actions: ["pause", recordPaused] },
+        { guard: "isRejected", target: "cancelled", actions: ["noteRejection", "giveUp", ...expireOpen, recordCancelled] },
         { guard: "isToChange", target: "running", actions: ["runAgain"] },
         { guard: "hasNext", target: "running", actions: ["advance"] },
-        { target: "completed", actions: ["noteCompletion", ...expireOpen, tellCompleted] },
+        { target: "completed", actions: ["noteCompletion", ...expireOpen, recordCompleted] },
       ],
     },
     paused_for_approval: {
@@ -246,12 +250,12 @@ export const agentRunMachine = setup({
       exit: { type: "timer", params: { name: "approval", atMs: null } },
       on: {
         "approval.resolve": [
-          { guard: "isCurrent", target: "deciding", actions: ["noteDecision", tellResolved, "unpause"] },
+          { guard: "isCurrent", target: "deciding", actions: ["noteDecision", recordResolved, "unpause"] },
           // An early decision about a later step.
-          { guard: "isOpen", actions: ["noteDecision", tellResolved] },
+          { guard: "isOpen", actions: ["noteDecision", recordResolved] },
         ],
-        "approval.lapsed": { guard: "isCurrent", target: "deciding", actions: ["noteLapse", tellResolved, "unpause"] },
-        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, tellCancelled] },
+        "approval.lapsed": { guard: "isCurrent", target: "deciding", actions: ["noteLapse", recordResolved, "unpause"] },
+        "run.cancel": { target: "cancelled", actions: ["giveUp", dropAll, ...expireOpen, recordCancelled] },
       },
     },
     completed: {},

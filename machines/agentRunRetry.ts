@@ -4,6 +4,7 @@
  *
  * It must not decide whether a retry is allowed: the machine does that (`agentRun.ts`).
  */
+import { toApproval } from "./agentRunChanges.ts";
 import {
   currentApproval,
   currentStep,
@@ -11,7 +12,6 @@ import {
   type RunContext,
   type RunEventOf,
   type RunStepContext,
-  toApproval,
 } from "./agentRunContext.ts";
 
 type Retry = RunEventOf<"run.retry">;
@@ -31,7 +31,7 @@ export function toRetried(context: RunContext, event: Retry): Partial<RunContext
     if (approvalId === undefined) throw new Error(`run.retry carries no id for the next approval, of step ${step.name}`);
     return [toApproval(approvalId, step, event.nowMs)];
   });
-  const left = ({ name }: RunStepContext) => (event.letsStand?.includes(name) === true ? { writers: [], base: undefined } : {});
+  const left = ({ name }: RunStepContext) => (event.keepsTextOf?.includes(name) === true ? { writers: [], base: undefined } : {});
   return {
     at,
     steps: context.steps.map((step, index) => (index < from ? step : { ...step, ...untouched, ...left(step) })),

@@ -3,6 +3,7 @@
  *
  * An action sees the context at its place in the transition: after the changes of the actions listed before it.
  */
+import { assertEvent } from "xstate";
 import type { RunFailure } from "../api/schema/run.ts";
 import type { AgentEventData, AgentEventName } from "../api/schema/timeline.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type RunApproval,
   type RunContext,
   type RunEvent,
-  type RunEventOf,
   systemActor,
 } from "./agentRunContext.ts";
 
@@ -21,8 +21,9 @@ import {
 export type TimelineFact = {
   readonly [Name in AgentEventName]: { readonly event: Name; readonly data: AgentEventData[Name]; readonly actor: string };
 }[AgentEventName];
+
 /** Returns an action that records timeline events. `make` gets the context at the time the action runs. */
-function tellAll<Name extends AgentEventName>(
+function recordEvents<Name extends AgentEventName>(
   event: Name,
   make: (context: RunContext, event: RunEvent) => readonly AgentEventData[Name][],
   actor: (context: RunContext, event: RunEvent) => string = (context, cause) => ("by" in cause ? cause.by : context.startedBy),
@@ -34,37 +35,38 @@ function tellAll<Name extends AgentEventName>(
   } as const;
 }
 
-function tell<Name extends AgentEventName>(
+function recordEvent<Name extends AgentEventName>(
   event: Name,
   make: (context: RunContext, event: RunEvent) => AgentEventData[Name],
   actor?: (context: RunContext, event: RunEvent) => string,
 ) {
-  return tellAll(event, (context, cause) => [make(context, cause)], actor);
+  return recordEvents(event, (context, cause) => [make(context, cause)], actor);
 }
 
 const optional = <Key extends string, Value>(key: Key, value: Value | undefined) =>
   (value === undefined ? {} : { [key]: value }) as Partial<Record<Key, Value>>;
 
-export const tellRunStarted = tell("agent.run_started", ({ pipeline, steps, approvalMode, startedBy, budget }) => ({
+export const recordRunStarted = recordEvent("agent.run_started", ({ pipeline, steps, approvalMode, startedBy, budget }) => ({
   ...optional("pipeline", pipeline),
   steps: steps.map(({ name }) => name),
   approvalMode,
   startedBy,
   ...optional("budget", budget),
 }));
-export const tellStepStarted = tell("agent.step_started", (context) => {
+export const recordStepStarted = recordEvent("agent.step_started", (context) => {
   const { name, type, attempt } = currentStep(context);
   return { stepName: name, type, attempt, index: context.at + 1, of: context.steps.length };
 });
-export const tellArtifacts = tellAll("agent.artifact_created", (context, event) => {
-  const { artifacts, commitId, revision, output } = event as RunEventOf<"step.completed">;
+export const recordArtifacts = recordEvents("agent.artifact_created", (context, event) => {
+  assertEvent(event, "step.completed");
+  const { artifacts, commitId, revision, output } = event;
   return artifacts.map((artifact) => ({
     ...artifact,
     stepName: currentStep(context).name,
     ...(artifact.artifactKey === output ? { ...optional("commitId", commitId), ...optional("revision", revision) } : {}),
   }));
 });
-export const tellStepEnded = tell("agent.step_completed", (context, event) => {
+export const recordStepEnded = recordEvent("agent.step_completed", (context, event) => {
   const { name, attempt, status, startedAtMs, finishedAtMs = event.nowMs, error } = currentStep(context);
   return {
     stepName: name,
@@ -76,7 +78,7 @@ export const tellStepEnded = tell("agent.step_completed", (context, event) => {
     ...optional("error", error),
   };
 });
-export const tellPaused = tell("agent.paused_for_approval", (context) => {
+export const recordPaused = recordEvent("agent.paused_for_approval", (context) => {
   const { approvalId, stepName, policy, expiresAtMs, artifactKeys } = currentApproval(context) as RunApproval;
   return {
     approvalId,
@@ -86,13 +88,11 @@ export const tellPaused = tell("agent.paused_for_approval", (context) => {
     artifactKeys: [...artifactKeys],
   };
 });
-export const tellResolved = tell(
+export const recordResolved = recordEvent(
   "agent.approval_resolved",
   (context, event) => {
-    const { approvalId, requestedAtMs } = approvalOf(
-      context,
-      (event as RunEventOf<"approval.resolve" | "approval.lapsed">).approvalId,
-    ) as RunApproval;
+    assertEvent(event, ["approval.resolve", "approval.lapsed"]);
+    const { approvalId, requestedAtMs } = approvalOf(context, event.approvalId) as RunApproval;
     const waitedMs = event.nowMs - requestedAtMs;
     if (event.type !== "approval.resolve") return { approvalId, decision: "expired", resolvedBy: systemActor, waitedMs };
     return { approvalId, decision: event.decision, resolvedBy: event.by, ...optional("note", event.note), waitedMs };
@@ -100,7 +100,7 @@ export const tellResolved = tell(
   (_context, event) => ("by" in event ? event.by : systemActor),
 );
 /** Records the expiry of every open approval. */
-export const tellExpired = tellAll(
+export const recordExpired = recordEvents(
   "agent.approval_resolved",
   ({ approvals }, { nowMs }) =>
     approvals
@@ -113,18 +113,18 @@ export const tellExpired = tellAll(
       })),
   (_context, event) => ("by" in event ? event.by : systemActor),
 );
-export const tellCompleted = tell("agent.run_completed", (context, event) => ({
+export const recordCompleted = recordEvent("agent.run_completed", (context, event) => ({
   durationMs: event.nowMs - context.createdAtMs,
   usage: context.usage,
   ...optional("articleId", context.articleId),
   ...optional("commitId", context.steps.findLast(({ commitId }) => commitId !== undefined)?.commitId),
   ...optional("chainedRunId", context.chainedRunId),
 }));
-export const tellFailed = tell("agent.run_failed", ({ failure }) => {
+export const recordFailed = recordEvent("agent.run_failed", ({ failure }) => {
   const { code, message, stepName, retryable } = failure as RunFailure;
   return { code, message, ...optional("stepName", stepName), retryable };
 });
-export const tellCancelled = tell("agent.run_cancelled", (context, event) => ({
+export const recordCancelled = recordEvent("agent.run_cancelled", (context, event) => ({
   by: "by" in event ? event.by : (currentApproval(context)?.resolvedBy ?? systemActor),
   ...optional("reason", event.type === "run.cancel" ? event.reason : event.type === "approval.resolve" ? event.note : undefined),
   stepName: currentStep(context).name,

@@ -6,97 +6,11 @@
  * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
  * round is ignored. The machine must not read documents: it receives the frozen content in events.
  */
-import { and, assign, setup } from "xstate";
-import type { PublicLinkMode } from "../api/schema/article.ts";
+import { and, assertEvent, assign, setup } from "xstate";
 import { effect, timer } from "./effect.ts";
+import type { FrozenContent, LiveSyncContext, PublicLinkContext, PublicLinkEvent, PublicLinkInput } from "./publicLinkContext.ts";
 
-/** Frozen content of a page. The Markdown is stored in the blob with this hash. */
-export interface FrozenContent {
-  /** Article revision. */
-  readonly revision: number;
-  /** SHA-256 (hex) of the Markdown, and of the blob. */
-  readonly contentHash: string;
-  readonly bytes: number;
-  readonly title: string;
-}
-
-export interface LinkSettings {
-  readonly slug?: string;
-  readonly indexable?: boolean;
-}
-
-export interface LiveSyncContext {
-  /** The newest article revision that the link knows: published, or waiting for its synchronization. */
-  readonly sourceRevision: number;
-  /** Number of the synchronization that began last. */
-  readonly round: number;
-  readonly startedAtMs: number;
-  /** The document was edited after the running synchronization began. */
-  readonly stale: boolean;
-  /** Failed attempts in the current series. */
-  readonly attempts: number;
-  readonly lastSyncedAtMs?: number;
-  readonly nextRetryAtMs?: number;
-  readonly lastError?: string;
-}
-
-export interface PublicLinkContext {
-  readonly articleId: string;
-  readonly workspaceId: string;
-  /** Kept after unpublishing, because the address then answers that the page was taken down. */
-  readonly slug: string;
-  readonly indexable: boolean;
-  readonly publishedAtMs: number;
-  /** Username. */
-  readonly publishedBy: string;
-  readonly updatedAtMs: number;
-  /** Absent while unpublished. */
-  readonly content?: FrozenContent | undefined;
-  /** Present only in mode Snapshot. */
-  readonly snapshotAtMs?: number | undefined;
-  readonly sync: LiveSyncContext;
-}
-
-export interface PublicLinkInput {
-  readonly nowMs: number;
-  readonly articleId: string;
-  readonly workspaceId: string;
-  readonly mode: PublicLinkMode;
-  readonly slug: string;
-  readonly indexable: boolean;
-  readonly by: string;
-  readonly content: FrozenContent;
-}
-
-interface Publication {
-  readonly content: FrozenContent;
-  readonly settings: LinkSettings;
-  /** Username. */
-  readonly by: string;
-}
-
-export type PublicLinkEvent =
-  | ({ readonly type: "link.makeLive"; readonly nowMs: number } & Publication)
-  | ({ readonly type: "link.makeSnapshot"; readonly nowMs: number } & Publication)
-  | { readonly type: "link.change"; readonly settings: LinkSettings; readonly nowMs: number }
-  | { readonly type: "link.refresh"; readonly content: FrozenContent; readonly nowMs: number }
-  | { readonly type: "link.sync"; readonly nowMs: number }
-  | { readonly type: "link.unpublish"; readonly nowMs: number }
-  | { readonly type: "article.edited"; readonly revision: number; readonly nowMs: number }
-  | { readonly type: "pause.over"; readonly nowMs: number }
-  | { readonly type: "retry.due"; readonly nowMs: number }
-  | { readonly type: "sync.succeeded"; readonly round: number; readonly content: FrozenContent; readonly nowMs: number }
-  /** `jitter` is a random number from 0 to 1. The sender of the event creates it. */
-  | { readonly type: "sync.failed"; readonly round: number; readonly reason: string; readonly jitter: number; readonly nowMs: number };
-
-export const publicLinkCommands = [
-  "link.makeLive",
-  "link.makeSnapshot",
-  "link.change",
-  "link.refresh",
-  "link.sync",
-  "link.unpublish",
-] as const;
+export * from "./publicLinkContext.ts";
 
 /** Delays in ms after the 1st … 5th failure. The 6th failure ends the series. */
 const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
@@ -107,7 +21,6 @@ export const syncPauseMs = 1000;
 
 type EventOf<Type extends PublicLinkEvent["type"]> = Extract<PublicLinkEvent, { readonly type: Type }>;
 type Publish = EventOf<"link.makeLive" | "link.makeSnapshot">;
-type Freeze = EventOf<"link.makeLive" | "link.makeSnapshot" | "link.refresh" | "sync.succeeded">;
 
 /** Returns the state after a request that carries frozen content: like a successful synchronization, the page is current. */
 function toFreshSync(content: FrozenContent, round: number, nowMs: number): LiveSyncContext {
@@ -161,20 +74,28 @@ export const publicLinkMachine = setup({
     timer,
     /** Freezes the text of the document; answers with `sync.succeeded` or `sync.failed` and the same round. */
     sync: effect<{ readonly round: number }>(),
-    enterMode: assign(({ context, event }) => toMode(context, event as Publish)),
-    notePublication: assign(({ event }) => ({ publishedAtMs: event.nowMs, publishedBy: (event as Publish).by })),
-    changeSettings: assign(({ event }) => ({ ...(event as EventOf<"link.change">).settings, updatedAtMs: event.nowMs })),
-    refreshSnapshot: assign(({ event }) => ({
-      content: (event as Freeze).content,
-      snapshotAtMs: event.nowMs,
-      updatedAtMs: event.nowMs,
-    })),
+    enterMode: assign(({ context, event }) => {
+      assertEvent(event, ["link.makeLive", "link.makeSnapshot"]);
+      return toMode(context, event);
+    }),
+    notePublication: assign(({ event }) => {
+      assertEvent(event, ["link.makeLive", "link.makeSnapshot"]);
+      return { publishedAtMs: event.nowMs, publishedBy: event.by };
+    }),
+    changeSettings: assign(({ event }) => {
+      assertEvent(event, "link.change");
+      return { ...event.settings, updatedAtMs: event.nowMs };
+    }),
+    refreshSnapshot: assign(({ event }) => {
+      assertEvent(event, "link.refresh");
+      return { content: event.content, snapshotAtMs: event.nowMs, updatedAtMs: event.nowMs };
+    }),
     takeDown: assign(({ event }) => ({ content: undefined, snapshotAtMs: undefined, updatedAtMs: event.nowMs })),
     noteEdit: assign({
-      sync: ({ context, event }) => ({
-        ...context.sync,
-        sourceRevision: Math.max(context.sync.sourceRevision, (event as EventOf<"article.edited">).revision),
-      }),
+      sync: ({ context, event }) => {
+        assertEvent(event, "article.edited");
+        return { ...context.sync, sourceRevision: Math.max(context.sync.sourceRevision, event.revision) };
+      },
     }),
     markStale: assign({ sync: ({ context }) => ({ ...context.sync, stale: true }) }),
     beginSync: assign({
@@ -184,17 +105,26 @@ export const publicLinkMachine = setup({
       },
     }),
     /** Starts a new series of attempts, after a request or after an edit that no attempt has read. */
-    startAnew: assign({ sync: ({ context }) => ({ ...context.sync, attempts: 0 }) }),
-    noteSynced: assign(({ context, event }) => toSynced(context, event as EventOf<"sync.succeeded">)),
-    noteFailed: assign(({ context, event }) => toFailed(context, event as EventOf<"sync.failed">)),
+    resetAttempts: assign({ sync: ({ context }) => ({ ...context.sync, attempts: 0 }) }),
+    noteSynced: assign(({ context, event }) => {
+      assertEvent(event, "sync.succeeded");
+      return toSynced(context, event);
+    }),
+    noteFailed: assign(({ context, event }) => {
+      assertEvent(event, "sync.failed");
+      return toFailed(context, event);
+    }),
   },
   guards: {
     isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
     /** `syncPauseMs` have passed since the last synchronization began. */
     isRested: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
-    isCurrent: ({ context, event }) => (event as EventOf<"sync.succeeded">).round === context.sync.round,
+    isCurrent: ({ context, event }) => "round" in event && event.round === context.sync.round,
     isStale: ({ context }) => context.sync.stale,
-    mayRetry: ({ context, event }) => toRetryWaitMs(context, event as EventOf<"sync.failed">) !== undefined,
+    mayRetry: ({ context, event }) => {
+      assertEvent(event, "sync.failed");
+      return toRetryWaitMs(context, event) !== undefined;
+    },
   },
 }).createMachine({
   id: "publicLink",
@@ -254,7 +184,7 @@ export const publicLinkMachine = setup({
             ],
             "sync.failed": [
               { guard: and(["isCurrent", "mayRetry"]), target: "retrying", actions: "noteFailed" },
-              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: ["noteFailed", "startAnew"] },
+              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: ["noteFailed", "resetAttempts"] },
               { guard: "isCurrent", target: "failed", actions: "noteFailed" },
             ],
           },
@@ -273,13 +203,13 @@ export const publicLinkMachine = setup({
           on: {
             "article.edited": { actions: "noteEdit" },
             "retry.due": "syncing",
-            "link.sync": { target: "syncing", actions: "startAnew" },
+            "link.sync": { target: "syncing", actions: "resetAttempts" },
           },
         },
         failed: {
           on: {
-            "article.edited": { target: "pending", actions: ["noteEdit", "startAnew"] },
-            "link.sync": { target: "syncing", actions: "startAnew" },
+            "article.edited": { target: "pending", actions: ["noteEdit", "resetAttempts"] },
+            "link.sync": { target: "syncing", actions: "resetAttempts" },
           },
         },
       },

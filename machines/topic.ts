@@ -7,21 +7,19 @@
  * the audit log are `audit` facts, recorded in the same commit.
  * The machine must not start runs or read documents: events report both.
  */
-import { assign, setup } from "xstate";
+import { assertEvent, assign, setup } from "xstate";
 import { fact } from "./effect.ts";
-import { audit, draftGenerated, ofDecision, outlineGenerated, shortlisted } from "./topicAudit.ts";
 import type {
   ActiveTopicStatus,
   AuditFact,
   StageCommitted,
   StageName,
-  StartsRun,
   TopicContext,
   TopicEvent,
-  TopicEventOf,
   TopicFields,
   TopicInput,
 } from "./topicContext.ts";
+import { audit, auditPlain, draftGenerated, ofDecision, outlineGenerated, shortlisted } from "./topicFacts.ts";
 
 export * from "./topicContext.ts";
 
@@ -44,7 +42,7 @@ const inEveryActiveStatus = {
   "topic.update": {
     actions: [
       "update",
-      audit<"topic.update">("topic_updated", ({ changes, removed = [] }) => ({
+      audit("topic_updated", "topic.update", ({ changes, removed = [] }) => ({
         metadata: { fields: [...Object.keys(changes), ...removed] },
       })),
     ],
@@ -55,7 +53,7 @@ const inEveryActiveStatus = {
   "stage.completed": {
     actions: [
       "touch",
-      audit<"stage.completed">("pipeline_stage_completed", ({ runId, stage, stepName }) => ({ metadata: { runId, stage, stepName } })),
+      audit("pipeline_stage_completed", "stage.completed", ({ runId, stage, stepName }) => ({ metadata: { runId, stage, stepName } })),
     ],
   },
 } as const;
@@ -67,13 +65,13 @@ const decisions = {
       actions: [
         { type: "approve", params: { stage: "outline" } },
         "noteRun",
-        audit<"outline.approve">("outline_approved", ofDecision("outline")),
+        audit("outline_approved", "outline.approve", ofDecision("outline")),
       ],
     },
     "outline.requestChanges": {
       guard: { type: "has", params: { stage: "outline" } },
       actions: [
-        audit<"outline.requestChanges">("outline_changes_requested", ofDecision("outline")),
+        audit("outline_changes_requested", "outline.requestChanges", ofDecision("outline")),
         { type: "clearApproval", params: { stage: "outline" } },
         "noteRun",
       ],
@@ -82,12 +80,12 @@ const decisions = {
   draft: {
     "draft.approve": {
       guard: { type: "isUnapproved", params: { stage: "draft" } },
-      actions: [{ type: "approve", params: { stage: "draft" } }, audit<"draft.approve">("draft_approved", ofDecision("draft"))],
+      actions: [{ type: "approve", params: { stage: "draft" } }, audit("draft_approved", "draft.approve", ofDecision("draft"))],
     },
     "draft.requestChanges": {
       guard: { type: "has", params: { stage: "draft" } },
       actions: [
-        audit<"draft.requestChanges">("draft_changes_requested", ofDecision("draft")),
+        audit("draft_changes_requested", "draft.requestChanges", ofDecision("draft")),
         { type: "clearApproval", params: { stage: "draft" } },
         "noteRun",
       ],
@@ -100,7 +98,7 @@ const archiving = (fromStatus: ActiveTopicStatus) =>
     target: "archived",
     actions: [
       { type: "archive", params: { fromStatus } },
-      audit<"topic.archive">("topic_archived", ({ reason, note }) => ({
+      audit("topic_archived", "topic.archive", ({ reason, note }) => ({
         metadata: { fromStatus, reason, ...(note === undefined ? {} : { note }) },
       })),
     ],
@@ -110,7 +108,7 @@ const restoring = (status: ActiveTopicStatus) =>
   ({
     guard: { type: "cameFrom", params: { status } },
     target: status,
-    actions: ["restore", audit<"topic.restore">("topic_restored", () => ({ metadata: { status } }))],
+    actions: ["restore", audit("topic_restored", "topic.restore", () => ({ metadata: { status } }))],
   }) as const;
 export const topicMachine = setup({
   types: { context: {} as TopicContext, events: {} as TopicEvent, input: {} as TopicInput },
@@ -118,31 +116,42 @@ export const topicMachine = setup({
     /** Records audit events. Each fact becomes one ContentAuditEvent. */
     audit: fact<readonly AuditFact[]>(),
     update: assign(({ context, event }) => {
-      const { changes, removed = [], editorial, by, nowMs } = event as TopicEventOf<"topic.update">;
+      assertEvent(event, "topic.update");
+      const { changes, removed = [], editorial, by, nowMs } = event;
       return {
         fields: { ...without(context.fields, removed), ...changes },
         updatedAtMs: nowMs,
         ...(editorial ? { editedAtMs: nowMs, editedBy: by } : {}),
       };
     }),
-    linkArticle: assign(({ event }) => ({ articleId: (event as TopicEventOf<"article.link">).articleId, updatedAtMs: event.nowMs })),
+    linkArticle: assign(({ event }) => {
+      assertEvent(event, "article.link");
+      return { articleId: event.articleId, updatedAtMs: event.nowMs };
+    }),
     unlinkArticle: assign(({ event }) => ({ articleId: undefined, outline: undefined, draft: undefined, updatedAtMs: event.nowMs })),
     noteRun: assign(({ context, event }) => {
-      const { startedRun } = event as StartsRun;
-      if (startedRun === undefined) return {};
-      const { runId, stages } = startedRun;
+      if (!("startedRun" in event) || event.startedRun === undefined) return {};
+      const { runId, stages } = event.startedRun;
       return { runs: { ...context.runs, ...Object.fromEntries(stages.map((stage) => [stage, runId])) }, updatedAtMs: event.nowMs };
     }),
     touch: assign(({ event }) => ({ updatedAtMs: event.nowMs })),
     archive: assign(({ event }, { fromStatus }: { fromStatus: ActiveTopicStatus }) => {
-      const { by, reason, note, byContentProjectId, nowMs } = event as TopicEventOf<"topic.archive">;
+      assertEvent(event, "topic.archive");
+      const { by, reason, note, byContentProjectId, nowMs } = event;
       return { archive: { atMs: nowMs, by, fromStatus, reason, note, byContentProjectId }, updatedAtMs: nowMs };
     }),
     restore: assign(({ event }) => ({ archive: undefined, updatedAtMs: event.nowMs })),
-    noteOutline: assign(({ context, event }) => noteStage(context, "outline", event as TopicEventOf<"outline.committed">)),
-    noteDraft: assign(({ context, event }) => noteStage(context, "draft", event as TopicEventOf<"draft.committed">)),
+    noteOutline: assign(({ context, event }) => {
+      assertEvent(event, "outline.committed");
+      return noteStage(context, "outline", event);
+    }),
+    noteDraft: assign(({ context, event }) => {
+      assertEvent(event, "draft.committed");
+      return noteStage(context, "draft", event);
+    }),
     approve: assign(({ context, event }, { stage }: { stage: StageName }) => {
-      const { by, note, nowMs } = event as TopicEventOf<"outline.approve" | "draft.approve">;
+      assertEvent(event, ["outline.approve", "draft.approve"]);
+      const { by, note, nowMs } = event;
       const current = context[stage];
       return current === undefined
         ? {}
@@ -158,7 +167,10 @@ export const topicMachine = setup({
     }),
   },
   guards: {
-    advances: ({ event }) => (event as TopicEventOf<"outline.committed" | "draft.committed">).advances,
+    advances: ({ event }) => {
+      assertEvent(event, ["outline.committed", "draft.committed"]);
+      return event.advances;
+    },
     isUnapproved: ({ context }, { stage }: { stage: StageName }) => context[stage] !== undefined && context[stage].approval === undefined,
     has: ({ context }, { stage }: { stage: StageName }) => context[stage] !== undefined,
     cameFrom: ({ context }, { status }: { status: ActiveTopicStatus }) => context.archive?.fromStatus === status,
@@ -178,7 +190,7 @@ export const topicMachine = setup({
   }),
   initial: "new",
   states: {
-    new: { always: { target: "idea", actions: audit("topic_created") } },
+    new: { always: { target: "idea", actions: auditPlain("topic_created") } },
     idea: {
       on: {
         ...inEveryActiveStatus,

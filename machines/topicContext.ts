@@ -164,5 +164,4 @@ export interface AuditFact {
   readonly articleId?: string | undefined;
   readonly metadata?: Readonly<Record<string, string | number | readonly string[]>>;
 }
-export type TopicEventOf<Type extends TopicEvent["type"]> = Extract<TopicEvent, { readonly type: Type }>;
 export type StageName = "outline" | "draft";

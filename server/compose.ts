@@ -26,7 +26,7 @@ import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
 import { createFindTopicId } from "./domain/topics/findTopic.ts";
-import { createTopicListeners } from "./domain/topics/listeners.ts";
+import { topicListeners } from "./domain/topics/listeners.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
 import { createApp } from "./edge/app.ts";
@@ -45,6 +45,7 @@ import { createOutbound } from "./platform/outbound/outbound.ts";
 import type { Secrets } from "./platform/secrets.ts";
 import type { Storage } from "./platform/storage/port.ts";
 import { createRecordTypes } from "./platform/storage/recordType.ts";
+import { observeConflicts } from "./platform/storage/retryOnConflict.ts";
 import { recordTypes } from "./store.ts";
 
 export interface ServiceOptions {
@@ -68,6 +69,7 @@ export interface Service {
 
 export async function composeService(options: ServiceOptions): Promise<Service> {
   const { config, baseUrl, secrets, log, metrics, version, isServing } = options;
+  const stopObservingConflicts = observeConflicts(metrics.conflictMet);
   const { limits, leaseMs, corsOrigins, proxyHops, checkpointQuietMs, checkpointMaxMs } = config;
 
   // Platform: what every domain may use.
@@ -115,7 +117,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     findTopicId: createFindTopicId(parts),
     armAtEdit: publishingListeners.armAtEdit,
-    listeners: [webhooks.listeners, createTopicListeners(parts), publishingListeners, createRunListeners({ ...parts, kind: runKind })],
+    listeners: [webhooks.listeners, topicListeners, publishingListeners, createRunListeners({ ...parts, kind: runKind })],
   });
   const publishing = createPublishing({ ...parts, access, documents: articles.documents });
   const topics = createTopicService({ ...parts, articles: articles.writer });
@@ -209,6 +211,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       collab.stop();
       access.stop();
       await installed.close();
+      stopObservingConflicts();
     },
   };
 }

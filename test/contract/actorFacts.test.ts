@@ -3,7 +3,7 @@
  * runs.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActorRecord, EffectOutcome, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import type { ActorRecord, EffectOutcome, RecordedFact, RunEffect, UnitOfWork } from "../../server/platform/actors/port.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Batch, Storage } from "../../server/platform/storage/port.ts";
@@ -75,9 +75,9 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const stood: string[] = [];
     const { kind, provided } = createParcelKind(async (effect) => partSent(effect), {
       facts: {
-        journal: (fact) => {
+        journal: (unit, fact) => {
           told.push(fact.id);
-          return { logs: [toJournal(fact)] };
+          unit.log(toJournal(fact));
         },
       },
       committed: ({ id, state, step }) => stood.push(`${id} ${step} ${state}`),
@@ -95,17 +95,18 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(stood).toEqual(["1 packed", "2 sending", "3 sending", "4 sent", "5 sent"].map((place) => `${id} ${place}`));
 
     const other = newId();
-    const born = actors.birth(kind, other, {});
-    expect(toLines(born.batch)).toEqual(["packed 0"]);
-    expect(await storage.commit({ partition, ...born.batch })).toMatchObject({ ok: true });
-    const packed = await storage.records.get(parcelRecord, other);
-    if (packed === undefined) throw new Error("not born");
-    const moved = actors.move(kind, packed, { type: "parcel.note" });
-    expect(toLines(moved.batch)).toEqual(["noted 1"]);
-    expect(stood).toHaveLength(5);
-    expect(await storage.commit({ partition, ...moved.batch })).toMatchObject({ ok: true });
-    born.started();
-    moved.started();
+    const committing = (lines: readonly string[], committed: number) => async (batch: Batch) => {
+      expect(toLines(batch)).toEqual(lines);
+      const result = await storage.commit(batch);
+      expect(stood).toHaveLength(committed);
+      return result;
+    };
+    const packing = actors.openUnit(partition);
+    packing.create(kind, other, {});
+    expect(await packing.commit(committing(["packed 0"], 5))).toMatchObject({ ok: true });
+    const noting = actors.openUnit(partition);
+    await noting.send(kind, other, { type: "parcel.note" });
+    expect(await noting.commit(committing(["noted 1"], 6))).toMatchObject({ ok: true });
     expect(stood.slice(5)).toEqual([`${other} 1 packed`, `${other} 2 packed`]);
     await actors.send(kind, other, { type: "parcel.discard" });
     expect(await read(other)).toBeUndefined();
@@ -116,9 +117,9 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const told: string[] = [];
     const { kind, provided } = createParcelKind(async (effect) => partSent(effect), {
       facts: {
-        journal: (fact) => {
+        journal: (unit, fact) => {
           told.push(`${fact.id} ${fact.next.context.notes}`);
-          return { logs: [toJournal(fact)] };
+          unit.log(toJournal(fact));
         },
       },
     });
@@ -133,26 +134,23 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
         const value: ActorRecord<ParcelContext> = { ...current.value, context: { ...current.value.context, notes: 10 } };
         await storage.commit({ partition, records: [{ op: "put", type: parcelRecord, value, replacing: current }] });
       }
-      return {};
     }
-    await actors.send(kind, id, { type: "parcel.note" }, { alongside: meanwhile, commit: (batch) => storage.commit(batch) });
+    await actors.send(kind, id, { type: "parcel.note" }, { gather: meanwhile, commit: (batch) => storage.commit(batch) });
     expect(told.slice(1)).toEqual([`${id}:2:fact:0 1`, `${id}:2:fact:0 11`]);
     expect(await journal(id)).toEqual(["packed 0", "noted 11"]);
-    const missing = { require: [{ kind: "due", id: "missing", fence: 1 }] } as const;
-    const refused = actors.send(kind, id, { type: "parcel.note" }, { alongside: () => missing });
+    const missing = { kind: "due", id: "missing", fence: 1 } as const;
+    const refused = actors.send(kind, id, { type: "parcel.note" }, { gather: (unit) => unit.require(missing) });
     await expect(refused).rejects.toBeInstanceOf(CommitConflict);
     expect(await journal(id)).toEqual(["packed 0", "noted 11"]);
     expect((await read(id))?.context.notes).toBe(11);
   });
 
   test("[AC18] a fact may add rows and conditions; a failed condition stops the move, a timer retries", async () => {
-    const journal = ({ id, params, nowMs }: ToldFact<ParcelContext>): Omit<Batch, "partition"> =>
-      (params as { what: string }).what === "rang"
-        ? {
-            due: [{ op: "schedule", row: { id: `rang ${id}`, kind: "test", dueAtMs: nowMs + 1e9, payload: null, attempts: 0 } }],
-            require: [{ kind: "due", id: "allowed", fence: 1 }],
-          }
-        : {};
+    const journal = (unit: UnitOfWork, { id, params, nowMs }: RecordedFact<ParcelContext>) => {
+      if ((params as { what: string }).what !== "rang") return;
+      unit.due({ op: "schedule", row: { id: `rang ${id}`, kind: "test", dueAtMs: nowMs + 1e9, payload: null, attempts: 0 } });
+      unit.require({ kind: "due", id: "allowed", fence: 1 });
+    };
     const { kind, provided } = createParcelKind(async (effect) => partSent(effect), { facts: { journal } });
     const { actors } = createActorNode(storage, time, [provided]);
     const id = newId();
@@ -179,14 +177,14 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const [effect] = gate.open;
     if (effect === undefined) throw new Error("no effect was run");
     expect(effect.guard).toEqual({ kind: "due", id: `${id}:2:0`, fence: 1 });
-    const alongside = () => ({ require: [effect.guard] });
-    // Renewing a lease does not count as a claim.
+    const gather = (unit: UnitOfWork) => unit.require(effect.guard);
+    // Renewing the lease is not a claim.
     await time.advance(20_000);
-    expect((await actors.send(kind, id, { type: "parcel.note" }, { alongside })).value.context.notes).toBe(1);
+    expect((await actors.send(kind, id, { type: "parcel.note" }, { gather })).value.context.notes).toBe(1);
     expect(await journal(id)).toContain("noted 1");
     effect.end();
     await time.until(() => gate.open.length === 2);
-    await expect(actors.send(kind, id, { type: "parcel.note" }, { alongside })).rejects.toMatchObject({
+    await expect(actors.send(kind, id, { type: "parcel.note" }, { gather })).rejects.toMatchObject({
       name: "CommitConflict",
       conflict: { kind: "due", id: effect.id },
     });
@@ -209,8 +207,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     await time.until(() => second.open.length === 1);
     expect(effect.signal.aborted).toBe(false);
     const before = seen.batches.length;
-    const alongside = () => ({ require: [effect.guard] });
-    const refused = await one.actors.send(firstKind, id, { type: "parcel.note" }, { alongside }).catch((reason: unknown) => reason);
+    const gather = (unit: UnitOfWork) => unit.require(effect.guard);
+    const refused = await one.actors.send(firstKind, id, { type: "parcel.note" }, { gather }).catch((reason: unknown) => reason);
     expect(refused).toBeInstanceOf(CommitConflict);
     expect(refused).toMatchObject({ conflict: { kind: "due", id: effect.id } });
     effect.fail(refused);
@@ -227,7 +225,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
   test("[AC20] an effect may move its own actor while it runs, and its result is still accepted", async () => {
     const { kind, provided } = createParcelKind(async (effect) => {
       for (let at = 0; at < 3; at += 1)
-        await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { alongside: () => ({ require: [effect.guard] }) });
+        await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { gather: (unit) => unit.require(effect.guard) });
       return partSent(effect);
     });
     const node = createActorNode(storage, time, [provided]);

@@ -384,7 +384,6 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     const { actors } = createActorNode(storage, time, [provided]);
     const [id, other] = [newId(), newId()];
     await actors.create(kind, id, {});
-    const born = actors.birth(kind, other, { lane: "x" });
     let made = 0;
     const row = { id: "beside", kind: "test", dueAtMs: time.now() + 1_000_000, payload: null, attempts: 0 };
     const sent = actors.send(
@@ -392,7 +391,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
       id,
       { type: "parcel.note" },
       {
-        async alongside(next, previous) {
+        async gather(unit, next, previous) {
           made += 1;
           expect(next.context.notes).toBe((previous?.value.context.notes ?? 0) + 1);
           if (made === 1) {
@@ -401,7 +400,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
             const value = { ...current.value, context: { ...current.value.context, notes: 10 } };
             await storage.commit({ partition: 7, records: [{ op: "put", type: parcelRecord, value, replacing: current }] });
           }
-          return { ...born.batch, due: [{ op: "schedule", row }] };
+          unit.create(kind, other, { lane: "x" });
+          unit.due({ op: "schedule", row });
         },
       },
     );
@@ -409,8 +409,8 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(made).toBe(2);
     expect(await read(other)).toMatchObject({ state: "packed", context: { lane: "x" } });
     expect((await storage.due.get(7, "beside"))?.id).toBe("beside");
-    const beside = { due: [{ op: "acknowledge", id: "beside", fence: 99 }] } as const;
-    const refused = actors.send(kind, id, { type: "parcel.note" }, { alongside: () => beside });
+    const stale = { op: "acknowledge", id: "beside", fence: 99 } as const;
+    const refused = actors.send(kind, id, { type: "parcel.note" }, { gather: (unit) => unit.due(stale) });
     await expect(refused).rejects.toBeInstanceOf(CommitConflict);
     expect((await read(id))?.context.notes).toBe(11);
   });
@@ -489,8 +489,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(lags).toEqual([["actor.timer", 0]]);
     // Another node wrote this record, and this node was not notified.
     const elsewhere = createIds(time).next("art", 11);
-    const born = node.actors.birth(kind, elsewhere, {});
-    await storage.commit({ partition: 11, ...born.batch });
+    await node.actors.create(kind, elsewhere, {});
     const row = {
       id: "foreign",
       kind: "actor.timer",

@@ -265,11 +265,11 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     let late = 0;
     const slow = createArticleNode(storage, time, {
       listeners: {
-        // The edit comes between reading the text and the commit.
-        articleUpdated: async (event) => {
+        // Between reading the text and the commit.
+        articleUpdated: async (unit, event) => {
           late += 1;
           if (late <= 2) await slow.edits.edit(articleId, { mode: "append", content: `late ${late}\n` }, call({ username: "eve" }));
-          return { logs: [{ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] }] };
+          unit.log({ op: "append", log: "test.events", entries: [Buffer.from(JSON.stringify(event.data))] });
         },
       },
     });

@@ -44,17 +44,16 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
   const deleted: string[] = [];
   const announced: Partition[] = [];
   const listeners: ArticleListeners = {
-    // The row represents a delivery: it exists exactly if the commit exists.
-    articleUpdated: async (event) => ({
-      logs: [{ op: "append", log: eventLog, entries: [Buffer.from(JSON.stringify(event.data))] }],
-      started: () => events.push(event),
-    }),
-    articleDeleted: async ({ articleId }) => {
-      deleted.push(articleId);
-      return {};
+    // The row stands for a delivery: it is there exactly when the commit is.
+    articleUpdated: async (unit, event) => {
+      unit.log({ op: "append", log: eventLog, entries: [Buffer.from(JSON.stringify(event.data))] });
+      unit.afterCommit(() => events.push(event));
     },
-    articleCommitted: async () => ({}),
-    articleRemoved: async () => ({}),
+    articleDeleted: async (_unit, { articleId }) => {
+      deleted.push(articleId);
+    },
+    articleCommitted: async () => {},
+    articleRemoved: async () => {},
     ...options.listeners,
   };
   const service = createArticleService({

@@ -14,6 +14,7 @@ import { type AccessFact, createAccessWatch } from "../../server/domain/identity
 import { createPasswordReset } from "../../server/domain/identity/accounts/passwordReset.ts";
 import { createPasswords } from "../../server/domain/identity/auth/passwords.ts";
 import { identityRecordTypes } from "../../server/domain/identity/recordTypes.ts";
+import { createAccountRegistry } from "../../server/domain/identity/registry/accountRegistry.ts";
 import { createIdentity as createService } from "../../server/domain/identity/service.ts";
 import type { LocateArticle } from "../../server/domain/identity/workspaces/access.ts";
 import { directoryRow } from "../../server/platform/storage/directory.ts";
@@ -149,6 +150,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
     access,
     facts,
     callOf,
+    registry: createAccountRegistry({ ...parts, access }),
     passwordReset: createPasswordReset({ storage, baseUrl, lifetimeMs: 3_600_000, log }),
     /** Resolves when no write of identity is in progress. */
     settled: installed.close,

@@ -16,20 +16,13 @@ import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const nowMs = 1_900_000_000_000;
-let told: TimelineFact[] = [];
-
 const kind: ActorKind<RunContext, RunEvent> = {
   name: "run",
   machine: agentRunMachine,
   machineVersion: 1,
   record: defineRecord<ActorRecord<RunContext>>({ name: "run", version: 1, partitionOf: () => 0, keyOf: ({ id }) => id }),
   effects: ["begin", "execute"],
-  facts: {
-    timeline({ params }) {
-      told.push(...(params as unknown as readonly TimelineFact[]));
-      return {};
-    },
-  },
+  facts: { timeline: () => {} },
   commands: runCommands,
 };
 
@@ -144,18 +137,16 @@ describe("a run", () => {
   const complete = find("step.completed");
 
   function take(...asks: readonly Ask[]) {
-    told = [];
+    const events: TimelineFact[] = [];
     let record = decideBirth<RunContext>(kind, "run_1", input, { nowMs, leaseMs: 1 }).next;
     for (const ask of asks) {
       const event = ask(record);
-      const next = decideEvent<RunContext>(kind, { value: JSON.parse(JSON.stringify(record)), revision: 1 }, event, undefined, {
-        nowMs: event.nowMs,
-        leaseMs: 1,
-      });
+      const next = decideEvent<RunContext>(kind, JSON.parse(JSON.stringify(record)), event, undefined, { nowMs: event.nowMs, leaseMs: 1 });
       if (next === undefined) throw new Error(`${event.type} was refused in ${JSON.stringify(record.state)}`);
       record = next.next;
+      for (const { params } of next.facts) events.push(...(params as unknown as readonly TimelineFact[]));
     }
-    return { record, events: told };
+    return { record, events };
   }
   const started = find("run.started");
   const paused = [started, begin, complete] as const;
@@ -238,7 +229,7 @@ describe("a run", () => {
     const approvals = record.context.approvals.map(({ resolvedAtMs: _, ...approval }) => ({ ...approval, state: "pending" as const }));
     const old = { ...record, context: { ...record.context, approvals } };
     const event = find("run.retry", { fromStep: undefined })(old);
-    const retried = decideEvent<RunContext>(kind, { value: old, revision: 1 }, event, undefined, { nowMs: later, leaseMs: 1 })?.next;
+    const retried = decideEvent<RunContext>(kind, old, event, undefined, { nowMs: later, leaseMs: 1 })?.next;
     expect(retried).toMatchObject({ state: "paused_for_approval", context: { at: 0 } });
     expect(retried?.context.steps[0]).toMatchObject({ status: "paused", attempt: 1 });
     expect(retried?.context.approvals.map(({ approvalId, state }) => [approvalId, state])).toEqual([

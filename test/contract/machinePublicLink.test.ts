@@ -119,7 +119,7 @@ function createLink() {
       return typeof record.state === "string" ? record.state : (record.state as { live: string }).live;
     },
     send(event: PublicLinkEvent) {
-      const decided = decideEvent<PublicLinkContext>(kind, { value: record, revision: 1 }, event, undefined, {
+      const decided = decideEvent<PublicLinkContext>(kind, record, event, undefined, {
         nowMs: event.nowMs,
         leaseMs: 5000,
       });

@@ -8,7 +8,6 @@ import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
 
 const nowMs = 1_900_000_000_000;
-let told: AuditFact[] = [];
 
 const kind: ActorKind<TopicContext, TopicEvent> = {
   name: "topic",
@@ -16,12 +15,7 @@ const kind: ActorKind<TopicContext, TopicEvent> = {
   machineVersion: 1,
   record: defineRecord<ActorRecord<TopicContext>>({ name: "topic", version: 1, partitionOf: () => 0, keyOf: ({ id }) => id }),
   effects: [],
-  facts: {
-    audit({ params }) {
-      told.push(...(params as unknown as readonly AuditFact[]));
-      return {};
-    },
-  },
+  facts: { audit: () => {} },
   commands: topicCommands,
 };
 
@@ -104,17 +98,16 @@ test("[TO1] a topic moves only as the specification states, on every path and fr
 
 /** Returns the record after the events, and the audit events that they wrote. */
 function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicContext>; audit: readonly AuditFact[] } {
-  told = [];
-  let record = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 }).next;
+  let next = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 });
+  const facts = [...next.facts];
   for (const event of events) {
-    const next = decideEvent<TopicContext>(kind, { value: JSON.parse(JSON.stringify(record)), revision: 1 }, event, undefined, {
-      nowMs: event.nowMs,
-      leaseMs: 1,
-    });
-    if (next === undefined) throw new Error(`${event.type} was refused`);
-    record = next.next;
+    const record = JSON.parse(JSON.stringify(next.next));
+    const decided = decideEvent<TopicContext>(kind, record, event, undefined, { nowMs: event.nowMs, leaseMs: 1 });
+    if (decided === undefined) throw new Error(`${event.type} was refused`);
+    facts.push(...decided.facts);
+    next = decided;
   }
-  return { record, audit: told };
+  return { record: next.next, audit: facts.flatMap(({ params }) => params as unknown as readonly AuditFact[]) };
 }
 
 const outlined: TopicEvent = { type: "outline.committed", advances: true, step: { runId: "run_1", stepName: "outline" }, ...commit };

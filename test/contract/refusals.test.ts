@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError, type ErrorCode, errorTable, Problem } from "../../api/schema/error.ts";
 import { StorageFullError, StorageUnavailableError } from "../../server/platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../server/platform/storage/retryOnConflict.ts";
 import { articleId, baseUrl, credentials, foreignWorkspaceId, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 const json = { "content-type": "application/json" };
@@ -42,6 +43,15 @@ describe("refusals over REST", () => {
       (code) => errorTable.get(code)?.title,
     );
     expect(titles).toEqual(["Malformed JSON", "Unknown API version", "URL not HTTPS", "Key revoked"]);
+  });
+
+  it("[ST90] an operation that meets a conflict at every attempt answers 503 with Retry-After", async () => {
+    const timing = { sleep: async () => {}, random: Math.random, nowMs: () => 0 };
+    surface.on("articles.get", () => retryOnConflict("test.surface", async () => conflict, timing));
+    const response = await surface.fetch("GET", `/articles/${articleId}`, { headers: credentials.session });
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(await problemOf(response)).toMatchObject({ code: "unavailable", retryAfter: 1 });
   });
 
   it("[API1] every code of the table is returned with its status and its facts", async () => {

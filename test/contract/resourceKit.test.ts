@@ -16,6 +16,7 @@ import { templates as contract } from "../example/contract.ts";
 import { templateRecord } from "../example/records.ts";
 import { Template } from "../example/schema.ts";
 import { createTemplates } from "../example/templates.ts";
+import { createActorNode } from "../support/actorNode.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 
@@ -56,9 +57,10 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
     }
     const log = pino({}, { write: (line: string) => void notes.push((JSON.parse(line) as { readonly event: string }).event) });
     const pager = createPager({ storage, pageKey: new Uint8Array(32), limits: defaultLimits });
+    const { actors } = createActorNode(storage, time, []);
     const app = createApp({
       contract: { templates: contract } as never,
-      handlers: { templates: createTemplates({ storage, pager, log }) } as never,
+      handlers: { templates: createTemplates({ storage, actors, pager, log }) } as never,
       authenticator: {
         authenticate: async () => ({ kind: "session", accountId, username: "ana", operator: false, sessionId: "ses_1" }),
       },

@@ -15,7 +15,7 @@ import { createRunListeners } from "../../server/domain/runs/listeners.ts";
 import { createLocateRun } from "../../server/domain/runs/locate.ts";
 import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createRunService } from "../../server/domain/runs/service.ts";
-import { createTopicListeners } from "../../server/domain/topics/listeners.ts";
+import { topicListeners } from "../../server/domain/topics/listeners.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
 import { createRunHandlers } from "../../server/edge/handlers/runs.ts";
 import { createTopicHandlers } from "../../server/edge/handlers/topics.ts";
@@ -68,7 +68,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
   const { actors, pump, limits } = parts;
   const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   const node = composeArticles(parts, {
-    listeners: { ...createTopicListeners(parts), ...createRunListeners({ ...parts, kind: runKind }) },
+    listeners: { ...topicListeners, ...createRunListeners({ storage, kind: runKind }) },
   });
   const { rooms } = node;
   const topicService = createTopicService({ ...parts, articles: node.writer });

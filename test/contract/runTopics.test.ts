@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { folderRecord } from "../../server/domain/folders/records.ts";
 import type { StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
+import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { workspaceId } from "../support/operationServer.ts";
@@ -380,5 +381,25 @@ describe("actions that end a run", () => {
     expect((await rig.request("POST", `/runs/${runId}/retry`)).status).toBe(409);
     await rig.node.articles.undelete(articleId, call);
     await rig.expect(202, "POST", `/runs/${runId}/retry`);
+  });
+
+  test("[RU110] deleting an article cancels every active run that writes it, however many there are", async () => {
+    const topicId = await rig.makeTopic();
+    const { runId, articleId } = await startStaged(topicId);
+    await rig.runIn(runId, "paused_for_approval");
+    const stored = await rig.storage.records.get(runRecord, runId);
+    if (stored === undefined) throw new Error("no run");
+    const { value } = stored;
+    // More than two pages of the index. Each run has a topic of its own, because a topic has at most one active run.
+    const copies = Array.from({ length: 205 }, (_, at) => {
+      const numbered = (id: string) => `${id.slice(0, -6)}${String(at).padStart(6, "0")}`;
+      return { ...value, id: numbered(runId), context: { ...value.context, topicId: numbered(topicId) } };
+    });
+    const records = copies.map((copy) => ({ op: "put", type: runRecord, value: copy, replacing: null }) as const);
+    expect((await rig.storage.commit({ partition: partitionOfId(runId), records })).ok).toBe(true);
+    const { createCall } = await import("./articleFixture.ts");
+    await rig.node.articles.delete(articleId, false, createCall(rig.storage, workspaceId, 5, { username: "ana", role: "owner" }));
+    const after = await rig.storage.records.getMany(runRecord, [runId, ...copies.map(({ id }) => id)]);
+    expect(new Set(after.map((run) => run?.value.state))).toEqual(new Set(["cancelled"]));
   });
 });

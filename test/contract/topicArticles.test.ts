@@ -54,12 +54,11 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
       ids: node.node.ids,
       run,
     };
-    const made = await node.node.writer.prepareCommit(order);
+    const unit = node.actors.openUnit(partition);
+    const made = await node.node.writer.commit(unit, order);
     if (made.kind !== "ready") return made;
-    const { started, ...batch } = made.change;
-    const result = await storage.commit({ partition, ...batch });
-    if (result.ok) started?.();
-    return { ...made, ok: result.ok };
+    const { ok } = await unit.commit((batch) => storage.commit(batch));
+    return { ...made, ok };
   }
 
   test("[TO40] a topic gets a new article once, with the workspace's next number and the topic's title", async () => {
@@ -243,11 +242,11 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
     const { articleId } = await ensure();
     await append(articleId, "# Outline", "outline.md");
     const order = { articleId, commitId: node.node.ids.next("cmt", partition), kind: "agent", message: "", ids: node.node.ids } as const;
-    const made = await node.node.writer.prepareCommit(order);
+    const unit = node.actors.openUnit(partition);
+    const made = await node.node.writer.commit(unit, order);
     if (made.kind !== "ready") throw new Error(made.kind);
     await node.topics.update(call(), { workspaceId, topicId }, { title: "Renamed" } as never);
-    const { started: _started, ...batch } = made.change;
-    expect(await storage.commit({ partition, ...batch })).toMatchObject({ ok: false, conflict: { kind: "record" } });
+    expect(await unit.commit((batch) => storage.commit(batch))).toMatchObject({ ok: false, conflict: { kind: "record" } });
     expect([await status(), (await node.node.commits.list(articleId, {})).items.length]).toEqual(["idea", 0]);
   });
 

@@ -4,10 +4,11 @@ import { type ContentTopic, type TopicStatus, topicStatuses } from "../../api/sc
 import type { WorkspaceCreateTopicRequest } from "../../api/schema/topicOperations.ts";
 import type { TopicEvent } from "../../machines/topic.ts";
 import type { ArticleUpdated } from "../../server/domain/articles/port.ts";
-import { joinParts } from "../../server/domain/call/together.ts";
 import { type FolderRecord, folderRecord } from "../../server/domain/folders/records.ts";
 import { createTopicTransitions } from "../../server/domain/runs/decisions/topicTransitions.ts";
-import { createTopicListeners } from "../../server/domain/topics/listeners.ts";
+import { defineRunKind } from "../../server/domain/runs/engine/runKind.ts";
+import { createFindActiveRun } from "../../server/domain/runs/model/activeRun.ts";
+import { topicListeners } from "../../server/domain/topics/listeners.ts";
 import { type TopicRecord, topicRecord } from "../../server/domain/topics/records.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
 import type { Timeless } from "../../server/platform/actors/port.ts";
@@ -29,8 +30,8 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
   const webhooks: ArticleUpdated["data"][] = [];
   const node = composeArticles(parts, {
     listeners: {
-      articleUpdated: async ({ data }) => ({ started: () => webhooks.push(data) }),
-      ...createTopicListeners(parts),
+      articleUpdated: async (unit, { data }) => unit.afterCommit(() => webhooks.push(data)),
+      ...topicListeners,
     },
   });
   const service = createTopicService({ ...parts, articles: node.writer });
@@ -39,7 +40,11 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
   const call = (workspaceId: string, more: CallOptions = {}) => createCall(storage, workspaceId, partition, { limits, ...more });
   return {
     ...service,
-    readTransitions: createTopicTransitions({ storage, topics: service.port }),
+    readTransitions: createTopicTransitions({
+      storage,
+      topics: service.port,
+      findActiveRun: createFindActiveRun({ storage, kind: defineRunKind({ keepEventsMs: limits["keep.events"] }) }),
+    }),
     node,
     actors,
     webhooks,
@@ -55,10 +60,9 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
     async send(workspaceId: string, topicId: string, event: Timeless<TopicEvent>): Promise<void> {
       const found = await service.port.find(workspaceId, topicId);
       if (found === undefined) throw new Error(`there is no topic ${topicId}`);
-      const { started, ...batch } = joinParts([service.port.move(found, event)]);
-      const result = await storage.commit({ partition, ...batch });
-      if (!result.ok) throw new Error(JSON.stringify(result.conflict));
-      started();
+      await actors.commitUnit({ operation: "test", partition, committer: storage }, (unit) =>
+        service.port.send(unit, found.value.id, event),
+      );
     },
     /** Returns the event types of a topic, oldest first. */
     async audit(workspaceId: string, topicId: string): Promise<readonly string[]> {

@@ -571,12 +571,17 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     const bare = node.port.projectBrief(await node.get(workspaceId, await node.create(workspaceId)), { username: "ada", nowMs: 1 });
     expect(bare).toMatchObject({ readerTask: "Kites in high wind", primaryTargets: [], supportingClusters: [] });
     expect(await node.port.brief(topicId)).toBeUndefined();
-    expect((await storage.commit({ partition, records: [node.port.briefWrite(brief, null)] })).ok).toBe(true);
+    const write = async (value: typeof brief, replacing: Parameters<typeof node.port.writeBrief>[2]) => {
+      const unit = node.actors.openUnit(partition);
+      node.port.writeBrief(unit, value, replacing);
+      return (await unit.commit((batch) => storage.commit(batch))).ok;
+    };
+    expect(await write(brief, null)).toBe(true);
     const stored = await node.port.brief(topicId);
     expect(stored?.value).toEqual(brief);
     const next = { ...brief, revision: 2 };
-    expect((await storage.commit({ partition, records: [node.port.briefWrite(next, stored ?? null)] })).ok).toBe(true);
-    expect((await storage.commit({ partition, records: [node.port.briefWrite(next, stored ?? null)] })).ok).toBe(false);
+    expect(await write(next, stored ?? null)).toBe(true);
+    expect(await write(next, stored ?? null)).toBe(false);
   });
 
   test("[TO34] transitions list the allowed moves and the reasons against the others", async () => {

@@ -10,9 +10,11 @@ import type { WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
 import type { AutoDisable } from "../../machines/endpoint.ts";
 import { createAccessResolver } from "../../server/domain/identity/workspaces/access.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import type { WorkspaceEvent } from "../../server/domain/webhooks/enqueue.ts";
 import { type DeliveryRecord, deliveryRecord, webhookRecordTypes } from "../../server/domain/webhooks/records.ts";
 import { createWebhookService } from "../../server/domain/webhooks/service.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
+import type { OpenUnit } from "../../server/platform/actors/port.ts";
 import { createHousekeepingManifest } from "../../server/platform/composition/manifest.ts";
 import { createOutbound } from "../../server/platform/outbound/outbound.ts";
 import type { Resolve } from "../../server/platform/outbound/resolver.ts";
@@ -55,7 +57,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
   const logged: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
   const parts = composeParts(storage, { log, leaseMs, pollMs: 20, limits: options.limits });
-  const { pump, ids } = parts;
+  const { actors, pump, ids } = parts;
   const outbound = createOutbound({
     limits: parts.limits,
     allowCidrs: options.allowCidrs ?? ["127.0.0.0/8"],
@@ -109,19 +111,18 @@ export async function createWebhookRig(options: WebhookRigOptions) {
       traceparent?: string,
     ): Promise<string> {
       const partition = partitionOfId(workspace);
-      const { started, ...batch } = await enqueue({ workspaceId: workspace, event, createdAtMs: storage.now(), ids, data, traceparent });
+      const unit = actors.openUnit(partition);
+      await enqueue(unit, { workspaceId: workspace, event, createdAtMs: storage.now(), ids, data, traceparent });
       const id = ids.next("cmt", partition);
-      const value = { id, name: "happened" };
-      const result = await storage.commit({
-        partition,
-        ...batch,
-        records: [{ op: "put", type: happening, value, replacing: null }, ...(batch.records ?? [])],
-      });
-      if (!result.ok) throw new Error("nothing happened");
-      started();
+      unit.record({ op: "put", type: happening, value: { id, name: "happened" }, replacing: null });
+      if (!(await unit.commit((batch) => storage.commit(batch))).ok) throw new Error("nothing happened");
       return id;
     },
-    enqueue,
+    async enqueue(event: WorkspaceEvent): Promise<OpenUnit> {
+      const unit = actors.openUnit(partitionOfId(event.workspaceId));
+      await enqueue(unit, event);
+      return unit;
+    },
     async deliveries(webhookId: string): Promise<readonly DeliveryRecord[]> {
       const scan = { partition: partitionOfId(webhookId), prefix: ["delivery.webhook", webhookId] as const, limit: 10_000 };
       const rows = await storage.index.scan(scan);

@@ -95,6 +95,7 @@ test("[OP12] metrics count requests by operation and status, never by address", 
     "svc_webhook_seconds",
     "svc_refused_updates_total",
     "svc_store_errors_total",
+    "svc_conflicts_total",
   ]) {
     expect(body).toContain(`# TYPE ${name} `);
   }

@@ -5,6 +5,7 @@ import { createCollection } from "../../server/domain/call/collection.ts";
 import type { Pager } from "../../server/domain/call/paging.ts";
 import { present } from "../../server/domain/call/present.ts";
 import { createRoleCheck } from "../../server/domain/identity/workspaces/access.ts";
+import type { ActorRuntime } from "../../server/platform/actors/port.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import type { templates as contract } from "./contract.ts";
 import { type TemplateRecord, templateRecord, templatesByName } from "./records.ts";
@@ -12,6 +13,7 @@ import type { Template } from "./schema.ts";
 
 export interface TemplatesOptions {
   readonly storage: Pick<Storage, "records" | "index">;
+  readonly actors: Pick<ActorRuntime, "openUnit">;
   readonly pager: Pager;
   readonly log: Logger;
 }
@@ -20,9 +22,10 @@ function toTemplate({ createdAtMs, updatedAtMs, templateId, workspaceId, name, c
   return { templateId, workspaceId, name, content, createdAt: createdAtMs / 1000, updatedAt: updatedAtMs / 1000 };
 }
 
-export function createTemplates({ storage, pager, log }: TemplatesOptions): Handlers<{ templates: typeof contract }>["templates"] {
+export function createTemplates({ storage, actors, pager, log }: TemplatesOptions): Handlers<{ templates: typeof contract }>["templates"] {
   const templates = createCollection<TemplateRecord, Template>({
     storage,
+    actors,
     pager,
     record: templateRecord,
     many: "templates",

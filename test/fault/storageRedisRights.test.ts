@@ -43,7 +43,7 @@ describe("a user of Redis", () => {
     for (const command of commands) {
       const refused = open(await allow(server, ...all, `-${command.toLowerCase()}`));
       await expect(refused, command).rejects.toThrow(StorageUnavailableError);
-      await expect(refused).rejects.toThrow(new RegExp(`lets this server not in: NOPERM .*${command}`, "i"));
+      await expect(refused).rejects.toThrow(new RegExp(`denied access: NOPERM .*${command}`, "i"));
     }
     for (const rights of [
       ["~other:*", "&svc:*", "+@all"],

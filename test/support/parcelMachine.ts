@@ -4,7 +4,7 @@
  */
 import { assign, setup } from "xstate";
 import { effect, fact, timer } from "../../machines/effect.ts";
-import type { ActorKind, ActorRecord, ProvidedKind, RunEffect, ToldFact } from "../../server/platform/actors/port.ts";
+import type { ActorKind, ActorRecord, ProvidedKind, RecordedFact, RunEffect } from "../../server/platform/actors/port.ts";
 import { type ProvideOptions, provide } from "../../server/platform/actors/provide.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { LogWrite } from "../../server/platform/storage/port.ts";
@@ -135,8 +135,8 @@ export const parcelRecord = defineRecord<ActorRecord<ParcelContext>>({
 
 export const journalOf = (id: string) => `journal/${id}`;
 
-/** Writes a fact of the machine: one line of the actor's journal, such as `noted 3`. */
-export function toJournal({ next, params }: ToldFact<ParcelContext>): LogWrite {
+/** What a fact of the machine writes: a line of the actor's journal, such as `noted 3`. */
+export function toJournal({ next, params }: RecordedFact<ParcelContext>): LogWrite {
   const line = `${(params as { what: string }).what} ${next.context.notes}`;
   return { op: "append", log: journalOf(next.id), entries: [new TextEncoder().encode(line)] };
 }
@@ -153,7 +153,7 @@ export function createParcelKind(
     machineVersion: 1,
     record: parcelRecord,
     effects: ["carry"],
-    facts: { journal: (fact) => ({ logs: [toJournal(fact)] }) },
+    facts: { journal: (unit, fact) => unit.log(toJournal(fact)) },
     commands: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
     ...options,
   };

@@ -40,10 +40,7 @@ export interface Walk {
 
 const maxSituations = 10_000;
 const turnAt = (nowMs: number) => ({ nowMs, leaseMs: 5000 });
-const stored = <Context>(record: ActorRecord<Context>) => ({
-  value: JSON.parse(JSON.stringify(record)) as ActorRecord<Context>,
-  revision: record.step,
-});
+const stored = <Context>(record: ActorRecord<Context>): ActorRecord<Context> => JSON.parse(JSON.stringify(record));
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 function declaredTransitions(root: AnyStateNode): Map<AnyTransitionDefinition, string> {
@@ -79,10 +76,10 @@ export function walkMachine<Context, Event extends ActorEvent>(options: WalkOpti
   /** Sends one event to the stored record; returns `undefined` if the event is refused. */
   function take(record: ActorRecord<Context>, event: Event): ActorRecord<Context> | undefined {
     const previous = stored(record);
-    const before = machine.resolveState({ value: previous.value.state as never, context: previous.value.context as never });
+    const before = machine.resolveState({ value: previous.state as never, context: previous.context as never });
     for (const definition of machine.getTransitionData(before, event)) taken.add(declared.get(definition) ?? "");
     const after = decideEvent<Context>(kind, previous, event, undefined, turnAt(event.nowMs))?.next;
-    if (after !== undefined) check?.({ before: previous.value, event, after });
+    if (after !== undefined) check?.({ before: previous, event, after });
     return after;
   }
 

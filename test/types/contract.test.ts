@@ -110,7 +110,7 @@ describe("types of the contract", () => {
       limit?: number | undefined;
       nextToken?: string | undefined;
     }>();
-    expectTypeOf<Outputs["webhooks"]["list"]>().toEqualTypeOf<{ webhooks: WorkspaceWebhook[]; nextToken?: string | undefined }>();
+    expectTypeOf<Outputs["webhooks"]["list"]>().toEqualTypeOf<{ webhooks: WorkspaceWebhook[]; nextToken?: string }>();
     expectTypeOf<Outputs["webhooks"]["create"]["secret"]>().toEqualTypeOf<string>();
     expectTypeOf<Outputs["webhooks"]["delete"]>().toBeUndefined();
     expectTypeOf<ParsedInput<AppContract["webhooks"]["get"]>["params"]>().toEqualTypeOf<{

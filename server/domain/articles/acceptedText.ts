@@ -1,13 +1,18 @@
 /** Checks that a text may be stored in a document: well-formed UTF-16, no NUL, at most `article.file` bytes. */
 import { AppError } from "../../../api/schema/error.ts";
 
-const unacceptable = /[\0\p{Surrogate}]/u;
+const unacceptable = /[\0\p{Surrogate}]/gu;
 
 /** Throws `content_not_accepted` for a NUL or an unpaired surrogate. `what` names the text in the message, such as `content`. */
 export function requireAccepted(text: string, what: string): void {
-  if (!unacceptable.test(text)) return;
+  if (text.search(unacceptable) < 0) return;
   const detail = `'${what}' must not contain NUL characters or unpaired surrogates.`;
   throw new AppError("content_not_accepted", detail);
+}
+
+/** Replaces each NUL and each unpaired surrogate by U+FFFD. */
+export function toAcceptable(text: string): string {
+  return text.replace(unacceptable, "\ufffd");
 }
 
 export function requireFits(text: string, maxBytes: number): void {

@@ -1,5 +1,5 @@
 /**
- * ArticleWriter prepares changes of articles for the storage commits of topics and runs.
+ * ArticleWriter changes articles in the units of work of topics and runs.
  *
  * A topic or run can thus create, link or commit an article in the same storage commit as its own change. This module
  * commits nothing itself.
@@ -47,28 +47,30 @@ export function toNewArticle(input: {
 
 export function createArticleWriter({ storage, commitWriter, history }: ArticleWriterOptions): ArticleWriter {
   return {
-    async prepareArticle({ workspace, title, topicId, author, ids }) {
+    async create(unit, { workspace, title, topicId, author, ids }) {
       const { workspaceId } = workspace;
       const articleId = ids.next("art", partitionOfId(workspaceId));
       const { number, write } = await withNextCounter(storage, workspace, "article");
       const made = toNewArticle({ articleId, workspaceId, number, title, by: author.username, nowMs: storage.now() });
       const value: ArticleRecord = topicId === undefined ? made : { ...made, topicId };
-      return { articleId, change: { records: [{ op: "put", type: articleRecord, value, replacing: null }, write] } };
+      unit.record({ op: "put", type: articleRecord, value, replacing: null });
+      unit.record(write);
+      return articleId;
     },
 
-    prepareLink(article, topicId) {
-      if (article.value.topicId === topicId) return {};
-      if (article.value.topicId !== undefined) return undefined;
+    link(unit, article, topicId) {
+      if (article.value.topicId !== undefined) return article.value.topicId === topicId;
       const value: ArticleRecord = { ...article.value, topicId, metaRevision: article.value.metaRevision + 1 };
-      return { records: [{ op: "put", type: articleRecord, value, replacing: article }] };
+      unit.record({ op: "put", type: articleRecord, value, replacing: article });
+      return true;
     },
 
-    async prepareCommit(order) {
-      const prepared = await commitWriter.prepare(order);
+    async commit(unit, order) {
+      const prepared = await commitWriter.prepare(unit, order);
       switch (prepared.kind) {
         case "ready": {
           const { commitId, revision } = prepared.commit;
-          return { kind: "ready", commitId, revision, change: prepared.change };
+          return { kind: "ready", commitId, revision };
         }
         case "unchanged": {
           const { revision, last } = prepared;

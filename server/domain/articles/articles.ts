@@ -6,6 +6,7 @@
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, IndexKey, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
 import type { Page, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
@@ -94,7 +95,7 @@ export function createArticles(options: ArticlesOptions): Articles {
     call: Call,
     decide: (stored: Stored<ArticleRecord>) => Promise<{ next: ArticleRecord; rest?: Omit<Batch, "partition" | "records"> } | undefined>,
   ): Promise<ArticleReply> {
-    for (;;) {
+    return retryOnConflict("article.change", async () => {
       const stored = await find(articleId);
       const decision = await decide(stored);
       if (decision === undefined) return withRevision(stored.value);
@@ -104,8 +105,8 @@ export function createArticles(options: ArticlesOptions): Articles {
         partition: partitionOfId(articleId),
         records: [{ op: "put", type: articleRecord, value: reply.article, replacing: stored }],
       };
-      if ((await call.commit(batch, reply)).ok) return reply;
-    }
+      return (await call.commit(batch, reply)).ok ? reply : conflict;
+    });
   }
 
   return {
@@ -122,7 +123,7 @@ export function createArticles(options: ArticlesOptions): Articles {
         log.push({ op: "append", log: documentLog(articleId), entries: [encodeBatch(call.nowMs, nodeId, [{ author, update }])] });
       }
       const wordCount = await texts.countWords(workspaceId, content);
-      for (;;) {
+      return retryOnConflict("article.create", async () => {
         const workspace = await storage.records.get(workspaceRecord, workspaceId);
         if (workspace === undefined) throw notFound();
         const counter = await withNextCounter(storage, workspace.value, "article");
@@ -143,8 +144,8 @@ export function createArticles(options: ArticlesOptions): Articles {
         if (result.ok) return reply;
         // A retry of a request that lost its connection after the commit finds the article that the first attempt made.
         const before = await storage.records.get(articleRecord, articleId);
-        if (before !== undefined) return withRevision(before.value);
-      }
+        return before === undefined ? conflict : withRevision(before.value);
+      });
     },
 
     async list({ workspaceId, topicId: reference, q, updatedSince, deleted = false, limit, nextToken }) {

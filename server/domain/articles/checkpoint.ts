@@ -5,15 +5,16 @@
  * fence of the row decides which of two nodes commits. The time of the last edit is read from the log, so a keystroke
  * does not have to write it.
  */
-import type { DueOutcome, DueWorker } from "../../platform/actors/port.ts";
+import type { ClaimedDueRow, DueOutcome, DueWorker } from "../../platform/actors/duePort.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
-import type { ClaimedRow, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import {
   type CheckpointCommitPayload,
   type CheckpointPayload,
-  checkpointCommitKind,
   checkpointCommitRow,
-  checkpointKind,
+  checkpointCommitRows,
+  checkpointRows,
 } from "./checkpointRows.ts";
 import type { CommitWriter } from "./commitWriter.ts";
 import type { DocumentReader } from "./documentReader.ts";
@@ -37,9 +38,8 @@ const catchUpMs = 250;
 export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Record<string, DueWorker>> {
   const { storage, reader, commitWriter, ids, checkpointQuietMs, checkpointMaxMs, wake } = options;
 
-  async function settle(row: ClaimedRow): Promise<DueOutcome> {
-    const { articleId, firstEditAtMs } = row.payload as CheckpointPayload;
-    const { partition, id, fence } = row;
+  async function settle({ partition, id, fence, payload }: ClaimedDueRow<CheckpointPayload>): Promise<DueOutcome> {
+    const { articleId, firstEditAtMs } = payload;
     const tail = await reader.tail(articleId);
     let lastEditAtMs = firstEditAtMs;
     if (tail > 0) for await (const newest of reader.headers(articleId, tail - 1, tail)) lastEditAtMs = newest.atMs;
@@ -60,11 +60,10 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
     return { kind: "settled" };
   }
 
-  async function commit(row: ClaimedRow): Promise<DueOutcome> {
-    const { articleId, commitId } = row.payload as CheckpointCommitPayload;
-    const { partition, id, fence } = row;
+  async function commit({ partition, id, fence, payload }: ClaimedDueRow<CheckpointCommitPayload>): Promise<DueOutcome> {
+    const { articleId, commitId } = payload;
     const acknowledge = { op: "acknowledge", id, fence } as const;
-    for (;;) {
+    return retryOnConflict("checkpoint.commit", async () => {
       const outcome = await commitWriter.write({
         articleId,
         commitId,
@@ -87,9 +86,9 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
           ? []
           : [{ op: "put", type: articleRecord, value, replacing: article } as const];
       const result = await storage.commit({ partition, records, due: [acknowledge] });
-      if (result.ok || result.conflict.kind === "due") return { kind: "settled" };
-    }
+      return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : conflict;
+    });
   }
 
-  return { [checkpointKind]: settle, [checkpointCommitKind]: commit };
+  return { [checkpointRows.name]: checkpointRows.worker(settle), [checkpointCommitRows.name]: checkpointCommitRows.worker(commit) };
 }

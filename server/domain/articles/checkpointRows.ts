@@ -6,37 +6,34 @@
  * read, or it came later and armed the first row again. With a single row, an edit between reading the text and removing
  * the row would arm nothing, and no checkpoint would include it until the next edit.
  */
-import type { DueRow, DueWrite, Json } from "../../platform/storage/port.ts";
-
-export const checkpointKind = "checkpoint";
-export const checkpointCommitKind = "checkpoint.commit";
+import { defineDueKind } from "../../platform/actors/duePort.ts";
+import type { DueRow, DueWrite } from "../../platform/storage/port.ts";
 
 export interface CheckpointPayload {
-  readonly [key: string]: Json;
   readonly articleId: string;
   /** Store time of the first edit since the text was last read. */
   readonly firstEditAtMs: number;
 }
 
 export interface CheckpointCommitPayload {
-  readonly [key: string]: Json;
   readonly articleId: string;
   readonly commitId: string;
 }
 
+export const checkpointRows = defineDueKind<CheckpointPayload>("checkpoint");
+export const checkpointCommitRows = defineDueKind<CheckpointCommitPayload>("checkpoint.commit");
+
 function checkpointId(articleId: string): string {
-  return `checkpoint/${articleId}`;
+  return `${checkpointRows.name}/${articleId}`;
 }
 
 export function checkpointRow(articleId: string, firstEditAtMs: number, dueAtMs: number): DueRow {
-  const payload: CheckpointPayload = { articleId, firstEditAtMs };
-  return { id: checkpointId(articleId), kind: checkpointKind, dueAtMs, attempts: 0, payload };
+  return checkpointRows.row({ id: checkpointId(articleId), dueAtMs, payload: { articleId, firstEditAtMs } });
 }
 
 /** The row id contains the commit id, so that a paused node cannot mistake this row for an older one that it still holds. */
 export function checkpointCommitRow(articleId: string, commitId: string, dueAtMs: number): DueRow {
-  const payload: CheckpointCommitPayload = { articleId, commitId };
-  return { id: `checkpoint.commit/${commitId}`, kind: checkpointCommitKind, dueAtMs, attempts: 0, payload };
+  return checkpointCommitRows.row({ id: `${checkpointCommitRows.name}/${commitId}`, dueAtMs, payload: { articleId, commitId } });
 }
 
 /** Cancels the checkpoint of an article that is deleted for good. */

@@ -9,10 +9,9 @@
 import type { Author } from "../../../api/schema/article.ts";
 import { articleFiles } from "../../../api/schema/article.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
-import type { Alongside } from "../../platform/actors/port.ts";
+import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
-import { toAlongside, toBatch } from "./alongside.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
@@ -35,11 +34,10 @@ export interface CommitParams extends CommitOrder {
   commit(batch: Batch, record: CommitRecord): Promise<CommitResult>;
 }
 
-/** A commit whose changes are prepared but not stored yet. */
+/** A commit whose changes are in the unit but not stored yet. */
 export interface ReadyCommit {
   readonly kind: "ready";
   readonly commit: CommitRecord;
-  readonly change: Alongside;
 }
 
 interface Unchanged {
@@ -65,6 +63,7 @@ export type CommitOutcome =
 
 export interface CommitWriterOptions {
   readonly storage: Pick<Storage, "records" | "blobs" | "now">;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly rooms: Pick<Rooms, "read">;
   readonly reader: DocumentReader;
   readonly history: History;
@@ -75,16 +74,16 @@ export interface CommitWriterOptions {
 }
 
 export interface CommitWriter {
-  /** Prepares the changes of the commit from the current state, for the caller's storage commit. Call it again after each conflict. */
-  prepare(order: CommitOrder): Promise<CommitPreparation>;
-  write(wish: CommitParams): Promise<CommitOutcome>;
+  /** Adds the changes of the commit, made from the current state, to the unit. */
+  prepare(unit: UnitOfWork, order: CommitOrder): Promise<CommitPreparation>;
+  write(params: CommitParams): Promise<CommitOutcome>;
 }
 
 /** An event names only the newest authors, at most this many; the commit record names all. */
 const maxEventAuthors = 100;
 
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
-  const { storage, rooms, reader, history, listeners, texts: work, baseUrl } = options;
+  const { storage, actors, rooms, reader, history, listeners, texts: work, baseUrl } = options;
 
   async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
     const authors = new Map<string, Author>();
@@ -155,7 +154,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     };
   }
 
-  async function prepare(order: CommitOrder): Promise<CommitPreparation> {
+  async function prepare(unit: UnitOfWork, order: CommitOrder): Promise<CommitPreparation> {
     const { articleId, commitId, kind, message, name, ids, notBefore = 0, run, traceparent } = order;
     const article = await storage.records.get(articleRecord, articleId);
     if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
@@ -199,38 +198,43 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       lastCommit: { commitId, revision: live.revision },
       checkedRevision: live.revision,
     };
-    const own: Alongside = {
-      records: [
-        { op: "put", type: commitRecord, value: commit, replacing: null },
-        { op: "put", type: articleRecord, value: next, replacing: article },
-      ],
-    };
-    const parts = [own, await listeners.articleUpdated({ workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) })];
+    unit.record({ op: "put", type: commitRecord, value: commit, replacing: null });
+    unit.record({ op: "put", type: articleRecord, value: next, replacing: article });
+    await listeners.articleUpdated(unit, { workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) });
     if (topicId !== undefined) {
       const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
       const { revision } = commit;
-      parts.push(
-        await listeners.articleCommitted({ workspaceId, articleId, topicId, commitId, kind, revision, by: next.updatedBy, written, run }),
-      );
+      const by = next.updatedBy;
+      await listeners.articleCommitted(unit, { workspaceId, articleId, topicId, commitId, kind, revision, by, written, run });
     }
-    return { kind: "ready", commit, change: toAlongside(parts) };
+    return { kind: "ready", commit };
   }
 
   return {
     prepare,
-    async write(wish) {
-      for (;;) {
-        const prepared = await prepare(wish);
-        if (prepared.kind !== "ready") return prepared;
-        const { commit, change } = prepared;
-        const result = await wish.commit(toBatch(partitionOfId(wish.articleId), change, { due: wish.due ?? [] }), commit);
-        if (result.ok) {
-          change.started?.();
-          return { kind: "committed", commit };
-        }
-        if (result.conflict.kind === "due") return { kind: "lost" };
-        const made = await storage.records.get(commitRecord, wish.commitId);
-        if (made !== undefined) return { kind: "committed", commit: made.value };
+    async write(params) {
+      let hasMetConflict = false;
+      const committer: Committer<CommitOutcome> = {
+        commit(batch, outcome) {
+          if (outcome.kind !== "committed") throw new Error(`a commit that is ${outcome.kind} has nothing to store`);
+          return params.commit(batch, outcome.commit);
+        },
+      };
+      const partition = partitionOfId(params.articleId);
+      try {
+        return await actors.commitUnit({ operation: "article.commit", partition, committer }, async (unit) => {
+          // An earlier attempt of the caller may have made this commit.
+          const made = hasMetConflict ? await storage.records.get(commitRecord, params.commitId) : undefined;
+          if (made !== undefined) return { kind: "committed", commit: made.value };
+          hasMetConflict = true;
+          const prepared = await prepare(unit, params);
+          if (prepared.kind !== "ready") return prepared;
+          for (const write of params.due ?? []) unit.due(write);
+          return { kind: "committed", commit: prepared.commit };
+        });
+      } catch (reason) {
+        if (reason instanceof CommitConflict && reason.conflict.kind === "due") return { kind: "lost" };
+        throw reason;
       }
     },
   };

@@ -7,9 +7,9 @@ import type { CommitKind } from "../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
 import type { Page, Pager } from "../call/paging.ts";
-import { conflict, retryOnConflict } from "../call/retryOnConflict.ts";
 import { authorOf } from "./author.ts";
 import type { CommitWriter } from "./commitWriter.ts";
 import { type ArticleRecord, articleRecord, type CommitRecord, commitRecord, commitsOf } from "./records.ts";
@@ -80,7 +80,7 @@ export function createCommits({ storage, commitWriter, pager }: CommitsOptions):
   return {
     async create(articleId, { message = "", name, kind = "commit" }, call, answer = (reply) => reply) {
       const commitId = call.ids.next("cmt", partitionOfId(articleId));
-      return retryOnConflict(async () => {
+      return retryOnConflict("commit.create", async () => {
         const outcome = await commitWriter.write({
           articleId,
           commitId,

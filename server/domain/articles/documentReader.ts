@@ -7,6 +7,7 @@
 import type { LoggedBatch } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type LogEntry, type Storage, StorageDamagedError } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { type BatchHeader, decodeBatch, decodeHeader } from "./logEntry.ts";
 import { documentLog, documentRecord } from "./records.ts";
 
@@ -68,23 +69,24 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
   return {
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
     batchesAfter: (articleId, revision) => batches(articleId, revision, noEnd),
-    async latest(articleId, count) {
-      for (;;) {
+    latest(articleId, count) {
+      return retryOnConflict("document.latest", async () => {
         const stored = await storage.records.get(documentRecord, articleId);
         const trimmedTo = stored?.value.trimmedTo ?? 0;
         const tail = await storage.log.tail(partitionOfId(articleId), documentLog(articleId));
         const after = Math.max(trimmedTo, tail - count);
         const found = await batches(articleId, after, noEnd);
-        if (found !== undefined) return { batches: found, before: after > trimmedTo ? "kept" : after > 0 ? "trimmed" : "none" };
-      }
+        if (found === undefined) return conflict;
+        return { batches: found, before: after > trimmedTo ? "kept" : after > 0 ? "trimmed" : "none" };
+      });
     },
     async *headers(articleId, after, through) {
       for await (const piece of pieces(articleId, after, through)) {
         for (const entry of piece ?? []) yield { ...decodeHeader(entry.bytes), revision: entry.position };
       }
     },
-    async rebuild(articleId, through = noEnd) {
-      for (;;) {
+    rebuild(articleId, through = noEnd) {
+      return retryOnConflict("document.rebuild", async () => {
         const stored = await storage.records.get(documentRecord, articleId);
         const saved = stored?.value.states.findLast((state) => state.revision <= through);
         const revision = saved?.revision ?? 0;
@@ -99,7 +101,8 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
         if (now?.revision === stored?.revision) {
           throw new StorageDamagedError(`${articleId} lacks its snapshot at revision ${revision} or batches after it`);
         }
-      }
+        return conflict;
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 /** DocumentWriting lets a server-side writer change a live document, with the same rules and the same merge as an edit request. */
 import type { Limits } from "../../../api/limits.ts";
-import { requireFits } from "./acceptedText.ts";
+import { requireFits, toAcceptable } from "./acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { carryOperations } from "./merge.ts";
 import type { DocumentWriting } from "./port.ts";
@@ -11,12 +11,10 @@ export interface DocumentWritingOptions {
   readonly limits: Pick<Limits, "article.file">;
 }
 
-const unacceptable = /[\0\p{Surrogate}]/gu;
-
 export function createDocumentWriting({ texts, limits }: DocumentWritingOptions): DocumentWriting {
   const maxFileBytes = limits["article.file"];
   return {
-    toAcceptable: (text) => text.replace(unacceptable, "\ufffd"),
+    toAcceptable,
     requireFits: (text) => requireFits(text, maxFileBytes),
     async carry(owner, { base, content, live }) {
       const { operations } = await texts.planEdit(owner, { request: { mode: "replace", content }, base, live, maxFileBytes });

@@ -24,14 +24,6 @@ export function toContentHash(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }
 
-/** Counts words: runs of letters and digits, with apostrophes and hyphens inside. Each Han, Hiragana or Katakana character is a word. */
-export function countWords(text: string): number {
-  let count = 0;
-  for (const _word of text.matchAll(words)) count += 1;
-  return count;
-}
-const words = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’-][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
-
 /** Smaller blobs are processed inline, because moving them to another thread costs more than the work. */
 const threadFromBytes = 16 * 1024;
 

@@ -6,6 +6,7 @@
  * does not depend on the time of the last trim. Texts of a revision never change, so recently read texts are cached: a
  * stale write is usually based on a text that its author has just read.
  */
+import { LRUCache } from "lru-cache";
 import type { Limits } from "../../../api/limits.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type Storage, StorageDamagedError } from "../../platform/storage/port.ts";
@@ -37,20 +38,10 @@ export interface HistoryOptions {
 }
 
 export function createHistory({ storage, reader, texts: work, limits }: HistoryOptions): History {
-  const recent = new Map<string, FileTexts>();
-  let characters = 0;
+  const recent = new LRUCache<string, FileTexts>({ maxSize: cacheCharacters, sizeCalculation: lengthOf });
 
   function remember(articleId: string, revision: number, texts: FileTexts): void {
-    const key = `${articleId}@${revision}`;
-    const size = lengthOf(texts);
-    if (recent.has(key) || size > cacheCharacters) return;
-    recent.set(key, texts);
-    characters += size;
-    for (const [oldest, dropped] of recent) {
-      if (characters <= cacheCharacters) return;
-      recent.delete(oldest);
-      characters -= lengthOf(dropped);
-    }
+    recent.set(`${articleId}@${revision}`, texts);
   }
 
   async function textsOf(commit: CommitRecord): Promise<FileTexts> {
@@ -94,13 +85,8 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
       if (revision === 0) return emptyTexts;
       const commit = await committedAt(articleId, revision);
       if (commit === undefined && !(await isKept(articleId, revision))) return undefined;
-      const key = `${articleId}@${revision}`;
-      const known = recent.get(key);
-      if (known !== undefined) {
-        recent.delete(key);
-        recent.set(key, known);
-        return known;
-      }
+      const known = recent.get(`${articleId}@${revision}`);
+      if (known !== undefined) return known;
       if (commit !== undefined) return textsOf(commit);
       const rebuilt = await rebuild(articleId, revision, false);
       if (rebuilt !== undefined) remember(articleId, revision, rebuilt.texts);
@@ -113,6 +99,7 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
   };
 }
 
+/** Characters of all texts. An empty article counts as one, because a cache entry must have a size. */
 function lengthOf(texts: FileTexts): number {
-  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+  return Object.values(texts).reduce((sum, text) => sum + text.length, 1);
 }

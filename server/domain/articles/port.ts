@@ -1,12 +1,12 @@
 /**
  * Port of the articles domain: the interfaces it offers to publishing, topics and runs, and the listeners it calls.
  *
- * A listener returns changes and never commits them. The changes join the commit of the event, so that a webhook
- * delivery or an unpublished page is exactly as durable as its cause.
+ * A listener adds its changes to the unit of work of the event and commits nothing itself, so that a webhook delivery or
+ * an unpublished page is exactly as durable as its cause.
  */
 import type * as Y from "yjs";
 import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
-import type { Alongside } from "../../platform/actors/port.ts";
+import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { DueWrite, Stored } from "../../platform/storage/port.ts";
 import type { WorkspaceRecord } from "../identity/workspaces/records.ts";
@@ -51,8 +51,9 @@ export interface CommitOrder {
   readonly traceparent?: string | undefined;
 }
 
+/** Result of a commit that was added to a unit of work. Only `ready` adds changes. */
 export type PreparedCommit =
-  | { readonly kind: "ready"; readonly commitId: string; readonly revision: number; readonly change: Alongside }
+  | { readonly kind: "ready"; readonly commitId: string; readonly revision: number }
   /** Every file equals its text in the last commit. */
   | { readonly kind: "unchanged"; readonly revision: number; readonly lastCommitId?: string }
   /** The article is in the trash or deleted for good. */
@@ -80,20 +81,26 @@ export interface DocumentWriting {
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
 export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
 
-/** Prepares changes of articles that topics and runs include in their own commits. */
+/** Changes articles in the units of work of topics and runs. */
 export interface ArticleWriter {
-  /** Prepares a new article without text, optionally linked to a topic. The change also increments the workspace's article counter. */
-  prepareArticle(input: {
-    readonly workspace: WorkspaceRecord;
-    readonly title: string;
-    readonly topicId?: string;
-    readonly author: Author;
-    readonly ids: IdSource;
-  }): Promise<{ readonly articleId: string; readonly change: Alongside }>;
-  /** Links an article to a topic; undefined when the article is already linked to another topic. */
-  prepareLink(article: Stored<ArticleRecord>, topicId: string): Alongside | undefined;
-  /** Prepares a commit of the live document as it is now. Call this again after each conflict. */
-  prepareCommit(order: CommitOrder): Promise<PreparedCommit>;
+  /**
+   * Creates an article without text, optionally linked to a topic, and increments the workspace's article counter.
+   * Returns the article id.
+   */
+  create(
+    unit: UnitOfWork,
+    input: {
+      readonly workspace: WorkspaceRecord;
+      readonly title: string;
+      readonly topicId?: string;
+      readonly author: Author;
+      readonly ids: IdSource;
+    },
+  ): Promise<string>;
+  /** Links an article to a topic. Returns false, and changes nothing, when the article is linked to another topic. */
+  link(unit: UnitOfWork, article: Stored<ArticleRecord>, topicId: string): boolean;
+  /** Commits the live document as it is now, with everything that follows from the commit. */
+  commit(unit: UnitOfWork, order: CommitOrder): Promise<PreparedCommit>;
   /** The text of a file in the newest commit that contains it; undefined when no commit does or the article is in the trash. */
   committedText(
     articleId: string,
@@ -141,16 +148,19 @@ export interface ArticleCommitted extends Pick<ArticleUpdatedData, "articleId" |
   readonly run?: CommittingRun | undefined;
 }
 
-/** Listeners that the articles domain calls on its events. Each returns changes for the commit of the event. */
+/** Listeners that the articles domain calls on its events. Each adds its changes to the commit of the event. */
 export interface ArticleListeners {
-  /** Webhooks: returns the deliveries of article.updated. */
-  articleUpdated(event: ArticleUpdated): Promise<Alongside>;
-  /** Topics: returns the topic's changes after a commit of its article. */
-  articleCommitted(event: ArticleCommitted): Promise<Alongside>;
-  /** Publishing: unpublishes the article. The listener must not write the article record, because the same commit writes it already. */
-  articleDeleted(article: { readonly articleId: string; readonly workspaceId: string }): Promise<Alongside>;
+  /** Webhooks: creates the deliveries of article.updated. */
+  articleUpdated(unit: UnitOfWork, event: ArticleUpdated): Promise<void>;
+  /** Topics: changes the topic after a commit of its article. */
+  articleCommitted(unit: UnitOfWork, event: ArticleCommitted): Promise<void>;
+  /**
+   * Publishing and runs: unpublishes the article and cancels its runs. The listener must not write the article record,
+   * because the same commit writes it already.
+   */
+  articleDeleted(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
   /** Topics: the article of a topic is being deleted for good. */
-  articleRemoved(article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<Alongside>;
+  articleRemoved(unit: UnitOfWork, article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<void>;
 }
 
 /**

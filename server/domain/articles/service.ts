@@ -7,6 +7,7 @@ import type { Limits } from "../../../api/limits.ts";
 import type { Clock, UpdateLog } from "../../../realtime/ports.ts";
 import type { OpenRoomsOptions } from "../../../realtime/room/openRooms.ts";
 import { createRooms, type Rooms } from "../../../realtime/room/rooms.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
@@ -54,6 +55,7 @@ export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs
 }
 
 export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRoomsOptions, "metrics" | "log" | "idleMs"> {
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
@@ -85,13 +87,14 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, access, findTopicId, pager, ids, baseUrl, wake, limits, nodeId, checkpointQuietMs, checkpointMaxMs } = options;
+  const { storage, actors, access, findTopicId, pager, ids, baseUrl, wake, limits } = options;
+  const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners(options.listeners);
-  const commitWriter = createCommitWriter({ storage, rooms, reader, history, listeners, texts, baseUrl });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
-  const trash = createTrash({ storage, listeners, access, keepTrashMs: limits["keep.trash"], wake });
+  const trash = createTrash({ storage, actors, listeners, access, keepTrashMs: limits["keep.trash"], wake });
   return {
     rooms,
     articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),

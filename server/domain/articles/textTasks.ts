@@ -1,8 +1,8 @@
 /** The text tasks of articles as plain functions, which run inline or in a worker thread. */
 import type { ArticleDiff, DiffFormat } from "../../../api/schema/article.ts";
+import { countWords } from "../call/countWords.ts";
 import { toDiff } from "./diff.ts";
 import { planEdit } from "./editPlan.ts";
-import { countWords } from "./fileTexts.ts";
 import { replay } from "./replay.ts";
 import { toSyntaxTree } from "./syntaxTree.ts";
 import { countLines, diffLines } from "./textDiff.ts";

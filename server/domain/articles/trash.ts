@@ -5,19 +5,24 @@
  * can find the article afterwards. Its commit records, which may be many, are removed in pieces by a due row, which
  * survives a crash. A text blob is removed with the last commit record that refers to it.
  */
-
 import { notFound } from "../../../api/schema/error.ts";
-import type { Alongside, DueOutcome, DueWorker } from "../../platform/actors/port.ts";
+import { type ClaimedDueRow, type DueOutcome, type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
+import { type ActorRuntime, CommitConflict, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Batch, ClaimedRow, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
-import { toAlongside, toBatch } from "./alongside.ts";
 import { cancelCheckpoint } from "./checkpointRows.ts";
 import type { ArticleListeners } from "./port.ts";
 import { type ArticleRecord, articleRecord, commitRecord, commitsOf, documentLog, documentRecord } from "./records.ts";
 
-const trashKind = "article.trash";
-const purgeKind = "article.purge";
+interface ArticlePayload {
+  readonly articleId: string;
+}
+
+/** Deletes an article for good when its time in the trash is over. */
+const trashRows = defineDueKind<ArticlePayload>("article.trash");
+/** Deletes the commits of an article that was deleted for good. */
+const purgeRows = defineDueKind<ArticlePayload>("article.purge");
 const commitsAtOnce = 100;
 
 type Commit = (batch: Batch) => Promise<CommitResult>;
@@ -35,6 +40,7 @@ export interface Trash {
 
 export interface TrashOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit" | "now">;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articleRemoved">;
   readonly access: Pick<AccessWatch, "announce">;
   readonly keepTrashMs: number;
@@ -42,69 +48,58 @@ export interface TrashOptions {
   readonly wake: (partition: number, dueAtMs: number) => void;
 }
 
-export function createTrash({ storage, listeners, access, keepTrashMs, wake }: TrashOptions): Trash {
-  /** Changes that accompany the deletion of an article not yet in the trash: its page is unpublished and its sockets are closed. */
-  async function takenDown({ articleId, workspaceId, deletedAtMs }: ArticleRecord): Promise<Alongside> {
-    if (deletedAtMs !== undefined) return {};
-    const unpublished = await listeners.articleDeleted({ articleId, workspaceId });
-    return { ...unpublished, logs: [...(unpublished.logs ?? []), accessFactWrite({ kind: "article.deleted", articleId })] };
+export function createTrash({ storage, actors, listeners, access, keepTrashMs, wake }: TrashOptions): Trash {
+  const trashRowId = (articleId: string) => `${trashRows.name}/${articleId}`;
+
+  /** Changes for an article that is not in the trash yet: its page is unpublished, its runs are cancelled and its sockets closed. */
+  async function takeDown(unit: UnitOfWork, { articleId, workspaceId, deletedAtMs }: ArticleRecord): Promise<void> {
+    if (deletedAtMs !== undefined) return;
+    await listeners.articleDeleted(unit, { articleId, workspaceId });
+    unit.log(accessFactWrite({ kind: "article.deleted", articleId }));
   }
 
-  /** Changes of other domains when an article is deleted for good: its topic is notified. */
-  async function parted({ articleId, topicId, updatedBy }: ArticleRecord): Promise<Alongside> {
-    return topicId === undefined ? {} : listeners.articleRemoved({ articleId, topicId, by: updatedBy });
+  async function read(articleId: string): Promise<Stored<ArticleRecord>> {
+    const stored = await storage.records.get(articleRecord, articleId);
+    if (stored === undefined) throw notFound();
+    return stored;
   }
 
-  async function purgeOnce(stored: Stored<ArticleRecord>, due: readonly DueWrite[], commit: Commit): Promise<CommitResult> {
-    const { articleId } = stored.value;
-    const partition = partitionOfId(articleId);
+  async function gatherPurge(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
+    const { articleId, topicId, updatedBy } = stored.value;
     const document = await storage.records.get(documentRecord, articleId);
     const nowMs = storage.now();
-    const others = toAlongside([await takenDown(stored.value), await parted(stored.value)]);
-    const result = await commit(
-      toBatch(
-        partition,
-        {
-          records: [
-            { op: "delete", type: articleRecord, replacing: stored },
-            ...(document === undefined ? [] : [{ op: "delete", type: documentRecord, replacing: document } as const]),
-          ],
-          logs: [{ op: "drop", log: documentLog(articleId) }],
-          due: [
-            ...due,
-            cancelCheckpoint(articleId),
-            {
-              op: "schedule",
-              row: { id: `${purgeKind}/${articleId}`, kind: purgeKind, dueAtMs: nowMs, attempts: 0, payload: { articleId } },
-            },
-          ],
-          // Prevents a state that is stored meanwhile from outliving the article.
-          require: document === undefined ? [{ kind: "revision", type: documentRecord, key: articleId, revision: "absent" }] : [],
-        },
-        others,
-      ),
-    );
-    if (result.ok) {
-      others.started?.();
-      access.announce(partition);
-      wake(partition, nowMs);
-    }
-    return result;
+    unit.record({ op: "delete", type: articleRecord, replacing: stored });
+    if (document !== undefined) unit.record({ op: "delete", type: documentRecord, replacing: document });
+    // Prevents a state that is stored meanwhile from outliving the article.
+    else unit.require({ kind: "revision", type: documentRecord, key: articleId, revision: "absent" });
+    unit.log({ op: "drop", log: documentLog(articleId) });
+    unit.due(cancelCheckpoint(articleId));
+    unit.due({ op: "schedule", row: purgeRows.row({ id: `${purgeRows.name}/${articleId}`, dueAtMs: nowMs, payload: { articleId } }) });
+    await takeDown(unit, stored.value);
+    if (topicId !== undefined) await listeners.articleRemoved(unit, { articleId, topicId, by: updatedBy });
+    unit.afterCommit(() => {
+      access.announce(unit.partition);
+      wake(unit.partition, nowMs);
+    });
   }
 
-  async function expire(row: ClaimedRow): Promise<DueOutcome> {
-    const { articleId } = row.payload as { readonly articleId: string };
-    for (;;) {
-      const stored = await storage.records.get(articleRecord, articleId);
-      if (stored?.value.deletedAtMs === undefined) return { kind: "done" };
-      const result = await purgeOnce(stored, [{ op: "acknowledge", id: row.id, fence: row.fence }], (batch) => storage.commit(batch));
-      if (result.ok || result.conflict.kind === "due") return { kind: "settled" };
+  async function expire({ id, fence, partition, payload: { articleId } }: ClaimedDueRow<ArticlePayload>): Promise<DueOutcome> {
+    try {
+      return await actors.commitUnit<DueOutcome>({ operation: "article.expire", partition, committer: storage }, async (unit) => {
+        const stored = await storage.records.get(articleRecord, articleId);
+        if (stored?.value.deletedAtMs === undefined) return { kind: "done" };
+        unit.due({ op: "acknowledge", id, fence });
+        await gatherPurge(unit, stored);
+        return { kind: "settled" };
+      });
+    } catch (reason) {
+      if (reason instanceof CommitConflict && reason.conflict.kind === "due") return { kind: "settled" };
+      throw reason;
     }
   }
 
-  async function removeCommits(row: ClaimedRow, signal: AbortSignal): Promise<DueOutcome> {
-    const { articleId } = row.payload as { readonly articleId: string };
-    const { partition } = row;
+  async function removeCommits({ partition, payload }: ClaimedDueRow<ArticlePayload>, signal: AbortSignal): Promise<DueOutcome> {
+    const { articleId } = payload;
     while (!signal.aborted) {
       const rows = await storage.index.scan({ partition, prefix: commitsOf(articleId), limit: commitsAtOnce });
       if (rows.length === 0) return { kind: "done" };
@@ -121,46 +116,30 @@ export function createTrash({ storage, listeners, access, keepTrashMs, wake }: T
   }
 
   return {
-    async put(articleId, check, commit) {
-      const partition = partitionOfId(articleId);
-      for (;;) {
-        const stored = await storage.records.get(articleRecord, articleId);
-        if (stored === undefined) throw notFound();
+    put: (articleId, check, commit) =>
+      actors.commitUnit({ operation: "article.trash", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {
+        const stored = await read(articleId);
         check(stored.value);
-        if (stored.value.deletedAtMs !== undefined) return;
+        if (stored.value.deletedAtMs !== undefined) return undefined;
         const deletedAtMs = storage.now();
         const { publicLink: _publicLink, ...article } = stored.value;
         const value: ArticleRecord = { ...article, metaRevision: article.metaRevision + 1, deletedAtMs };
-        const row = {
-          id: `${trashKind}/${articleId}`,
-          kind: trashKind,
-          dueAtMs: deletedAtMs + keepTrashMs,
-          attempts: 0,
-          payload: { articleId },
-        };
-        const own = {
-          records: [{ op: "put", type: articleRecord, value, replacing: stored }],
-          due: [{ op: "schedule", row }],
-        } as const;
-        const down = await takenDown(stored.value);
-        if (!(await commit(toBatch(partition, own, down))).ok) continue;
-        down.started?.();
-        access.announce(partition);
-        return;
-      }
-    },
+        unit.record({ op: "put", type: articleRecord, value, replacing: stored });
+        const dueAtMs = deletedAtMs + keepTrashMs;
+        unit.due({ op: "schedule", row: trashRows.row({ id: trashRowId(articleId), dueAtMs, payload: { articleId } }) });
+        await takeDown(unit, stored.value);
+        unit.afterCommit(() => access.announce(unit.partition));
+      }),
 
-    async purge(articleId, check, commit) {
-      for (;;) {
-        const stored = await storage.records.get(articleRecord, articleId);
-        if (stored === undefined) throw notFound();
+    purge: (articleId, check, commit) =>
+      actors.commitUnit({ operation: "article.purge", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {
+        const stored = await read(articleId);
         check(stored.value);
-        const result = await purgeOnce(stored, [{ op: "cancel", id: `${trashKind}/${articleId}` }], commit);
-        if (result.ok) return;
-      }
-    },
+        unit.due({ op: "cancel", id: trashRowId(articleId) });
+        await gatherPurge(unit, stored);
+      }),
 
-    cancel: (articleId) => [{ op: "cancel", id: `${trashKind}/${articleId}` }],
-    workers: { [trashKind]: expire, [purgeKind]: removeCommits },
+    cancel: (articleId) => [{ op: "cancel", id: trashRowId(articleId) }],
+    workers: { [trashRows.name]: trashRows.worker(expire), [purgeRows.name]: purgeRows.worker(removeCommits) },
   };
 }

@@ -13,6 +13,7 @@ import type { Limits } from "../../../api/limits.ts";
 import type { UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { DueWrite, Storage } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
@@ -62,8 +63,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
 
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
 
-    async append(articleId, updates, guard, after) {
-      for (;;) {
+    append(articleId, updates, guard, after) {
+      return retryOnConflict("document.append", async () => {
         const article = await storage.records.get(articleRecord, articleId);
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
         const nowMs = storage.now();
@@ -85,8 +86,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           return { kind: "appended", revision: result.positions[0] as number };
         }
         if (result.conflict.kind === "due") return { kind: "fenced" };
-        if (result.conflict.kind === "tail") return { kind: "behind" };
-      }
+        return result.conflict.kind === "tail" ? { kind: "behind" } : conflict;
+      });
     },
 
     async readAfter(articleId, revision) {
@@ -97,13 +98,13 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
     async saveState(articleId, revision, state) {
       const partition = partitionOfId(articleId);
       const blob = await storage.blobs.put(partition, state);
-      for (;;) {
+      await retryOnConflict("document.saveState", async () => {
         const [article, stored] = await Promise.all([
           storage.records.get(articleRecord, articleId),
           storage.records.get(documentRecord, articleId),
         ]);
         const before = stored?.value ?? { articleId, states: [], trimmedTo: 0 };
-        if (article === undefined || revision <= (before.states.at(-1)?.revision ?? 0)) return;
+        if (article === undefined || revision <= (before.states.at(-1)?.revision ?? 0)) return undefined;
         const states = withHead(before.states, { revision, blob });
         const base = await findBase(article.value, states);
         const trimmedTo = Math.max(before.trimmedTo, states[base]?.revision ?? 0);
@@ -115,8 +116,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           // Prevents a state from being stored for an article that was deleted for good meanwhile.
           require: [{ kind: "revision", type: articleRecord, key: articleId, revision: article.revision }],
         });
-        if (result.ok) return;
-      }
+        return result.ok ? undefined : conflict;
+      });
     },
   };
 }

@@ -113,7 +113,7 @@ type Readable<Value> = Value extends readonly (infer Item)[]
     : Value;
 
 /** The field of a page that holds its items: the only one that is an array. */
-type ItemsField<Body> = { [Key in keyof Body]: Body[Key] extends readonly unknown[] ? Key : never }[keyof Body];
+type ItemsField<Body> = { [Key in keyof Body]-?: Body[Key] extends readonly unknown[] ? Key : never }[keyof Body];
 
 /** A page of `Pager` in place of a reply with `nextToken`. Its `items` become the reply's only array. */
 type AsPage<Body> = Body extends { readonly nextToken?: string | undefined }

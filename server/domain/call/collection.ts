@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
-import type { Alongside } from "../../platform/actors/port.ts";
+import type { ActorRuntime, OpenUnit, UnitOfWork } from "../../platform/actors/port.ts";
 import {
   type CollectionRecord,
   type CollectionType,
@@ -19,17 +19,18 @@ import {
   slotRule,
 } from "../../platform/storage/collectionRecord.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Batch, Conflict, IndexKey, RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import type { Conflict, IndexKey, Storage, Stored } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { type Call, Versioned } from "./call.ts";
 import type { Page, Pager } from "./paging.ts";
 import { requireMatch } from "./precondition.ts";
 import { principalOf, toActor } from "./principal.ts";
-import { conflict, retryOnConflict } from "./retryOnConflict.ts";
 
 type CountLimit = { [Name in keyof Limits]: Limits[Name] extends number ? Name : never }[keyof Limits];
 
 export interface CollectionOptions<Value extends CollectionRecord, View> {
   readonly storage: Pick<Storage, "records" | "index">;
+  readonly actors: Pick<ActorRuntime, "openUnit">;
   readonly pager: Pager;
   readonly record: CollectionType<Value>;
   /** The records in the plural, for messages: "webhooks". */
@@ -47,8 +48,6 @@ export interface CollectionOptions<Value extends CollectionRecord, View> {
 /** What a write consists of, decided from the record that it replaces. */
 export interface Change<Value, Shown extends object> {
   readonly value: Value;
-  /** Further writes of the same commit. */
-  readonly alongside?: Alongside;
   /** Fields that only the answer to this request has, such as a new secret. */
   readonly shown?: Shown;
   /** Name of the change in the audit log; `<record>.created` or `<record>.updated` by default. */
@@ -79,30 +78,33 @@ export interface Collection<Value extends CollectionRecord, View> {
   get(workspaceId: string, id: string): Promise<Versioned<View>>;
   /** Lists the records of the workspace, newest first unless `selection` says otherwise. */
   page(workspaceId: string, query: PageQuery, selection?: PageSelection<Value>): Promise<Page<View>>;
-  /** Throws `limit_reached` and `name_taken`. `make` runs again after a conflict. */
+  /**
+   * Throws `limit_reached` and `name_taken`. `make` may add further changes to the unit; it runs again, with a new unit,
+   * after a conflict.
+   */
   create<Shown extends object = object>(
     call: Call,
     workspaceId: string,
-    make: (id: string, base: NewRecord<Value>) => Change<Value, Shown> | Promise<Change<Value, Shown>>,
+    make: (id: string, base: NewRecord<Value>, unit: UnitOfWork) => Change<Value, Shown> | Promise<Change<Value, Shown>>,
   ): Promise<Versioned<View & Shown>>;
   /**
    * Replaces the record by what `decide` makes of it. An equal value is no change: nothing is written, and `updatedAtMs`
-   * stays. Throws `not_found`, `precondition_failed` and `name_taken`.
+   * stays. `decide` may add further changes to the unit. Throws `not_found`, `precondition_failed` and `name_taken`.
    */
   change<Shown extends object = object>(
     call: Call,
     workspaceId: string,
     id: string,
-    decide: (before: Value) => Change<Value, Shown> | Promise<Change<Value, Shown>>,
+    decide: (before: Value, unit: UnitOfWork) => Change<Value, Shown> | Promise<Change<Value, Shown>>,
   ): Promise<Versioned<View & Shown>>;
-  /** `alongside` may throw, to refuse. Throws `not_found` and `precondition_failed`. */
-  remove(call: Call, workspaceId: string, id: string, alongside?: (before: Value) => Alongside | Promise<Alongside>): Promise<void>;
+  /** `gather` may throw, to refuse, or add further changes. Throws `not_found` and `precondition_failed`. */
+  remove(call: Call, workspaceId: string, id: string, gather?: (before: Value, unit: UnitOfWork) => void | Promise<void>): Promise<void>;
 }
 
 export function createCollection<Value extends CollectionRecord, View extends object>(
   options: CollectionOptions<Value, View>,
 ): Collection<Value, View> {
-  const { storage, pager, record, many, toView, authorize, limit, taken = {} } = options;
+  const { storage, actors, pager, record, many, toView, authorize, limit, taken = {} } = options;
   const audit = options.log.child({ stream: "audit" });
 
   function note(call: Call, event: string, id: string): void {
@@ -128,9 +130,7 @@ export function createCollection<Value extends CollectionRecord, View extends ob
     return slot;
   }
 
-  function toBatch(workspaceId: string, write: RecordWrite<Value>, { started: _, ...batch }: Alongside): Batch {
-    return { ...batch, partition: partitionOfId(workspaceId), records: [write, ...(batch.records ?? [])] };
-  }
+  const openUnit = (workspaceId: string): OpenUnit => actors.openUnit(partitionOfId(workspaceId));
 
   /** Returns `conflict` if another attempt can succeed. Throws if the request asks for a name that is taken. */
   function resolve(found: Conflict): typeof conflict {
@@ -167,55 +167,55 @@ export function createCollection<Value extends CollectionRecord, View extends ob
 
     async create(call, workspaceId, make) {
       const id = call.ids.next(record.id.prefix, partitionOfId(workspaceId));
-      const { answer, event, started } = await retryOnConflict(async () => {
+      const { answer, event } = await retryOnConflict(`${record.name}.create`, async () => {
         await authorize(call, workspaceId);
         const slot = limit === undefined ? {} : { slot: await findSlot(call, workspaceId, limit) };
         const base = { workspaceId, createdAtMs: call.nowMs, updatedAtMs: call.nowMs, ...slot } as NewRecord<Value>;
-        const made = await make(id, base);
+        const unit = openUnit(workspaceId);
+        const made = await make(id, base, unit);
         const answer = toAnswer(made.value, made, 1);
-        const write: RecordWrite<Value> = { op: "put", type: record, value: made.value, replacing: null };
-        const result = await call.commit(toBatch(workspaceId, write, made.alongside ?? {}), answer);
-        if (result.ok) return { answer, event: made.event ?? `${record.name}.created`, started: made.alongside?.started };
+        unit.record({ op: "put", type: record, value: made.value, replacing: null });
+        const result = await unit.commit((batch) => call.commit(batch, answer));
+        if (result.ok) return { answer, event: made.event ?? `${record.name}.created` };
         const isOwn = result.conflict.kind === "record" && result.conflict.type === record.name && result.conflict.key === id;
         if (isOwn) throw new Error(`the new ${record.name} ${id} exists already`);
         return resolve(result.conflict);
       });
-      started?.();
       note(call, event, id);
       return answer;
     },
 
     async change(call, workspaceId, id, decide) {
-      const { answer, event, started } = await retryOnConflict(async () => {
+      const { answer, event } = await retryOnConflict(`${record.name}.change`, async () => {
         await authorize(call, workspaceId);
         const replacing = await read(workspaceId, id);
         requireMatch(call, replacing.revision);
-        const change = await decide(replacing.value);
+        const unit = openUnit(workspaceId);
+        const change = await decide(replacing.value, unit);
         if (isDeepStrictEqual(change.value, replacing.value)) {
-          return { answer: toAnswer(replacing.value, change, replacing.revision), event: undefined, started: undefined };
+          return { answer: toAnswer(replacing.value, change, replacing.revision), event: undefined };
         }
         const value = { ...change.value, updatedAtMs: call.nowMs };
         const answer = toAnswer(value, change, replacing.revision + 1);
-        const write: RecordWrite<Value> = { op: "put", type: record, value, replacing };
-        const result = await call.commit(toBatch(workspaceId, write, change.alongside ?? {}), answer);
-        if (!result.ok) return resolve(result.conflict);
-        return { answer, event: change.event ?? `${record.name}.updated`, started: change.alongside?.started };
+        unit.record({ op: "put", type: record, value, replacing });
+        const result = await unit.commit((batch) => call.commit(batch, answer));
+        return result.ok ? { answer, event: change.event ?? `${record.name}.updated` } : resolve(result.conflict);
       });
-      started?.();
       if (event !== undefined) note(call, event, id);
       return answer;
     },
 
-    async remove(call, workspaceId, id, alongside) {
-      const started = await retryOnConflict(async () => {
+    async remove(call, workspaceId, id, gather) {
+      await retryOnConflict(`${record.name}.remove`, async () => {
         await authorize(call, workspaceId);
         const replacing = await read(workspaceId, id);
         requireMatch(call, replacing.revision);
-        const more = (await alongside?.(replacing.value)) ?? {};
-        const result = await call.commit(toBatch(workspaceId, { op: "delete", type: record, replacing }, more));
-        return result.ok ? more.started : resolve(result.conflict);
+        const unit = openUnit(workspaceId);
+        unit.record({ op: "delete", type: record, replacing });
+        await Promise.resolve(gather?.(replacing.value, unit));
+        const result = await unit.commit((batch) => call.commit(batch));
+        return result.ok ? undefined : resolve(result.conflict);
       });
-      started?.();
       note(call, `${record.name}.deleted`, id);
     },
   };

@@ -54,6 +54,15 @@ export interface Pager {
 /** Minimum number of rows per read when a filter may discard most of them. */
 const filteredChunk = 100;
 
+/** Returns the length of a page: `asked`, or the default. Throws `validation_failed` above `list.limitMax`. */
+export function toPageLimit(asked: number | undefined, limits: Pick<Limits, "list.limitDefault" | "list.limitMax">): number {
+  const max = limits["list.limitMax"];
+  const limit = asked ?? Math.min(limits["list.limitDefault"], max);
+  if (limit <= max) return limit;
+  const message = `must be at most ${max}`;
+  throw new AppError("validation_failed", `The parameter limit ${message}.`, { errors: [{ pointer: "/limit", code: "too_big", message }] });
+}
+
 export function createPager({
   storage,
   pageKey,
@@ -67,13 +76,7 @@ export function createPager({
 
   return {
     async page<Item extends object>(request: PageRequest<Item>) {
-      const limit = request.limit ?? Math.min(limits["list.limitDefault"], limits["list.limitMax"]);
-      if (limit > limits["list.limitMax"]) {
-        const message = `must be at most ${limits["list.limitMax"]}`;
-        throw new AppError("validation_failed", `The parameter limit ${message}.`, {
-          errors: [{ pointer: "/limit", code: "too_big", message }],
-        });
-      }
+      const limit = toPageLimit(request.limit, limits);
       const { load, keep, reverse = false, within, index = storage.index } = request;
       const partitions = typeof request.partition === "number" ? [request.partition] : request.partition;
       const groups = "groups" in request.prefix ? request.prefix.groups : [[request.prefix]];

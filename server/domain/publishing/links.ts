@@ -1,28 +1,27 @@
 /**
  * PublicLinks publishes articles, changes, refreshes, synchronizes, unpublishes and lists their public links.
  *
- * The machine decides every transition. This module collects the input of a transition (the slug, the frozen text) and the
- * other changes of its commit: the link summary of the article, the access fact for other nodes, and the due row that finds
- * edits made meanwhile. The text is frozen before the commit, so a page never refers to content that does not exist.
+ * The machine decides every transition. This module collects the input of a transition: the slug and the frozen text. The
+ * text is frozen before the commit, so a page never refers to content that does not exist. `linkChange.ts` adds the other
+ * changes of the commit.
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { PublicLinkMode } from "../../../api/schema/article.ts";
-import { AppError, notFound } from "../../../api/schema/error.ts";
+import { AppError } from "../../../api/schema/error.ts";
 import type { PublicLink, PublicLinkRequest, SnapshotRequest } from "../../../api/schema/publicLink.ts";
 import type { LinkSettings, PublicLinkEvent } from "../../../machines/publicLink.ts";
-import type { ActorRuntime, Alongside, MakeAlongside, SendOptions, Timeless } from "../../platform/actors/port.ts";
-import { partitionOfId } from "../../platform/storage/ids.ts";
+import type { ActorRuntime, SendOptions, Timeless } from "../../platform/actors/port.ts";
 import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
-import { type ArticleRecord, articleRecord, withPublicLink } from "../articles/records.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
 import type { Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
-import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
+import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import type { Freeze } from "./freeze.ts";
-import { armEdited } from "./liveEdits.ts";
+import { createGatherLinkChange, readLiveArticle } from "./linkChange.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
-import { modeOf, syncStatusOf, toPublicLink, toSummary } from "./publicLinkView.ts";
+import { modeOf, syncStatusOf, toPublicLink } from "./publicLinkView.ts";
 import { linksOf, type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 import type { Slugs } from "./slugs.ts";
 
@@ -70,10 +69,6 @@ export interface PublicLinksOptions {
   readonly log: Logger;
 }
 
-/** Result of an attempt that met a conflict: the link changed between the read and the commit, so the attempt is repeated. */
-const again = Symbol("again");
-const maxLooks = 20;
-
 const modeEvents = { live: "link.makeLive", snapshot: "link.makeSnapshot" } as const;
 
 function notPublished(): AppError {
@@ -89,16 +84,13 @@ function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
 export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   const { storage, actors, freeze, slugs, access, pager, baseUrl, wake, log } = options;
   const audit = log.child({ stream: "audit" });
+  const gather = createGatherLinkChange({ storage, access, baseUrl, wake });
 
   function note(call: Call, event: string, articleId: string, facts: object = {}): void {
     audit.info({ event, articleId, by: call.principal?.username, ...facts }, event);
   }
 
-  async function requireArticle(articleId: string): Promise<Stored<ArticleRecord>> {
-    const article = await storage.records.get(articleRecord, articleId);
-    if (article === undefined || article.value.deletedAtMs !== undefined) throw notFound();
-    return article;
-  }
+  const requireArticle = (articleId: string) => readLiveArticle(storage, articleId);
 
   async function requireLink(articleId: string): Promise<Stored<PublicLinkRecord> & { readonly mode: PublicLinkMode }> {
     const link = await storage.records.get(publicLinkRecord, articleId);
@@ -113,29 +105,8 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     return { link, revision, created };
   }
 
-  /** Changes for the commit of a link: the article's summary, the access fact for a given-up slug, and the due row of a new Live link. */
-  const alongside: MakeAlongside<PublicLinkRecord["context"]> = async (next, previous): Promise<Alongside> => {
-    const before = previous === null ? undefined : toSummary(previous.value, baseUrl);
-    const after = toSummary(next, baseUrl);
-    const article = await requireArticle(next.id);
-    const partition = partitionOfId(next.id);
-    const nowMs = storage.now();
-    const becameLive = after?.mode === "live" && before?.mode !== "live";
-    const left = before !== undefined && before.slug !== after?.slug ? before.slug : undefined;
-    return {
-      records: before?.mode === after?.mode && left === undefined ? [] : [withPublicLink(article, after)],
-      // Edits between the freeze and this commit armed no row, because the link was not Live yet.
-      due: becameLive ? [armEdited(next.id, nowMs)] : [],
-      logs: left === undefined ? [] : [accessFactWrite({ kind: "link.unpublished", slug: left })],
-      started() {
-        if (becameLive) wake(partition, nowMs);
-        if (left !== undefined) access.announce(partition);
-      },
-    };
-  };
-
   function toSendOptions(call: Call, created: boolean): SendOptions<PublicLinkRecord["context"]> {
-    return { alongside, commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
+    return { gather, commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
   }
 
   async function send(
@@ -143,7 +114,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     seen: Stored<PublicLinkRecord>,
     event: Timeless<PublicLinkEvent>,
     created = false,
-  ): Promise<LinkView | typeof again> {
+  ): Promise<LinkView | typeof conflict> {
     // Frozen content is committed only if the link is unchanged since it was read. Otherwise an older text could replace the
     // newer text that readers have already seen.
     const isAsSeen = "content" in event;
@@ -156,18 +127,10 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       return toView(value, revision, created);
     } catch (reason) {
       if (!(reason instanceof AppError)) throw reason;
-      if (reason.code === "invalid_transition") return again;
-      if (reason.code === "precondition_failed" && call.ifMatch === undefined) return again;
+      if (reason.code === "invalid_transition") return conflict;
+      if (reason.code === "precondition_failed" && call.ifMatch === undefined) return conflict;
       throw reason;
     }
-  }
-
-  async function untilMoved<Result>(look: () => Promise<Result | typeof again>): Promise<Result> {
-    for (let looks = 0; looks < maxLooks; looks += 1) {
-      const result = await look();
-      if (result !== again) return result;
-    }
-    throw new AppError("unavailable", "The link is changing too often right now; try again.", { retryAfter: 1 });
   }
 
   async function publish(call: Call, articleId: string, request: LinkRequest, before: Stored<PublicLinkRecord> | undefined) {
@@ -184,17 +147,17 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       before === undefined
         ? await create(call, articleId, { articleId, workspaceId: article.workspaceId, mode, ...settings, by, content })
         : await send(call, before, { type: modeEvents[mode], content, settings, by }, true);
-    if (view === again) return again;
+    if (view === conflict) return conflict;
     note(call, "link.published", articleId, { mode, slug });
     return view;
   }
 
-  async function create(call: Call, articleId: string, input: object): Promise<LinkView | typeof again> {
+  async function create(call: Call, articleId: string, input: object): Promise<LinkView | typeof conflict> {
     try {
       const { value, revision } = await actors.create(publicLinkKind, articleId, input, toSendOptions(call, true));
       return toView(value, revision, true);
     } catch (reason) {
-      if (reason instanceof AppError && reason.code === "already_exists") return again;
+      if (reason instanceof AppError && reason.code === "already_exists") return conflict;
       throw reason;
     }
   }
@@ -215,7 +178,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       event = { type: modeEvents[wanted], content, settings, by: call.principal?.username ?? "" };
     }
     const view = await send(call, link, event);
-    if (view === again) return again;
+    if (view === conflict) return conflict;
     note(call, "link.changed", articleId, { mode: wanted, ...settings });
     return view;
   }
@@ -227,7 +190,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     },
 
     put: (call, articleId, request) =>
-      untilMoved(async () => {
+      retryOnConflict("publicLink", async () => {
         const link = await storage.records.get(publicLinkRecord, articleId);
         const mode = link === undefined ? undefined : modeOf(link.value);
         if (link === undefined || mode === undefined) return publish(call, articleId, request, link);
@@ -235,13 +198,13 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       }),
 
     update: (call, articleId, request) =>
-      untilMoved(async () => {
+      retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
         return change(call, articleId, request, link, link.mode);
       }),
 
     refreshSnapshot: (call, articleId, { revision }) =>
-      untilMoved(async () => {
+      retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
         if (link.mode !== "snapshot") throw wrongMode(link.mode, "snapshot");
         const { title } = (await requireArticle(articleId)).value;
@@ -253,12 +216,12 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
           );
         }
         const view = await send(call, link, { type: "link.refresh", content });
-        if (view !== again) note(call, "link.refreshed", articleId, { revision: content.revision });
+        if (view !== conflict) note(call, "link.refreshed", articleId, { revision: content.revision });
         return view;
       }),
 
     sync: (call, articleId) =>
-      untilMoved(async () => {
+      retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
         if (link.mode !== "live") throw wrongMode(link.mode, "live");
         const status = syncStatusOf(link.value);
@@ -267,7 +230,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       }),
 
     async unpublish(call, articleId) {
-      await untilMoved(async () => {
+      await retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
         requireMatch(call, link.revision);
         const atRevision = call.ifMatch === undefined ? {} : { atRevision: link.revision };
@@ -276,10 +239,10 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
             publicLinkKind,
             articleId,
             { type: "link.unpublish" },
-            { alongside, commit: (batch) => call.commit(batch), ...atRevision },
+            { gather, commit: (batch) => call.commit(batch), ...atRevision },
           );
         } catch (reason) {
-          if (reason instanceof AppError && reason.code === "invalid_transition") return again;
+          if (reason instanceof AppError && reason.code === "invalid_transition") return conflict;
           throw reason;
         }
         note(call, "link.unpublished", articleId, { slug: link.value.context.slug });

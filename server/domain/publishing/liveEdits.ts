@@ -9,20 +9,25 @@
 
 import { AppError } from "../../../api/schema/error.ts";
 import { syncPauseMs } from "../../../machines/publicLink.ts";
-import type { ActorRuntime, DueOutcome, DueWorker } from "../../platform/actors/port.ts";
+import { type ClaimedDueRow, type DueOutcome, type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { CommitConflict } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { ClaimedRow, DueWrite, Partition, Storage } from "../../platform/storage/port.ts";
+import type { DueWrite, Partition, Storage } from "../../platform/storage/port.ts";
 import type { ArmAtEdit } from "../articles/port.ts";
 import { documentLog } from "../articles/records.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
 import { syncStatusOf } from "./publicLinkView.ts";
 import { type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 
-export const editedRowKind = "publicLink.edited";
+interface EditedPayload {
+  readonly articleId: string;
+}
+
+export const editedRows = defineDueKind<EditedPayload>("publicLink.edited");
 
 export function armEdited(articleId: string, dueAtMs: number): DueWrite {
-  return { op: "arm", row: { id: `${editedRowKind}/${articleId}`, kind: editedRowKind, dueAtMs, payload: { articleId }, attempts: 0 } };
+  return { op: "arm", row: editedRows.row({ id: `${editedRows.name}/${articleId}`, dueAtMs, payload: { articleId } }) };
 }
 
 export interface ArmAtEditOptions {
@@ -75,7 +80,11 @@ export interface LiveEditsOptions {
 
 export function createLiveEdits({ storage, actors }: LiveEditsOptions): DueWorker {
   /** Removes the row of an article that is not Live. The link must be unchanged, because a link that becomes Live needs the row. */
-  async function forget({ partition, id, fence }: ClaimedRow, articleId: string, revision: number | "absent"): Promise<DueOutcome> {
+  async function forget(
+    { partition, id, fence }: ClaimedDueRow<EditedPayload>,
+    articleId: string,
+    revision: number | "absent",
+  ): Promise<DueOutcome> {
     const result = await storage.commit({
       partition,
       due: [{ op: "acknowledge", id, fence }],
@@ -84,8 +93,8 @@ export function createLiveEdits({ storage, actors }: LiveEditsOptions): DueWorke
     return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : { kind: "retry", atMs: storage.now() };
   }
 
-  return async (row) => {
-    const { articleId } = row.payload as { readonly articleId: string };
+  return editedRows.worker(async (row) => {
+    const { articleId } = row.payload;
     const link = await storage.records.get(publicLinkRecord, articleId);
     const status = link === undefined ? undefined : syncStatusOf(link.value);
     if (link === undefined || status === undefined) return forget(row, articleId, link?.revision ?? "absent");
@@ -94,7 +103,7 @@ export function createLiveEdits({ storage, actors }: LiveEditsOptions): DueWorke
     const revision = await storage.log.tail(partitionOfId(articleId), documentLog(articleId));
     const due: DueWrite = { op: "acknowledge", id: row.id, fence: row.fence };
     try {
-      await actors.send(publicLinkKind, articleId, { type: "article.edited", revision }, { alongside: () => ({ due: [due] }) });
+      await actors.send(publicLinkKind, articleId, { type: "article.edited", revision }, { gather: (unit) => unit.due(due) });
     } catch (reason) {
       // A due conflict means that another node holds the row. An invalid transition means that the link was unpublished or
       // changed its mode: check the row again.
@@ -103,5 +112,5 @@ export function createLiveEdits({ storage, actors }: LiveEditsOptions): DueWorke
       throw reason;
     }
     return { kind: "settled" };
-  };
+  });
 }

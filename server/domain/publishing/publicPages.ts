@@ -4,6 +4,7 @@
  * The link is read on every request, so an unpublished page is gone at once. Only while the store is unavailable, a result
  * of the last second is used, unless this node has received the fact that the page was unpublished.
  */
+import { LRUCache } from "lru-cache";
 import type { PublicLinkMode } from "../../../api/schema/article.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../platform/storage/port.ts";
@@ -47,8 +48,8 @@ const maxLastKnown = 1000;
 const unknown: FoundPage = { kind: "unknown" };
 
 export function createPublicPages({ storage, slugs, access }: PublicPagesOptions): PublicPages {
-  /** Slug → latest result, oldest first. */
-  const lastKnown = new Map<string, { readonly page: FoundPage; readonly atMs: number }>();
+  /** Slug → latest result. */
+  const lastKnown = new LRUCache<string, { readonly page: FoundPage; readonly atMs: number }>({ max: maxLastKnown });
   access.subscribe((fact) => {
     if (fact.kind === "link.unpublished") lastKnown.delete(fact.slug);
   });
@@ -74,12 +75,7 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
     async find(slug) {
       try {
         const page = await read(slug);
-        lastKnown.delete(slug);
         lastKnown.set(slug, { page, atMs: storage.now() });
-        for (const oldest of lastKnown.keys()) {
-          if (lastKnown.size <= maxLastKnown) break;
-          lastKnown.delete(oldest);
-        }
         return page;
       } catch (reason) {
         const known = lastKnown.get(slug);

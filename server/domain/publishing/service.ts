@@ -9,11 +9,11 @@ import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
-import { createLiveEdits, editedRowKind } from "./liveEdits.ts";
+import { createLiveEdits, editedRows } from "./liveEdits.ts";
 import { providePublicLinkEffects } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
-import { collectRowKind, createCollectLinks } from "./takeDown.ts";
+import { collectRows, createCollectLinks } from "./takeDown.ts";
 
 export type { LinkView, PublicLinks } from "./links.ts";
 export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
@@ -48,7 +48,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     manifest: {
       name: "publishing",
       actorKinds: [providePublicLinkEffects({ storage, freeze, log })],
-      workers: { [editedRowKind]: createLiveEdits({ storage, actors }), [collectRowKind]: createCollectLinks({ storage, actors }) },
+      workers: { [editedRows.name]: createLiveEdits({ storage, actors }), [collectRows.name]: createCollectLinks({ storage, actors }) },
     },
   };
 }

@@ -10,6 +10,7 @@ import { AppError } from "../../../api/schema/error.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { articleRecord } from "../articles/records.ts";
 import { publicLinkRecord } from "./records.ts";
 
@@ -66,11 +67,11 @@ export function createSlugs({
         const slug = withSuffix(wanted, String(number));
         if (await tryClaim(slug, articleId)) return slug;
       }
-      for (;;) {
+      return retryOnConflict("slug.claim", async () => {
         const suffix = [...ids.bytes(suffixLength)].map((byte) => suffixCharacters.charAt(byte % suffixCharacters.length)).join("");
         const slug = withSuffix(wanted, suffix);
-        if (await tryClaim(slug, articleId)) return slug;
-      }
+        return (await tryClaim(slug, articleId)) ? slug : conflict;
+      });
     },
     find: (slug) => directory.find(space, slug),
   };

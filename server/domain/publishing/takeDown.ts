@@ -2,8 +2,9 @@
  * TakeDown handles the public link of a deleted article. The commit that deletes the article unpublishes the link. Once
  * the article is deleted for good, a due row removes the link, which frees its slug.
  */
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
-import type { DueWrite, Storage } from "../../platform/storage/port.ts";
+import { type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners } from "../articles/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
@@ -11,35 +12,19 @@ import { publicLinkKind } from "./publicLinkKind.ts";
 import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
-export const collectRowKind = "publicLink.collect";
+export const collectRows = defineDueKind<{ readonly articleId: string }>("publicLink.collect");
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface TakeDownOptions {
-  readonly storage: Pick<Storage, "records" | "now">;
-  readonly actors: Pick<ActorRuntime, "move">;
-}
-
-/** Returns the changes for the commit that deletes the article. They do not include the article record, which that commit writes. */
-export function createTakeDown({ storage, actors }: TakeDownOptions): ArticleListeners["articleDeleted"] {
-  return async ({ articleId }) => {
-    const link = await storage.records.get(publicLinkRecord, articleId);
-    if (link === undefined) return {};
-    const row = {
-      id: `${collectRowKind}/${articleId}`,
-      kind: collectRowKind,
-      dueAtMs: storage.now() + dayMs,
-      payload: { articleId },
-      attempts: 0,
-    };
-    const collect: DueWrite = { op: "schedule", row };
-    if (modeOf(link.value) === undefined) return { due: [collect] };
-    const { batch, started } = actors.move(publicLinkKind, link, { type: "link.unpublish" });
-    return {
-      ...batch,
-      due: [...(batch.due ?? []), collect],
-      logs: [accessFactWrite({ kind: "link.unpublished", slug: link.value.context.slug })],
-      started,
-    };
+/** Unpublishes the link in the commit that deletes the article. Does not write the article record: that commit writes it. */
+export function createTakeDown({ storage }: { readonly storage: Pick<Storage, "now"> }): ArticleListeners["articleDeleted"] {
+  return async (unit, { articleId }) => {
+    const link = await unit.read(publicLinkKind, articleId);
+    if (link === undefined) return;
+    const row = collectRows.row({ id: `${collectRows.name}/${articleId}`, dueAtMs: storage.now() + dayMs, payload: { articleId } });
+    unit.due({ op: "schedule", row });
+    if (modeOf(link.value) === undefined) return;
+    await unit.send(publicLinkKind, articleId, { type: "link.unpublish" });
+    unit.log(accessFactWrite({ kind: "link.unpublished", slug: link.value.context.slug }));
   };
 }
 
@@ -50,8 +35,7 @@ export interface CollectLinksOptions {
 
 /** Creates the due row worker that removes the link of an article that no longer exists. */
 export function createCollectLinks({ storage, actors }: CollectLinksOptions): DueWorker {
-  return async (row) => {
-    const { articleId } = row.payload as { readonly articleId: string };
+  return collectRows.worker(async ({ payload: { articleId } }) => {
     const [article, link] = await Promise.all([
       storage.records.get(articleRecord, articleId),
       storage.records.get(publicLinkRecord, articleId),
@@ -61,5 +45,5 @@ export function createCollectLinks({ storage, actors }: CollectLinksOptions): Du
     if (article !== undefined || link === undefined) return { kind: "done" };
     const removed = await actors.remove(publicLinkKind, articleId, link);
     return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };
-  };
+  });
 }

@@ -23,12 +23,14 @@ import { createTopicTransitions, type ReadTransitions } from "./decisions/topicT
 import { createArtifacts } from "./engine/artifacts.ts";
 import { createExecute, type ExecuteOptions } from "./engine/execute.ts";
 import { provideRunEffects } from "./engine/runKind.ts";
-import { createRunStarter } from "./engine/startRun.ts";
+import { createStartRun } from "./engine/startRun.ts";
 import { createStepEnd } from "./engine/stepEnd.ts";
 import { createStepInput } from "./engine/stepInput.ts";
 import type { Executors } from "./executors/port.ts";
+import { createFindActiveRun } from "./model/activeRun.ts";
 import type { RunKind } from "./model/records.ts";
 import { createRefuseSecondRun } from "./model/runInProgress.ts";
+import { createRunQueries, type RunQueriesOptions } from "./runQueries.ts";
 import { createRuns, type Runs, type RunsOptions } from "./runs.ts";
 import { createTopicRuns, type TopicRuns } from "./topicRuns.ts";
 import { createWorkflows, type Workflows } from "./workflows/workflows.ts";
@@ -42,7 +44,7 @@ export interface RunServiceOptions extends Pick<ExecuteOptions, "rooms" | "writi
   readonly articles: ArticleWriter;
   readonly edits: ArticleService["edits"];
   readonly executors: Executors;
-  readonly timeline: RunsOptions["timeline"];
+  readonly timeline: RunQueriesOptions["timeline"];
   readonly pager: Pager;
   readonly pageTokens: PageTokens;
   readonly ids: IdSource;
@@ -62,22 +64,24 @@ export interface RunService {
 }
 
 export function createRunService(options: RunServiceOptions): RunService {
-  const { storage, actors, kind, topics, articles, edits, pager, pageTokens, limits, ids, clock } = options;
+  const { storage, actors, kind, topics, articles, edits, pageTokens, limits, ids, clock } = options;
   const workflows = createWorkflows();
   const artifacts = createArtifacts({ storage, limits });
-  const starter = createRunStarter({ storage, actors, kind, topics, articles, limits });
-  const stepEnd = createStepEnd({ storage, topics, articles, starter, ids });
+  const startRun = createStartRun({ storage, kind, topics, articles, limits });
+  const stepEnd = createStepEnd({ storage, topics, articles, startRun, ids });
   const readInput = createStepInput({ storage, topics, artifacts });
   const execute = createExecute({ ...options, readInput, artifacts, stepEnd, after: clock.after });
-  const decisions = createDecisions({ actors, kind, stepEnd });
+  const decisions = createDecisions({ actors, kind, topics, stepEnd });
   const refuseSecondRun = createRefuseSecondRun({ storage, actors, kind });
-  const stageDecisions = createStageDecisions({ storage, topics, decisions, starter });
+  const findActiveRun = createFindActiveRun({ storage, kind });
+  const stageDecisions = createStageDecisions({ storage, topics, decisions, startRun, findActiveRun });
+  const queries = createRunQueries({ ...options, artifacts });
   return {
     workflows,
-    runs: createRuns({ ...options, starter, workflows, artifacts, refuseSecondRun, pager }),
-    approvals: createApprovals({ storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun }),
-    topicRuns: createTopicRuns({ storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun }),
-    readTransitions: createTopicTransitions({ storage, topics }),
+    runs: createRuns({ ...options, startRun, workflows, queries, refuseSecondRun }),
+    approvals: createApprovals({ storage, actors, kind, pageTokens, decisions, edits, articles, refuseSecondRun }),
+    topicRuns: createTopicRuns({ storage, actors, kind, topics, startRun, findActiveRun, stageDecisions, refuseSecondRun }),
+    readTransitions: createTopicTransitions({ storage, topics, findActiveRun }),
     manifest: { name: "runs", actorKinds: [provideRunEffects(kind, { storage, execute })] },
   };
 }

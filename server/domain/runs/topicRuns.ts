@@ -1,8 +1,8 @@
 /**
  * The topic run requests shortlist and archive topics, start pipelines, and decide about outlines and drafts.
  *
- * Each request is one commit of all its effects: the topic's move with its audit event, the run's move or birth with
- * its timeline entries, a new article, and the idempotent response. A topic is named by its id or short id.
+ * Each request is one commit of all its effects: the topic's transition with its audit event, the run's start or
+ * transition with its timeline entries, a new article, and the idempotent response. A topic is named by its id or short id.
  */
 import type { z } from "zod";
 import { notFound } from "../../../api/schema/error.ts";
@@ -24,20 +24,20 @@ import type {
   WorkspaceStartWorkflowResponse,
   WorkspaceTopicMessageResponse,
 } from "../../../api/schema/topicOperations.ts";
-import type { TopicEvent } from "../../../machines/topic.ts";
-import type { ActorRuntime, Timeless } from "../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Storage, Stored } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
 import { present } from "../call/present.ts";
 import { principalOf, requireScopes } from "../call/principal.ts";
 import { checkProse } from "../call/prose.ts";
-import { commitTogether, type Decision, type Part } from "../call/together.ts";
 import type { TopicRecord, Topics } from "../topics/port.ts";
-import { byOf, type StageDecision, type StageDecisions } from "./decisions/stageDecisions.ts";
-import type { RunStarter, StartRunParams } from "./engine/startRun.ts";
+import type { StageDecision, StageDecisions } from "./decisions/stageDecisions.ts";
+import type { StartRun, StartRunParams } from "./engine/startRun.ts";
+import type { FindActiveRun } from "./model/activeRun.ts";
 import type { RunKind } from "./model/records.ts";
 import type { RefuseSecondRun } from "./model/runInProgress.ts";
+import { startedByOf } from "./model/startedBy.ts";
 import { builtInWorkflow, type Workflow } from "./workflows/builtInWorkflows.ts";
 import { requireStyleOf } from "./workflows/styles.ts";
 
@@ -49,30 +49,31 @@ export interface MaybeStarted<Response> {
 
 type ShortlistAnswer = z.output<typeof WorkspaceShortlistTopicResponse>;
 type ApproveOutlineAnswer = z.output<typeof WorkspaceApproveOutlineResponse>;
-type Ask<Request extends z.ZodType, Answer> = (
+type TopicRequest<Request extends z.ZodType, Answer> = (
   call: Call,
   topic: { readonly workspaceId: string; readonly topicId: string },
   request: z.output<Request>,
 ) => Promise<Answer>;
 
 export interface TopicRuns {
-  readonly shortlist: Ask<typeof WorkspaceRunInstructionsRequest, MaybeStarted<ShortlistAnswer>>;
-  readonly archive: Ask<typeof ArchiveTopicRequest, z.output<typeof WorkspaceTopicMessageResponse>>;
-  readonly startWorkflow: Ask<typeof WorkspaceStartWorkflowRequest, z.output<typeof WorkspaceStartWorkflowResponse>>;
-  readonly generateOutline: Ask<typeof WorkspaceGenerateOutlineRequest, z.output<typeof WorkspaceGenerateOutlineResponse>>;
-  readonly approveOutline: Ask<typeof WorkspaceApproveOutlineRequest, MaybeStarted<ApproveOutlineAnswer>>;
-  readonly requestOutlineChanges: Ask<typeof WorkspaceOutlineRequestChangesRequest, z.output<typeof ChangesRequestedResponse>>;
-  readonly approveDraft: Ask<typeof WorkspaceApproveDraftRequest, z.output<typeof WorkspaceTopicMessageResponse>>;
-  readonly requestDraftChanges: Ask<typeof WorkspaceDraftRequestChangesRequest, z.output<typeof ChangesRequestedResponse>>;
-  readonly runDraftAction: Ask<typeof WorkspaceRunDraftActionRequest, z.output<typeof WorkspaceRunDraftActionResponse>>;
+  readonly shortlist: TopicRequest<typeof WorkspaceRunInstructionsRequest, MaybeStarted<ShortlistAnswer>>;
+  readonly archive: TopicRequest<typeof ArchiveTopicRequest, z.output<typeof WorkspaceTopicMessageResponse>>;
+  readonly startWorkflow: TopicRequest<typeof WorkspaceStartWorkflowRequest, z.output<typeof WorkspaceStartWorkflowResponse>>;
+  readonly generateOutline: TopicRequest<typeof WorkspaceGenerateOutlineRequest, z.output<typeof WorkspaceGenerateOutlineResponse>>;
+  readonly approveOutline: TopicRequest<typeof WorkspaceApproveOutlineRequest, MaybeStarted<ApproveOutlineAnswer>>;
+  readonly requestOutlineChanges: TopicRequest<typeof WorkspaceOutlineRequestChangesRequest, z.output<typeof ChangesRequestedResponse>>;
+  readonly approveDraft: TopicRequest<typeof WorkspaceApproveDraftRequest, z.output<typeof WorkspaceTopicMessageResponse>>;
+  readonly requestDraftChanges: TopicRequest<typeof WorkspaceDraftRequestChangesRequest, z.output<typeof ChangesRequestedResponse>>;
+  readonly runDraftAction: TopicRequest<typeof WorkspaceRunDraftActionRequest, z.output<typeof WorkspaceRunDraftActionResponse>>;
 }
 
 export interface TopicRunsOptions {
   readonly storage: Pick<Storage, "records" | "now">;
-  readonly actors: Pick<ActorRuntime, "move">;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly kind: RunKind;
-  readonly topics: Pick<Topics, "find">;
-  readonly starter: RunStarter;
+  readonly topics: Pick<Topics, "find" | "send">;
+  readonly startRun: StartRun;
+  readonly findActiveRun: FindActiveRun;
   readonly stageDecisions: StageDecisions;
   readonly refuseSecondRun: RefuseSecondRun;
 }
@@ -92,144 +93,131 @@ interface RunRequest {
 
 type Options = Pick<StartRunParams, "pipeline" | "action" | "chains">;
 
-export function createTopicRuns(options: TopicRunsOptions): TopicRuns {
-  const { storage, actors, kind, topics, starter, stageDecisions, refuseSecondRun } = options;
+/** Operation of a request in the metrics of conflicts. */
+const operation = "topic.run";
 
-  /** Reads the topic, decides, and commits the changes with the response. Retries on conflict. */
-  async function decide<Answer>(
+export function createTopicRuns(options: TopicRunsOptions): TopicRuns {
+  const { storage, actors, kind, topics, startRun, findActiveRun, stageDecisions, refuseSecondRun } = options;
+
+  /** Reads the topic, gathers the changes of the request, and commits them with the response. */
+  async function commitRequest<Answer>(
     call: Call,
     { workspaceId, topicId }: NamedTopic,
     request: RunRequest,
-    make: (topic: Stored<TopicRecord>) => Promise<Decision<Answer>>,
+    gather: (unit: UnitOfWork, topic: TopicRecord) => Promise<Answer>,
   ): Promise<Answer> {
     checkProse(call.limits, request);
     await requireStyleOf(storage, workspaceId, request.styleProfileId);
     return refuseSecondRun(() =>
-      commitTogether(partitionOfId(workspaceId), call.commit.bind(call), async () => {
-        const topic = await topics.find(workspaceId, topicId);
+      actors.commitUnit({ operation, partition: partitionOfId(workspaceId), committer: call }, async (unit) => {
+        const topic = await topics.find(workspaceId, topicId, unit);
         if (topic === undefined) throw notFound();
-        return make(topic);
+        return gather(unit, topic.value);
       }),
     );
   }
 
-  /**
-   * Prepares a run of the workflow. If the topic has no article, the same changes create and link one. The events in
-   * `before` move the topic before the events of the run start.
-   */
-  async function prepare(
+  /** Starts a run of the workflow. If the topic has no article, the same commit creates and links one. */
+  async function start(
+    unit: UnitOfWork,
     call: Call,
-    topic: Stored<TopicRecord>,
+    topic: TopicRecord,
     workflow: Workflow,
     { instructions, styleProfileId }: RunRequest,
-    { before = [], ...options }: Options & { readonly before?: readonly Timeless<TopicEvent>[] } = {},
-  ): Promise<{ readonly runId: string; readonly articleId: string; readonly parts: readonly Part[] }> {
-    const runId = call.ids.next("run", partitionOfId(topic.value.id));
-    const { workspaceId } = topic.value.context;
-    const by = byOf(principalOf(call));
+    more: Options = {},
+  ): Promise<{ readonly runId: string; readonly articleId: string }> {
+    const runId = call.ids.next("run", partitionOfId(topic.id));
+    const { workspaceId } = topic.context;
+    const by = startedByOf(call);
     const { traceparent, ids } = call;
-    const wish = { runId, workspaceId, workflow, topic, by, ids, nowMs: storage.now(), instructions, styleProfileId, traceparent };
-    const { articleId, parts, topicEvents } = await starter.prepare({ ...wish, ...options });
+    const nowMs = storage.now();
+    const params = { runId, workspaceId, workflow, topic, by, ids, nowMs, instructions, styleProfileId, traceparent };
+    const { articleId } = await startRun(unit, { ...params, ...more });
     if (articleId === undefined) throw new Error(`a run of ${workflow.id} has no article`);
-    return { runId, articleId, parts: starter.withTopic(parts, topic, [...before, ...topicEvents]) };
+    return { runId, articleId };
   }
 
-  function toChangesAnswer(topic: TopicRecord, stage: string, { started, continued, articleId, parts }: StageDecision) {
+  function toChangesAnswer(topic: TopicRecord, stage: string, { started, continued, articleId }: StageDecision) {
     const runId = started?.runId ?? continued?.runId;
     const message = started === undefined ? `The run writes the ${stage} again.` : `A run that writes the ${stage} again was started.`;
-    return { parts, value: { message, topicId: topic.id, ...present({ runId, articleId }) } };
+    return { message, topicId: topic.id, ...present({ runId, articleId }) };
   }
 
   return {
     async shortlist(call, named, request) {
       const starts = request.instructions !== undefined || request.styleProfileId !== undefined;
       if (starts) requireScopes(call, ["workspaces:write", "articles:write"]);
-      return decide<MaybeStarted<ShortlistAnswer>>(call, named, request, async (topic) => {
-        const { username: by } = principalOf(call);
-        const topicId = topic.value.id;
-        const before = [{ type: "topic.shortlist", by }] as const;
-        if (!starts) {
-          const response = { message: "The topic was shortlisted.", topicId };
-          return { parts: starter.withTopic([], topic, before), value: { response, started: false } };
-        }
-        const { runId, articleId, parts } = await prepare(call, topic, builtInWorkflow("research"), request, { before });
+      return commitRequest<MaybeStarted<ShortlistAnswer>>(call, named, request, async (unit, topic) => {
+        await topics.send(unit, topic.id, { type: "topic.shortlist", by: principalOf(call).username });
+        if (!starts) return { response: { message: "The topic was shortlisted.", topicId: topic.id }, started: false };
+        const { runId, articleId } = await start(unit, call, topic, builtInWorkflow("research"), request);
         const message = "The topic was shortlisted and its research started.";
-        return { parts, value: { response: { message, topicId, runId, workflowId: "research", articleId }, started: true } };
+        return { response: { message, topicId: topic.id, runId, workflowId: "research", articleId }, started: true };
       });
     },
 
     archive: (call, named, { reason = "manual", note }) =>
-      decide(call, named, { note }, async (topic) => {
+      commitRequest(call, named, { note }, async (unit, topic) => {
         const { username: by } = principalOf(call);
-        const active = await stageDecisions.activeRun(topic.value);
-        const cancelled =
-          active === undefined ? [] : [actors.move(kind, active, { type: "run.cancel", by, reason: "The topic was archived." })];
-        const parts = starter.withTopic(cancelled, topic, [{ type: "topic.archive", reason, by, ...present({ note }) }]);
+        const active = await findActiveRun(topic.id, unit);
+        if (active !== undefined) {
+          await unit.send(kind, active.value.id, { type: "run.cancel", by, reason: "The topic was archived." });
+        }
+        await topics.send(unit, topic.id, { type: "topic.archive", reason, by, ...present({ note }) });
         const message = active === undefined ? "The topic was archived." : "The topic was archived and its run cancelled.";
-        return { parts, value: { message, topicId: topic.value.id } };
+        return { message, topicId: topic.id };
       }),
 
     startWorkflow: (call, named, { pipeline = "staged", ...request }) =>
-      decide(call, named, request, async (topic) => {
+      commitRequest(call, named, request, async (unit, topic) => {
         const workflow = builtInWorkflow(pipeline === "full" ? "full_editorial_article" : "outline");
-        const options = pipeline === "full" ? { pipeline } : { pipeline, chains: "draft" };
-        const { runId, articleId, parts } = await prepare(call, topic, workflow, request, options);
-        return { parts, value: { runId, workflowId: workflow.id, articleId, topicId: topic.value.id, status: "queued" } };
+        const more = pipeline === "full" ? { pipeline } : { pipeline, chains: "draft" };
+        const { runId, articleId } = await start(unit, call, topic, workflow, request, more);
+        return { runId, workflowId: workflow.id, articleId, topicId: topic.id, status: "queued" };
       }),
 
     generateOutline: (call, named, request) =>
-      decide(call, named, request, async (topic) => {
-        const { runId, articleId, parts } = await prepare(call, topic, builtInWorkflow("outline"), request);
-        return { parts, value: { runId, articleId, status: "queued" } };
-      }),
+      commitRequest(call, named, request, async (unit, topic) => ({
+        ...(await start(unit, call, topic, builtInWorkflow("outline"), request)),
+        status: "queued",
+      })),
 
     approveOutline: (call, named, request) =>
-      decide<MaybeStarted<ApproveOutlineAnswer>>(call, named, request, async (topic) => {
+      commitRequest<MaybeStarted<ApproveOutlineAnswer>>(call, named, request, async (unit, topic) => {
         const { note: text, instructions, styleProfileId } = request;
-        const wish = { call, topic, stage: "outline", text, instructions, styleProfileId } as const;
-        const { parts, started, articleId } = await stageDecisions.approve(wish);
-        const topicId = topic.value.id;
-        if (started === undefined) {
-          return {
-            parts,
-            value: { response: { message: "The outline was approved.", topicId, ...present({ articleId }) }, started: false },
-          };
-        }
+        const params = { call, topic, stage: "outline", text, instructions, styleProfileId } as const;
+        const { started, articleId } = await stageDecisions.approve(unit, params);
+        const answer = { topicId: topic.id, ...present({ articleId }) };
+        if (started === undefined) return { response: { message: "The outline was approved.", ...answer }, started: false };
         const message = "The outline was approved and the draft started.";
         const { runId: draftRunId, workflowId } = started;
-        return { parts, value: { response: { message, topicId, draftRunId, workflowId, ...present({ articleId }) }, started: true } };
+        return { response: { message, draftRunId, workflowId, ...answer }, started: true };
       }),
 
     requestOutlineChanges: (call, named, request) =>
-      decide(call, named, request, async (topic) => {
+      commitRequest(call, named, request, async (unit, topic) => {
         const { feedback: text, styleProfileId } = request;
-        return toChangesAnswer(
-          topic.value,
-          "outline",
-          await stageDecisions.requestChanges({ call, topic, stage: "outline", text, styleProfileId }),
-        );
+        const params = { call, topic, stage: "outline", text, styleProfileId } as const;
+        return toChangesAnswer(topic, "outline", await stageDecisions.requestChanges(unit, params));
       }),
 
     approveDraft: (call, named, request) =>
-      decide(call, named, request, async (topic) => {
-        const { parts } = await stageDecisions.approve({ call, topic, stage: "draft", text: request.note });
-        return { parts, value: { message: "The draft was approved.", topicId: topic.value.id } };
+      commitRequest(call, named, request, async (unit, topic) => {
+        await stageDecisions.approve(unit, { call, topic, stage: "draft", text: request.note });
+        return { message: "The draft was approved.", topicId: topic.id };
       }),
 
     requestDraftChanges: (call, named, request) =>
-      decide(call, named, request, async (topic) => {
+      commitRequest(call, named, request, async (unit, topic) => {
         const { feedback: text, styleProfileId } = request;
-        return toChangesAnswer(
-          topic.value,
-          "draft",
-          await stageDecisions.requestChanges({ call, topic, stage: "draft", text, styleProfileId }),
-        );
+        const params = { call, topic, stage: "draft", text, styleProfileId } as const;
+        return toChangesAnswer(topic, "draft", await stageDecisions.requestChanges(unit, params));
       }),
 
     runDraftAction: (call, named, { action, ...request }) =>
-      decide(call, named, request, async (topic) => {
-        const { runId, articleId, parts } = await prepare(call, topic, builtInWorkflow("draft"), request, { action });
-        return { parts, value: { runId, articleId, workflowId: "draft", action, status: "queued" } };
+      commitRequest(call, named, request, async (unit, topic) => {
+        const { runId, articleId } = await start(unit, call, topic, builtInWorkflow("draft"), request, { action });
+        return { runId, articleId, workflowId: "draft", action, status: "queued" };
       }),
   };
 }

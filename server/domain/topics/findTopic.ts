@@ -1,12 +1,17 @@
 /** Finds a topic by its id, or by its short id within the workspace. */
 import { TopicId } from "../../../api/schema/id.ts";
+import type { UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import type { FindTopicId } from "../articles/port.ts";
 import { type TopicRecord, topicLists, topicRecord } from "./records.ts";
+import { topicKind } from "./topicKind.ts";
 
-/** Finds a topic. Returns undefined if it does not exist or belongs to another workspace. */
-export type FindTopic = (workspaceId: string, reference: string) => Promise<Stored<TopicRecord> | undefined>;
+/**
+ * Finds a topic, as the unit leaves it if one is given. Returns undefined if it does not exist or belongs to another
+ * workspace.
+ */
+export type FindTopic = (workspaceId: string, reference: string, unit?: UnitOfWork) => Promise<Stored<TopicRecord> | undefined>;
 
 /** Finds the id of a topic. Articles resolve the topic of a request with it. */
 export function createFindTopicId(options: FindTopicOptions): FindTopicId {
@@ -29,9 +34,10 @@ export function createFindTopic({ storage }: FindTopicOptions): FindTopic {
     return row?.target;
   }
 
-  return async (workspaceId, reference) => {
+  return async (workspaceId, reference, unit) => {
     const id = await toId(workspaceId, reference);
-    const topic = id === undefined ? undefined : await storage.records.get(topicRecord, id);
+    if (id === undefined) return undefined;
+    const topic = await (unit === undefined ? storage.records.get(topicRecord, id) : unit.read(topicKind, id));
     return topic?.value.context.workspaceId === workspaceId ? topic : undefined;
   };
 }

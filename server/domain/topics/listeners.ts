@@ -5,17 +5,9 @@
  * the status.
  */
 import type { TopicEvent } from "../../../machines/topic.ts";
-import type { ActorRuntime, Alongside, Timeless } from "../../platform/actors/port.ts";
-import type { Storage, Stored } from "../../platform/storage/port.ts";
+import type { Timeless, UnitOfWork } from "../../platform/actors/port.ts";
 import type { ArticleCommitted, ArticleListeners } from "../articles/port.ts";
-import { foldMoves, joinParts } from "../call/together.ts";
-import { type TopicRecord, topicRecord } from "./records.ts";
 import { topicKind } from "./topicKind.ts";
-
-export interface TopicListenersOptions {
-  readonly storage: Pick<Storage, "records">;
-  readonly actors: Pick<ActorRuntime, "move">;
-}
 
 const stages = [
   ["outline.md", "outline.committed"],
@@ -46,31 +38,19 @@ function toStageEvents({ kind, written, run, ...commit }: ArticleCommitted): rea
     });
 }
 
-export function createTopicListeners({
-  storage,
-  actors,
-}: TopicListenersOptions): Pick<ArticleListeners, "articleCommitted" | "articleRemoved"> {
-  /** The topic, if the article is linked to it. */
-  async function linked(articleId: string, topicId: string): Promise<Stored<TopicRecord> | undefined> {
-    const topic = await storage.records.get(topicRecord, topicId);
-    return topic?.value.context.articleId === articleId ? topic : undefined;
-  }
-
-  function moves(topic: Stored<TopicRecord>, events: readonly Timeless<TopicEvent>[]): Alongside {
-    const toMove = (event: Timeless<TopicEvent>) => (from: Stored<TopicRecord>) => actors.move(topicKind, from, event);
-    return joinParts(foldMoves([], topicRecord, topic, events.map(toMove)));
-  }
-
-  return {
-    async articleCommitted(event) {
-      const events = toStageEvents(event);
-      const topic = events.length === 0 ? undefined : await linked(event.articleId, event.topicId);
-      return topic === undefined ? {} : moves(topic, events);
-    },
-
-    async articleRemoved({ articleId, topicId, by }) {
-      const topic = await linked(articleId, topicId);
-      return topic === undefined ? {} : moves(topic, [{ type: "article.unlink", by }]);
-    },
-  };
+/** True if the topic exists and the article is linked to it. */
+async function isLinked(unit: UnitOfWork, articleId: string, topicId: string): Promise<boolean> {
+  return (await unit.read(topicKind, topicId))?.value.context.articleId === articleId;
 }
+
+export const topicListeners: Pick<ArticleListeners, "articleCommitted" | "articleRemoved"> = {
+  async articleCommitted(unit, event) {
+    const events = toStageEvents(event);
+    if (events.length === 0 || !(await isLinked(unit, event.articleId, event.topicId))) return;
+    for (const stageEvent of events) await unit.send(topicKind, event.topicId, stageEvent);
+  },
+
+  async articleRemoved(unit, { articleId, topicId, by }) {
+    if (await isLinked(unit, articleId, topicId)) await unit.send(topicKind, topicId, { type: "article.unlink", by });
+  },
+};

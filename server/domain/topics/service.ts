@@ -3,16 +3,16 @@ import type { Limits } from "../../../api/limits.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { provide } from "../../platform/actors/provide.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
-import type { RecordWrite, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import { createFolders, type Folders } from "../folders/service.ts";
+import { createAuditEvents } from "./auditEvents.ts";
 import { createFindTopic } from "./findTopic.ts";
 import type { Topics } from "./port.ts";
 import { seoBriefRecord } from "./records.ts";
 import { projectBrief } from "./seoBrief.ts";
 import { createTopicArticles } from "./topicArticle.ts";
-import { createTopicAudit } from "./topicAudit.ts";
 import { topicKind } from "./topicKind.ts";
 import { createTopicList } from "./topicList.ts";
 import { createTopicRequests, type TopicRequests } from "./topics.ts";
@@ -45,20 +45,21 @@ export function createTopicService({ storage, actors, articles, pager, limits }:
       find,
       folders,
       list: createTopicList({ storage, pager, limits }),
-      audit: createTopicAudit({ storage, pager }),
+      audit: createAuditEvents({ storage, pager }),
       articles: createTopicArticles({ storage, actors, find, articles }),
     }),
     port: {
       find,
       view: toContentTopic,
-      move: (previous, event) => actors.move(topicKind, previous, event),
+      send: (unit, topicId, event) => unit.send(topicKind, topicId, event),
+      refusal: (topic, event) => actors.refusal(topicKind, topic, event),
       allowed: (topic) => actors.allowed(topicKind, topic).allowed,
       async contentProject({ context: { workspaceId, contentProjectId } }) {
         return contentProjectId === undefined ? undefined : folders.contentProject(workspaceId, contentProjectId);
       },
       brief: (topicId) => storage.records.get(seoBriefRecord, topicId),
       projectBrief,
-      briefWrite: (brief, replacing) => ({ op: "put", type: seoBriefRecord, value: brief, replacing }) as RecordWrite,
+      writeBrief: (unit, value, replacing) => unit.record({ op: "put", type: seoBriefRecord, value, replacing }),
     },
     folders,
     manifest: { name: "topics", actorKinds: [provide(topicKind, {})] },

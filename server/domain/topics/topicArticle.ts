@@ -5,14 +5,13 @@
  */
 import type { ArticleFile } from "../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
-import type { ActorRuntime } from "../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
 import { principalOf } from "../call/principal.ts";
-import { commitTogether } from "../call/together.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
 import type { FindTopic } from "./findTopic.ts";
 import type { TopicRecord } from "./records.ts";
@@ -41,14 +40,14 @@ export interface TopicArticles {
 
 export interface TopicArticlesOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly actors: Pick<ActorRuntime, "move">;
+  readonly actors: Pick<ActorRuntime, "commitUnit" | "refusal">;
   readonly find: FindTopic;
-  readonly articles: Pick<ArticleWriter, "prepareArticle" | "prepareLink" | "committedText">;
+  readonly articles: Pick<ArticleWriter, "create" | "link" | "committedText">;
 }
 
 export function createTopicArticles({ storage, actors, find, articles }: TopicArticlesOptions): TopicArticles {
-  async function require(workspaceId: string, reference: string): Promise<Stored<TopicRecord>> {
-    const topic = await find(workspaceId, reference);
+  async function require(workspaceId: string, reference: string, unit?: UnitOfWork): Promise<Stored<TopicRecord>> {
+    const topic = await find(workspaceId, reference, unit);
     if (topic === undefined) throw notFound();
     return topic;
   }
@@ -72,38 +71,39 @@ export function createTopicArticles({ storage, actors, find, articles }: TopicAr
     throw refuseMember("articleId", "must be an article of the workspace that is not in the trash");
   }
 
-  /** The article, created if none is named, and the change that links it to the topic. */
-  async function toLink(call: Call, topic: Stored<TopicRecord>, wanted: string | undefined) {
-    const { workspaceId, fields } = topic.value.context;
-    const topicId = topic.value.id;
+  /** Links the article to the topic, on the side of the article. Creates the article if none is named. */
+  async function link(unit: UnitOfWork, call: Call, topic: TopicRecord, wanted: string | undefined): Promise<EnsuredArticle> {
+    const { workspaceId, fields } = topic.context;
+    const topicId = topic.id;
     if (wanted !== undefined) {
-      const change = articles.prepareLink(await requireArticle(workspaceId, wanted), topicId);
-      if (change === undefined) throw new AppError("already_exists", "The article is linked to another topic.");
-      return { articleId: wanted, created: false, change };
+      const isLinked = articles.link(unit, await requireArticle(workspaceId, wanted), topicId);
+      if (!isLinked) throw new AppError("already_exists", "The article is linked to another topic.");
+      return { articleId: wanted, created: false, linked: true };
     }
     const workspace = await storage.records.get(workspaceRecord, workspaceId);
     if (workspace === undefined) throw notFound();
     const { username, kind } = principalOf(call);
     const author = { username, kind: kind === "key" ? "key" : "user" } as const;
-    const made = await articles.prepareArticle({ workspace: workspace.value, title: fields.title, topicId, author, ids: call.ids });
-    return { ...made, created: true };
+    const input = { workspace: workspace.value, title: fields.title, topicId, author, ids: call.ids };
+    return { articleId: await articles.create(unit, input), created: true, linked: true };
   }
 
   return {
     ensure: (call, workspaceId, reference, wanted) =>
-      commitTogether(partitionOfId(workspaceId), call.commit.bind(call), async () => {
-        const topic = await require(workspaceId, reference);
-        const { articleId: own } = topic.value.context;
+      actors.commitUnit({ operation: "topic.article", partition: partitionOfId(workspaceId), committer: call }, async (unit) => {
+        const topic = (await require(workspaceId, reference, unit)).value;
+        const { articleId: own } = topic.context;
         const by = principalOf(call).username;
-        const move = (articleId: string) => actors.move(topicKind, topic, { type: "article.link", articleId, by });
         if (own !== undefined && (wanted ?? own) === own) {
-          // Move the topic even if nothing would change, so that an archived topic always refuses this request.
-          move(own);
-          return { parts: [], value: await ownArticle(own) };
+          // An archived topic refuses this request, even if nothing would change.
+          const refusal = actors.refusal(topicKind, topic, { type: "article.link", articleId: own, by });
+          if (refusal !== undefined) throw refusal;
+          return ownArticle(own);
         }
         if (own !== undefined) throw new AppError("already_exists", `The topic already has an article, ${own}.`);
-        const { articleId, created, change } = await toLink(call, topic, wanted);
-        return { parts: [change, move(articleId)], value: { articleId, created, linked: true } };
+        const ensured = await link(unit, call, topic, wanted);
+        await unit.send(topicKind, topic.id, { type: "article.link", articleId: ensured.articleId, by });
+        return ensured;
       }),
 
     async read(workspaceId, reference, file) {

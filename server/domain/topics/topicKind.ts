@@ -1,19 +1,19 @@
-/** Defines the topic as an actor kind: its machine, its record, and the audit events that its moves write. */
+/** Defines the topic as an actor kind: its machine, its record, and the audit events that its transitions write. */
 import { createHash } from "node:crypto";
 import { type AuditFact, type TopicContext, type TopicEvent, topicCommands, topicMachine } from "../../../machines/topic.ts";
-import type { ActorKind, ToldFact } from "../../platform/actors/port.ts";
+import type { ActorKind, RecordedFact } from "../../platform/actors/port.ts";
 import { createSeededIds, type IdSource, partitionOfId } from "../../platform/storage/ids.ts";
 import type { Json, RecordWrite } from "../../platform/storage/port.ts";
 import { type ContentAuditRecord, contentAuditRecord, topicRecord } from "./records.ts";
 
 export type TopicKind = ActorKind<TopicContext, TopicEvent, never>;
 
-/** Derives the event ids from the fact, so that a move which is decided again writes the same events. */
-function idsOf({ id, nowMs }: ToldFact<TopicContext>): IdSource {
+/** Derives the event ids from the fact, so that a transition that is decided again writes the same events. */
+function idsOf({ id, nowMs }: RecordedFact<TopicContext>): IdSource {
   return createSeededIds(createHash("sha256").update(id).digest(), nowMs);
 }
 
-function toAuditWrites(fact: ToldFact<TopicContext>): readonly RecordWrite<ContentAuditRecord>[] {
+function toAuditWrites(fact: RecordedFact<TopicContext>): readonly RecordWrite<ContentAuditRecord>[] {
   const { id, nowMs, next } = fact;
   const ids = idsOf(fact);
   const at = Number(id.slice(id.lastIndexOf(":") + 1));
@@ -40,5 +40,9 @@ export const topicKind: TopicKind = {
   record: topicRecord,
   commands: topicCommands,
   effects: [],
-  facts: { audit: (fact) => ({ records: toAuditWrites(fact) }) },
+  facts: {
+    audit(unit, fact) {
+      for (const write of toAuditWrites(fact)) unit.record(write);
+    },
+  },
 };

@@ -2,7 +2,7 @@
  * The topic requests create, find, list, update and restore topics; requests that affect runs are in
  * `runs/topicRuns.ts`.
  *
- * The topic machine decides every move. This module converts requests into events of the machine. The other
+ * The topic machine decides every transition. This module converts requests into events of the machine. The other
  * preconditions (topic number, content project, entity tag) are checked in the same commit.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -18,7 +18,7 @@ import type {
 } from "../../../api/schema/topicOperations.ts";
 import type { TopicFields, TopicInput } from "../../../machines/topic.ts";
 import { createKeyedQueue } from "../../platform/actors/keyedQueue.ts";
-import type { ActorRuntime, Alongside } from "../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
@@ -26,15 +26,14 @@ import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { principalOf } from "../call/principal.ts";
 import { toSlug } from "../call/slug.ts";
-import { commitTogether } from "../call/together.ts";
 import { folderRecord } from "../folders/records.ts";
 import type { Folders } from "../folders/service.ts";
 import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
+import type { AuditEvents, AuditFilter } from "./auditEvents.ts";
 import type { FindTopic } from "./findTopic.ts";
 import { statusOf, type TopicRecord, topicRecord } from "./records.ts";
 import { refuseMember } from "./refuseMember.ts";
 import type { TopicArticles } from "./topicArticle.ts";
-import type { AuditFilter, TopicAudit } from "./topicAudit.ts";
 import { topicKind } from "./topicKind.ts";
 import type { TopicFilter, TopicList } from "./topicList.ts";
 import { toContentTopic, toShortId } from "./topicView.ts";
@@ -76,11 +75,11 @@ export interface TopicRequests extends Pick<TopicArticles, "ensure" | "read"> {
 
 export interface TopicRequestsOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly actors: Pick<ActorRuntime, "birth" | "move">;
+  readonly actors: Pick<ActorRuntime, "commitUnit" | "refusal">;
   readonly find: FindTopic;
   readonly folders: Folders;
   readonly list: TopicList;
-  readonly audit: TopicAudit;
+  readonly audit: AuditEvents;
   readonly articles: TopicArticles;
 }
 
@@ -97,23 +96,19 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
   // other.
   const creates = createKeyedQueue();
 
-  async function require({ workspaceId, topicId }: NamedTopic): Promise<Stored<TopicRecord>> {
-    const topic = await find(workspaceId, topicId);
+  async function require({ workspaceId, topicId }: NamedTopic, unit?: UnitOfWork): Promise<Stored<TopicRecord>> {
+    const topic = await find(workspaceId, topicId, unit);
     if (topic === undefined) throw notFound();
     return topic;
   }
 
-  /**
-   * Precondition for the commit: the folder is a content project, not archived, and unchanged until the topic is
-   * created.
-   */
-  async function inProject(workspaceId: string, contentProjectId: string | undefined): Promise<Alongside> {
-    if (contentProjectId === undefined) return {};
+  /** Requires that the folder is a content project, not archived, and unchanged until the topic is created. */
+  async function requireProject(unit: UnitOfWork, workspaceId: string, contentProjectId: string): Promise<void> {
     const folder = await folders.find(workspaceId, contentProjectId);
     if (folder === undefined || folder.value.contentProject === undefined || folder.value.archivedAtMs !== undefined) {
       throw refuseMember("contentProjectId", "must be the id of a folder of the workspace that is a content project and not archived");
     }
-    return { require: [{ kind: "revision", type: folderRecord, key: contentProjectId, revision: folder.revision }] };
+    unit.require({ kind: "revision", type: folderRecord, key: contentProjectId, revision: folder.revision });
   }
 
   return {
@@ -138,14 +133,15 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
         response: { topicId: id, shortId: toShortId(number), slug, status: statusOf({ state }), createdAt: createdAtMs / 1000 },
       });
       return creates.run(workspaceId, () =>
-        commitTogether(partition, call.commit.bind(call), async () => {
+        actors.commitUnit({ operation: "topic.create", partition, committer: call }, async (unit) => {
           // If an earlier attempt of this request committed before it was cut off, return the topic that it created.
           const made = await storage.records.get(topicRecord, topicId);
-          if (made !== undefined) return { parts: [], value: toAnswer(made.value) };
+          if (made !== undefined) return toAnswer(made.value);
           const workspace = await storage.records.get(workspaceRecord, workspaceId);
           if (workspace === undefined) throw notFound();
           const { number, write } = await withNextCounter(storage, workspace.value, "brief");
-          const project = await inProject(workspaceId, contentProjectId);
+          unit.record(write);
+          if (contentProjectId !== undefined) await requireProject(unit, workspaceId, contentProjectId);
           const input: Omit<TopicInput, "nowMs"> = {
             workspaceId,
             number,
@@ -154,8 +150,7 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
             fields,
             ...(contentProjectId === undefined ? {} : { contentProjectId }),
           };
-          const birth = actors.birth(topicKind, topicId, input);
-          return { parts: [birth, { records: [write] }, project], value: toAnswer(birth.next) };
+          return toAnswer(unit.create(topicKind, topicId, input));
         }),
       );
     },
@@ -166,8 +161,8 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
     },
 
     update: (call, named, request) =>
-      commitTogether(partitionOfId(named.workspaceId), call.commit.bind(call), async () => {
-        const topic = await require(named);
+      actors.commitUnit({ operation: "topic.update", partition: partitionOfId(named.workspaceId), committer: call }, async (unit) => {
+        const topic = await require(named, unit);
         requireMatch(call, topic.revision);
         const { fields } = topic.value.context;
         const { estimatedIntent, wordCountRange, ...given } = request;
@@ -181,25 +176,23 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
         );
         const changes: Partial<TopicFields> = Object.fromEntries(changed);
         const removed = wordCountRange === null && fields.wordCountRange !== undefined ? (["wordCountRange"] as const) : [];
-        // Move the topic even if nothing would change, so that an archived topic always refuses an update.
-        const move = actors.move(topicKind, topic, {
-          type: "topic.update",
-          changes,
-          removed,
-          editorial: true,
-          by: principalOf(call).username,
-        });
-        const isChanged = changed.length + removed.length > 0;
-        const message = isChanged ? "The topic was changed." : "The topic already has these values.";
-        return { parts: isChanged ? [move] : [], value: { message, topicId: topic.value.id } };
+        const { id } = topic.value;
+        const event = { type: "topic.update", changes, removed, editorial: true, by: principalOf(call).username } as const;
+        if (changed.length + removed.length > 0) {
+          await unit.send(topicKind, id, event);
+          return { message: "The topic was changed.", topicId: id };
+        }
+        // An archived topic refuses every update, even one that would change nothing.
+        const refusal = actors.refusal(topicKind, topic.value, event);
+        if (refusal !== undefined) throw refusal;
+        return { message: "The topic already has these values.", topicId: id };
       }),
 
     restore: (call, named) =>
-      commitTogether(partitionOfId(named.workspaceId), call.commit.bind(call), async () => {
-        const topic = await require(named);
-        const move = actors.move(topicKind, topic, { type: "topic.restore", by: principalOf(call).username });
-        const message = `The topic was restored; its status is ${statusOf(move.next)} again.`;
-        return { parts: [move], value: { message, topicId: topic.value.id } };
+      actors.commitUnit({ operation: "topic.restore", partition: partitionOfId(named.workspaceId), committer: call }, async (unit) => {
+        const { id } = (await require(named, unit)).value;
+        const restored = await unit.send(topicKind, id, { type: "topic.restore", by: principalOf(call).username });
+        return { message: `The topic was restored; its status is ${statusOf(restored)} again.`, topicId: id };
       }),
 
     ensure: articles.ensure,

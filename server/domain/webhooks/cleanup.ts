@@ -3,20 +3,21 @@
  * delivery needs any more. Each deletion is a due row, scheduled in the commit of its cause. A deletion may run twice
  * or be interrupted at any point; the result is the same.
  */
-import type { ActorRuntime, DueWorker } from "../../platform/actors/port.ts";
+import { type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { DueRow, Storage } from "../../platform/storage/port.ts";
 import type { DeliveryKind } from "./kinds.ts";
 import { deliveryRecord, webhookEventRecord } from "./records.ts";
 
-const purgeKind = "webhook.purge";
-const eventKind = "webhook.event";
+const purgeRows = defineDueKind<{ readonly webhookId: string }>("webhook.purge");
+const eventRows = defineDueKind<{ readonly eventId: string }>("webhook.event");
 const chunk = 100;
 /** A body that is still needed is checked again after this time. */
 const stillNeededMs = 24 * 60 * 60 * 1000;
 
 /** Returns the due row that removes the delivery log of a webhook. Schedule it in the commit that deletes the webhook. */
 export function webhookPurge(webhookId: string, dueAtMs: number): DueRow {
-  return { id: `${purgeKind}/${webhookId}`, kind: purgeKind, dueAtMs, payload: { webhookId }, attempts: 0 };
+  return purgeRows.row({ id: `${purgeRows.name}/${webhookId}`, dueAtMs, payload: { webhookId } });
 }
 
 /**
@@ -24,7 +25,7 @@ export function webhookPurge(webhookId: string, dueAtMs: number): DueRow {
  * the event.
  */
 export function eventCleanup(eventId: string, dueAtMs: number): DueRow {
-  return { id: `${eventKind}/${eventId}`, kind: eventKind, dueAtMs, payload: { eventId }, attempts: 0 };
+  return eventRows.row({ id: `${eventRows.name}/${eventId}`, dueAtMs, payload: { eventId } });
 }
 
 export interface WebhookCleanupOptions {
@@ -35,8 +36,7 @@ export interface WebhookCleanupOptions {
 
 /** Creates the workers for the due pump, by kind of due row. */
 export function createWebhookCleanup({ storage, actors, deliveryKind }: WebhookCleanupOptions): Readonly<Record<string, DueWorker>> {
-  const purge: DueWorker = async ({ partition, payload }, signal) => {
-    const { webhookId } = payload as { readonly webhookId: string };
+  const purge = purgeRows.worker(async ({ partition, payload: { webhookId } }, signal) => {
     while (!signal.aborted) {
       const rows = await storage.index.scan({ partition, prefix: ["delivery.webhook", webhookId], limit: chunk });
       if (rows.length === 0) return { kind: "done" };
@@ -48,10 +48,9 @@ export function createWebhookCleanup({ storage, actors, deliveryKind }: WebhookC
       await Promise.all(deliveries.map((stored) => stored && actors.remove(deliveryKind, stored.value.id, stored)));
     }
     return { kind: "retry", atMs: storage.now() };
-  };
+  });
 
-  const collect: DueWorker = async ({ partition, id, fence, payload }) => {
-    const { eventId } = payload as { readonly eventId: string };
+  const collect = eventRows.worker(async ({ partition, id, fence, payload: { eventId } }) => {
     const needed = await storage.index.scan({ partition, prefix: ["delivery.event", eventId], limit: 1 });
     if (needed.length > 0) return { kind: "retry", atMs: storage.now() + stillNeededMs };
     const stored = await storage.records.get(webhookEventRecord, eventId);
@@ -62,7 +61,7 @@ export function createWebhookCleanup({ storage, actors, deliveryKind }: WebhookC
       due: [{ op: "acknowledge", id, fence }],
     });
     return { kind: "settled" };
-  };
+  });
 
-  return { [purgeKind]: purge, [eventKind]: collect };
+  return { [purgeRows.name]: purge, [eventRows.name]: collect };
 }

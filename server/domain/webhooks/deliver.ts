@@ -10,13 +10,13 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import type { DeliveryContext, DeliveryEvent, SkipReason } from "../../../machines/delivery.ts";
 import type { EndpointEvent } from "../../../machines/endpoint.ts";
-import type { ActorRuntime, Alongside, RunEffect, Timeless } from "../../platform/actors/port.ts";
+import type { ActorRuntime, RunEffect, Timeless, UnitOfWork } from "../../platform/actors/port.ts";
 import type { OutboundFetch } from "../../platform/outbound/fetch.ts";
 import { SealError, type Secrets } from "../../platform/secrets.ts";
 import type { RecordWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { type AttemptOutcome, isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
 import type { EndpointKind } from "./kinds.ts";
-import { endpointRecord, secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
+import { secretBinding, type WebhookRecord, webhookEventRecord, webhookRecord } from "./records.ts";
 import { toSignatureHeaders } from "./sign.ts";
 
 export interface WebhookObserver {
@@ -26,7 +26,7 @@ export interface WebhookObserver {
 
 export interface DeliverOptions {
   readonly storage: Pick<Storage, "records" | "now">;
-  readonly actors: Pick<ActorRuntime, "move">;
+  readonly actors: Pick<ActorRuntime, "refusal">;
   readonly endpointKind: EndpointKind;
   readonly fetch: OutboundFetch;
   readonly secrets: Pick<Secrets, "open">;
@@ -64,28 +64,15 @@ export function createDeliver(options: DeliverOptions): RunEffect<DeliveryContex
     return toSignatureHeaders({ deliveryId, timestamp: Math.floor(nowMs / 1000), body, secret, previousSecret });
   }
 
-  /**
-   * Returns the changes that the outcome causes: to the endpoint and, if the configured policy disables it, to the
-   * webhook.
-   */
-  async function toEndpointChange(webhookId: string, event: Timeless<EndpointEvent>): Promise<Alongside> {
-    const endpoint = await storage.records.get(endpointRecord, webhookId);
-    if (endpoint === undefined) return {};
-    const { state, context } = endpoint.value;
-    const snapshot = endpointKind.machine.resolveState({ value: state as "healthy", context });
-    if (!snapshot.can({ ...event, nowMs: storage.now() })) return {};
-    const { batch, next, started } = actors.move(endpointKind, endpoint, event);
-    if (next.state !== "disabled") return { ...batch, started };
+  /** Changes the endpoint after an attempt and, if the configured policy disables the endpoint, the webhook too. */
+  async function changeEndpoint(unit: UnitOfWork, webhookId: string, event: Timeless<EndpointEvent>): Promise<void> {
+    const endpoint = await unit.read(endpointKind, webhookId);
+    if (endpoint === undefined || actors.refusal(endpointKind, endpoint.value, event) !== undefined) return;
+    const { state, context } = await unit.send(endpointKind, webhookId, event);
+    if (state !== "disabled") return;
     const webhook = await storage.records.get(webhookRecord, webhookId);
-    const disabling = webhook === undefined ? [] : [toDisabled(webhook, storage.now())];
-    return {
-      ...batch,
-      records: [...(batch.records ?? []), ...disabling],
-      started() {
-        started();
-        audit.info({ event: "webhook.disabled", webhookId, reason: next.context.disabledReason }, "webhook disabled");
-      },
-    };
+    if (webhook !== undefined) unit.record(toDisabled(webhook, storage.now()));
+    unit.afterCommit(() => audit.info({ event: "webhook.disabled", webhookId, reason: context.disabledReason }, "webhook disabled"));
   }
 
   return async ({ actorId: deliveryId, attempt, context, signal }) => {
@@ -144,13 +131,13 @@ export function createDeliver(options: DeliverOptions): RunEffect<DeliveryContex
 
     const made = { attempt: { n, atMs, durationMs, ...result }, exchange: toExchange(headers, outcome, limits["webhook.responseKept"]) };
     if (delivered) {
-      const alongside = () => toEndpointChange(webhookId, { type: "attempt.delivered" });
-      return { kind: "event", event: { type: "attempt.delivered", ...made }, alongside };
+      const gather = (unit: UnitOfWork) => changeEndpoint(unit, webhookId, { type: "attempt.delivered" });
+      return { kind: "event", event: { type: "attempt.delivered", ...made }, gather };
     }
     const retryAfterMs = toRetryAfterMs(outcome, storage.now());
     const failed = { type: "attempt.failed", ...made, jitter: random(), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } as const;
-    const alongside = () => toEndpointChange(webhookId, { type: "attempt.failed", statusCode: result.statusCode });
-    return { kind: "event", event: failed, alongside };
+    const gather = (unit: UnitOfWork) => changeEndpoint(unit, webhookId, { type: "attempt.failed", statusCode: result.statusCode });
+    return { kind: "event", event: failed, gather };
   };
 }
 

@@ -8,15 +8,15 @@
  */
 import type { Limits } from "../../../api/limits.ts";
 import type { WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
-import type { ActorRuntime, Alongside } from "../../platform/actors/port.ts";
+import type { UnitOfWork } from "../../platform/actors/port.ts";
 import { readCollection } from "../../platform/storage/collectionRecord.ts";
 import { type IdSource, partitionOfId } from "../../platform/storage/ids.ts";
-import type { DueWrite, RecordWrite, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import { eventCleanup } from "./cleanup.ts";
 import { toDeliveryId } from "./deliveryId.ts";
 import type { DeliveryKind } from "./kinds.ts";
 import { toEventBody } from "./payload.ts";
-import { type WebhookEventRecord, webhookEventRecord, webhookRecord } from "./records.ts";
+import { webhookEventRecord, webhookRecord } from "./records.ts";
 
 export interface WorkspaceEvent {
   readonly workspaceId: string;
@@ -31,46 +31,35 @@ export interface WorkspaceEvent {
 }
 
 export interface Enqueue {
-  /** Returns the changes for the commit of the event. Call `started` after that commit succeeded. */
-  enqueue(event: WorkspaceEvent): Promise<Alongside & { readonly started: () => void }>;
+  /** Creates the deliveries in the commit of the event. They are sent after that commit. */
+  enqueue(unit: UnitOfWork, event: WorkspaceEvent): Promise<void>;
 }
 
 export interface EnqueueOptions {
   readonly storage: Pick<Storage, "index" | "records">;
-  readonly actors: Pick<ActorRuntime, "birth">;
   readonly deliveryKind: DeliveryKind;
   readonly limits: Limits;
 }
 
-export function createEnqueue({ storage, actors, deliveryKind, limits }: EnqueueOptions): Enqueue {
+export function createEnqueue({ storage, deliveryKind, limits }: EnqueueOptions): Enqueue {
   return {
-    async enqueue({ workspaceId, event, createdAtMs, ids, data, traceparent }) {
+    async enqueue(unit, { workspaceId, event, createdAtMs, ids, data, traceparent }) {
       // Draw the id before the webhooks are read. Otherwise a repeat of the call could get different later ids, because
       // the subscribed webhooks may have changed.
       const eventId = ids.next("evt", partitionOfId(workspaceId));
       const all = await readCollection(storage, webhookRecord, workspaceId);
       const webhooks = all.filter(({ value }) => value.active && value.events.includes(event));
-      if (webhooks.length === 0) return { started: () => {} };
+      if (webhooks.length === 0) return;
 
       const createdAt = new Date(createdAtMs).toISOString();
       const body = toEventBody({ id: eventId, event, createdAt, workspaceId, data }, limits["webhook.payload"]);
-      const kept: RecordWrite<WebhookEventRecord> = {
-        op: "put",
-        type: webhookEventRecord,
-        value: { eventId, event, workspaceId, body, createdAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
-        replacing: null,
-      };
-      const births = webhooks.map(({ value: { webhookId } }) =>
-        actors.birth(deliveryKind, toDeliveryId(eventId, webhookId), { webhookId, eventId, event, createdAtMs }),
-      );
-      const cleanup: DueWrite = { op: "schedule", row: eventCleanup(eventId, createdAtMs + limits["keep.deliveries"]) };
-      return {
-        records: [kept, ...births.flatMap((birth) => birth.batch.records ?? [])],
-        due: [cleanup, ...births.flatMap((birth) => birth.batch.due ?? [])],
-        started() {
-          for (const birth of births) birth.started();
-        },
-      };
+      const value = { eventId, event, workspaceId, body, createdAtMs, ...(traceparent === undefined ? {} : { traceparent }) };
+      unit.record({ op: "put", type: webhookEventRecord, value, replacing: null });
+      unit.due({ op: "schedule", row: eventCleanup(eventId, createdAtMs + limits["keep.deliveries"]) });
+      for (const { value: webhook } of webhooks) {
+        const { webhookId } = webhook;
+        unit.create(deliveryKind, toDeliveryId(eventId, webhookId), { webhookId, eventId, event, createdAtMs });
+      }
     },
   };
 }

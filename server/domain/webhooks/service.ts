@@ -34,11 +34,11 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const { storage, actors, limits, scheduleMs, autoDisable } = options;
   const deliveryKind = defineDeliveryKind(limits, scheduleMs);
   const endpointKind = defineEndpointKind(autoDisable);
-  const { enqueue } = createEnqueue({ storage, actors, deliveryKind, limits });
+  const { enqueue } = createEnqueue({ storage, deliveryKind, limits });
   return {
     webhooks: createWebhooks({ ...options, endpointKind }),
     enqueue,
-    listeners: { articleUpdated: (event) => enqueue({ event: "article.updated", ...event }) },
+    listeners: { articleUpdated: (unit, event) => enqueue(unit, { event: "article.updated", ...event }) },
     manifest: {
       name: "webhooks",
       actorKinds: [provide(deliveryKind, { deliver: createDeliver({ ...options, endpointKind }) }), provide(endpointKind, {})],

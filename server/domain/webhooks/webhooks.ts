@@ -8,11 +8,11 @@
 import type { Logger } from "pino";
 import type { webhooks as contract } from "../../../api/contract/webhooks.ts";
 import { type WorkspaceWebhook, WorkspaceWebhookEventType } from "../../../api/schema/webhook.ts";
-import type { ActorRuntime, Alongside, DuePump } from "../../platform/actors/port.ts";
+import type { DuePump } from "../../platform/actors/duePort.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import type { CheckPublicUrl } from "../../platform/outbound/publicUrl.ts";
 import type { Secrets } from "../../platform/secrets.ts";
-import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { RecordWrite, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
 import type { Call, Handlers } from "../call/call.ts";
 import { createCollection } from "../call/collection.ts";
 import type { Pager } from "../call/paging.ts";
@@ -20,12 +20,12 @@ import { requireMatch } from "../call/precondition.ts";
 import { createRoleCheck } from "../identity/workspaces/access.ts";
 import { webhookPurge } from "./cleanup.ts";
 import type { EndpointKind } from "./kinds.ts";
-import { type EndpointRecord, endpointRecord, secretBinding, type WebhookRecord, webhookRecord } from "./records.ts";
+import { endpointRecord, secretBinding, type WebhookRecord, webhookRecord } from "./records.ts";
 import { createWebhookSecret } from "./sign.ts";
 
 export interface WebhooksOptions {
   readonly storage: Pick<Storage, "records" | "index" | "now">;
-  readonly actors: Pick<ActorRuntime, "birth" | "move">;
+  readonly actors: Pick<ActorRuntime, "openUnit">;
   readonly endpointKind: EndpointKind;
   readonly pump: Pick<DuePump, "wake">;
   readonly checkUrl: CheckPublicUrl;
@@ -48,6 +48,7 @@ export function createWebhooks(options: WebhooksOptions): Handlers<{ webhooks: t
   const { storage, actors, endpointKind, pump, checkUrl, secrets, pager, log } = options;
   const webhooks = createCollection<WebhookRecord, WorkspaceWebhook>({
     storage,
+    actors,
     pager,
     record: webhookRecord,
     many: "webhooks",
@@ -61,25 +62,23 @@ export function createWebhooks(options: WebhooksOptions): Handlers<{ webhooks: t
     return secrets.seal(secretBinding(webhookId), Buffer.from(secret));
   }
 
-  /**
-   * Returns the endpoint change that records whether the webhook was enabled or disabled. It joins the commit of the
-   * webhook.
-   */
-  async function toDecision(webhookId: string, active: boolean): Promise<Alongside> {
-    const endpoint = await storage.records.get(endpointRecord, webhookId);
-    if (endpoint === undefined || (endpoint.value.state === "disabled") === !active) return {};
-    return actors.move(endpointKind, endpoint, { type: active ? "webhook.enabled" : "webhook.disabled" }).batch;
+  /** Records in the endpoint, in the commit of the webhook, whether the webhook was enabled or disabled. */
+  async function changeEndpoint(unit: UnitOfWork, webhookId: string, active: boolean): Promise<void> {
+    const endpoint = await unit.read(endpointKind, webhookId);
+    if (endpoint === undefined || (endpoint.value.state === "disabled") === !active) return;
+    await unit.send(endpointKind, webhookId, { type: active ? "webhook.enabled" : "webhook.disabled" });
   }
 
   return {
     async create({ params, body }, call) {
       const { url } = await checkUrl(body.url);
       const secret = createWebhookSecret();
-      return webhooks.create(call, params.workspaceId, (webhookId, base) => ({
-        value: { ...base, webhookId, url: url.href, events: toEvents(body.events), active: true, secret: seal(webhookId, secret) },
-        alongside: actors.birth(endpointKind, webhookId, { webhookId }).batch,
-        shown: { secret },
-      }));
+      return webhooks.create(call, params.workspaceId, (webhookId, base, unit) => {
+        unit.create(endpointKind, webhookId, { webhookId });
+        const events = toEvents(body.events);
+        const value = { ...base, webhookId, url: url.href, events, active: true, secret: seal(webhookId, secret) };
+        return { value, shown: { secret } };
+      });
     },
 
     list: ({ params, query }) => webhooks.page(params.workspaceId, query),
@@ -91,7 +90,7 @@ export function createWebhooks(options: WebhooksOptions): Handlers<{ webhooks: t
       requireMatch(call, (await webhooks.read(workspaceId, webhookId)).revision);
       const checked = body.url === undefined ? undefined : await checkUrl(body.url);
       const secret = body.rotateSecret === true ? createWebhookSecret() : undefined;
-      return webhooks.change(call, workspaceId, webhookId, async (before) => {
+      return webhooks.change(call, workspaceId, webhookId, async (before, unit) => {
         const active = body.active ?? before.active;
         const value: WebhookRecord = {
           ...before,
@@ -100,23 +99,19 @@ export function createWebhooks(options: WebhooksOptions): Handlers<{ webhooks: t
           active,
           ...(secret === undefined ? {} : toRotated(before, seal(webhookId, secret), call)),
         };
-        const alongside = active === before.active ? {} : await toDecision(webhookId, active);
-        return { value, alongside, ...(secret === undefined ? {} : { shown: { secret }, event: "webhook.rotated" }) };
+        if (active !== before.active) await changeEndpoint(unit, webhookId, active);
+        return { value, ...(secret === undefined ? {} : { shown: { secret }, event: "webhook.rotated" }) };
       });
     },
 
     /** Deletes the webhook and its delivery log. Queued deliveries are not sent. */
     async delete({ params: { workspaceId, webhookId } }, call) {
       const dueAtMs = storage.now();
-      await webhooks.remove(call, workspaceId, webhookId, async () => {
+      await webhooks.remove(call, workspaceId, webhookId, async (_webhook, unit) => {
         const endpoint = await storage.records.get(endpointRecord, webhookId);
-        const records: RecordWrite<EndpointRecord>[] =
-          endpoint === undefined ? [] : [{ op: "delete", type: endpointRecord, replacing: endpoint }];
-        return {
-          records,
-          due: [{ op: "schedule", row: webhookPurge(webhookId, dueAtMs) }],
-          started: () => pump.wake(partitionOfId(workspaceId), dueAtMs),
-        };
+        if (endpoint !== undefined) unit.record({ op: "delete", type: endpointRecord, replacing: endpoint });
+        unit.due({ op: "schedule", row: webhookPurge(webhookId, dueAtMs) });
+        unit.afterCommit(() => pump.wake(unit.partition, dueAtMs));
       });
     },
   };

@@ -104,6 +104,7 @@ export function createIdempotency({ storage, limits, owner, leaseMs }: Idempoten
       }
       const lease = await storage.leases.acquire(demand.partition, `idempotency/${name}`, owner, leaseMs);
       if (lease === undefined) throw inProgress(leaseMs);
+      let replay: IdempotencyStart | undefined;
       try {
         // Read again under the lease, because another attempt may have run between the first read and the lease.
         found = await storage.records.get(idempotencyReservation, id);
@@ -112,17 +113,15 @@ export function createIdempotency({ storage, limits, owner, leaseMs }: Idempoten
           if (made === undefined) throw inProgress(leaseMs);
           found = made;
         } else {
-          const replay = await replayOf(demand, found.value, readAnswer);
-          if (replay !== undefined) {
-            await storage.leases.release(lease);
-            return replay;
-          }
+          replay = await replayOf(demand, found.value, readAnswer);
         }
-        return { kind: "run", run: toRun(demand, found, lease) };
       } catch (error) {
         await storage.leases.release(lease);
         throw error;
       }
+      if (replay === undefined) return { kind: "run", run: toRun(demand, found, lease) };
+      await storage.leases.release(lease);
+      return replay;
     },
   };
 

@@ -5,6 +5,7 @@
  * reconnects ten times a second. Once a caller has used up `rate.refusals`, the answer to its upgrade request is delayed
  * by `socket.refusalMs`. A held upgrade costs only an HTTP request: no socket, no buffer, no room.
  */
+import { LRUCache } from "lru-cache";
 import type { Limits } from "../../../api/limits.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import { TokenBucket } from "../../../realtime/tokenBucket.ts";
@@ -22,7 +23,7 @@ export interface RefusalHold {
 }
 
 export function createRefusalHold({ limits, clock }: { readonly limits: Limits; readonly clock: Clock }): RefusalHold {
-  const buckets = new Map<string, TokenBucket>();
+  const buckets = new LRUCache<string, TokenBucket>({ max: maxCallers });
   const held = new Set<() => void>();
 
   return {
@@ -30,13 +31,10 @@ export function createRefusalHold({ limits, clock }: { readonly limits: Limits; 
       const nowMs = clock.now();
       const bucket = buckets.get(caller) ?? new TokenBucket(limits["rate.refusals"], nowMs);
       bucket.take(1, nowMs);
-      buckets.delete(caller);
       buckets.set(caller, bucket);
-      const [oldest] = buckets.keys();
-      if (buckets.size > maxCallers && oldest !== undefined) buckets.delete(oldest);
     },
     async wait(caller, signal) {
-      const mustWait = (buckets.get(caller)?.waitMs(1, clock.now()) ?? 0) > 0;
+      const mustWait = (buckets.peek(caller)?.waitMs(1, clock.now()) ?? 0) > 0;
       if (!mustWait || signal.aborted || held.size >= limits["sockets.held"]) return;
       await new Promise<void>((resolve) => {
         const end = () => {

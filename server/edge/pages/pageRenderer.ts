@@ -5,6 +5,7 @@
  * take turns and none may use all threads, so that the texts of one workspace cannot block the pages of the others.
  * This module must not know which text an address shows or who may read it: the caller decides that.
  */
+import { LRUCache } from "lru-cache";
 import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
 import type { LaidOutText } from "./markdownPage.ts";
 import type { PageTasks } from "./page.worker.ts";
@@ -61,31 +62,20 @@ export function createPageRenderer(): PageRenderer {
   const createThreads = () => createWorkerPool<PageTasks>({ program, threads: 2, maxHeapMiB, maxWaiting });
   const short = createThreads();
   const long = createThreads();
-  /** Content hash → rendered text, least recently used first. */
-  const cache = new Map<string, RenderedText>();
-  /** Content hashes of texts that cannot be rendered, oldest first. */
-  const refused = new Set<string>();
+  /** Content hash → rendered text. */
+  const cache = new LRUCache<string, RenderedText>({
+    maxSize: maxCachedCharacters,
+    maxEntrySize: maxHtmlCharacters,
+    // An empty page counts as one character, because a cache entry must have a size.
+    sizeCalculation: ({ html }) => Math.max(1, html.length),
+  });
+  /** Content hashes of texts that cannot be rendered. */
+  const refused = new LRUCache<string, true>({ max: maxRefused });
   const flights = new Map<string, Promise<RenderedText | undefined>>();
-  let cachedCharacters = 0;
 
   function keep(contentHash: string, rendered: RenderedText): RenderedText {
-    if (rendered.html.length > maxHtmlCharacters) return rendered;
     cache.set(contentHash, rendered);
-    cachedCharacters += rendered.html.length;
-    for (const [oldest, { html }] of cache) {
-      if (cachedCharacters <= maxCachedCharacters) break;
-      cache.delete(oldest);
-      cachedCharacters -= html.length;
-    }
     return rendered;
-  }
-
-  function recall(contentHash: string): RenderedText | undefined {
-    const found = cache.get(contentHash);
-    if (found === undefined) return undefined;
-    cache.delete(contentHash);
-    cache.set(contentHash, found);
-    return found;
   }
 
   async function layOut(owner: string, markdown: string) {
@@ -105,16 +95,12 @@ export function createPageRenderer(): PageRenderer {
     const outcome = await layOut(workspaceId, markdown);
     if (outcome.kind === "done") return keep(contentHash, outcome.value);
     if (outcome.kind === "busy") return { ...toPlain(markdown), isProvisional: true };
-    refused.add(contentHash);
-    for (const oldest of refused) {
-      if (refused.size <= maxRefused) break;
-      refused.delete(oldest);
-    }
+    refused.set(contentHash, true);
     return keep(contentHash, toPlain(markdown));
   }
 
   return {
-    recall,
+    recall: (contentHash) => cache.get(contentHash),
     render(text, load) {
       const { contentHash } = text;
       const flight = flights.get(contentHash) ?? make(text, load).finally(() => flights.delete(contentHash));

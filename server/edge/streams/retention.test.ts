@@ -1,7 +1,7 @@
 /** Tests the removal of old timeline events, by age and by number, on a memory store with a manual clock. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { encodeTimelineEntry, runLog, timelineLog } from "../../domain/runs/engine/timelineEntry.ts";
-import { trimEveryMs, trimKind, trimRow } from "../../domain/runs/engine/timelineRows.ts";
+import { trimEveryMs, trimRow, trimRows } from "../../domain/runs/engine/timelineRows.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { createMemoryStorage } from "../../platform/storage/memoryStorage.ts";
 import type { Storage } from "../../platform/storage/port.ts";
@@ -46,7 +46,7 @@ async function kept(log: string): Promise<readonly [first: number, last: number]
 
 /** Trims the log and returns the time of the worker's next run. */
 async function trim(log: string): Promise<number> {
-  const worker = createTimelineRetention({ storage, limits: { "keep.events": keepMs, "keep.eventsPerLog": keepPerLog } })[trimKind];
+  const worker = createTimelineRetention({ storage, limits: { "keep.events": keepMs, "keep.eventsPerLog": keepPerLog } })[trimRows.name];
   const row = { ...trimRow(log, nowMs), partition, fence: 1, leaseMs: 5000 };
   const outcome = await worker?.(row as never, {} as never);
   if (outcome?.kind !== "retry" || outcome.atMs === undefined) throw new Error("the row must stay");

@@ -5,8 +5,8 @@
  */
 import type { Limits } from "../../../api/limits.ts";
 import { decodeTimelineEntry } from "../../domain/runs/engine/timelineEntry.ts";
-import { partitionOfLog, type TrimPayload, trimEveryMs, trimKind } from "../../domain/runs/engine/timelineRows.ts";
-import type { DueWorker } from "../../platform/actors/port.ts";
+import { partitionOfLog, trimEveryMs, trimRows } from "../../domain/runs/engine/timelineRows.ts";
+import type { DueWorker } from "../../platform/actors/duePort.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { twinBytes } from "./timelineReader.ts";
 
@@ -18,8 +18,7 @@ export interface RetentionOptions {
 const readLimit = 500;
 
 export function createTimelineRetention({ storage, limits }: RetentionOptions): Readonly<Record<string, DueWorker>> {
-  const trim: DueWorker = async ({ payload, partition }) => {
-    const { log } = payload as unknown as TrimPayload;
+  const trim = trimRows.worker(async ({ payload: { log }, partition }) => {
     if (partitionOfLog(log) !== partition) throw new Error(`the log ${log} is not in partition ${partition}`);
     const nowMs = storage.now();
     const tail = await storage.log.tail(partition, log);
@@ -49,6 +48,6 @@ export function createTimelineRetention({ storage, limits }: RetentionOptions): 
     // The due row is kept even if the log is empty: an append at this moment sees the row and does not arm another one.
     const oldMs = nextMs ?? nowMs + limits["keep.events"];
     return { kind: "retry", atMs: log.startsWith("run/") ? oldMs : Math.min(oldMs, nowMs + trimEveryMs) };
-  };
-  return { [trimKind]: trim };
+  });
+  return { [trimRows.name]: trim };
 }

@@ -9,11 +9,9 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from "xstate";
 import { AppError } from "../../../api/schema/error.ts";
 import type { DropParams, TimerParams } from "../../../machines/effect.ts";
-import type { Batch, ClaimedRow, DueRow, DueWrite, Json, RecordWrite, Stored } from "../storage/port.ts";
-import type { ActorKind, ActorRecord, AllowedEvents, ArmedTimer, Lane, PendingEffect } from "./port.ts";
-
-export const effectRowKind = "actor.effect";
-export const timerRowKind = "actor.timer";
+import type { ClaimedRow, DueWrite, Json } from "../storage/port.ts";
+import { defineDueKind, type Lane } from "./duePort.ts";
+import type { ActorKind, ActorRecord, AllowedEvents, ArmedTimer, PendingEffect, RecordedFact } from "./port.ts";
 
 /** Payload of both kinds of row. It identifies the actor by the name of its kind and its id. */
 export interface ActorRowPayload {
@@ -28,8 +26,14 @@ export interface TimerRowPayload extends ActorRowPayload {
   readonly event: { readonly type: string };
 }
 
+export const effectRows = defineDueKind<EffectRowPayload>("actor.effect");
+export const timerRows = defineDueKind<TimerRowPayload>("actor.timer");
+
 // biome-ignore lint/suspicious/noExplicitAny: stands for a kind whose context and event are not known here
 export type AnyActorKind = ActorKind<any, any>;
+
+/** The claimed row that delivered an event or holds an effect. */
+type RowReference = Pick<ClaimedRow, "id" | "fence">;
 
 export interface Turn {
   readonly nowMs: number;
@@ -38,16 +42,18 @@ export interface Turn {
 
 export interface Decided<Context> {
   readonly next: ActorRecord<Context>;
-  readonly record: RecordWrite<ActorRecord<Context>>;
+  /** The actor entered a state with the tag `removed`, so its record is deleted. */
+  readonly removed: boolean;
   readonly due: readonly DueWrite[];
-  /** The writes that the facts of this transition need. */
-  readonly facts: readonly Omit<Batch, "partition">[];
+  /** The facts of this transition with their names, in the order in which they were reported. */
+  readonly facts: readonly (RecordedFact<Context> & { readonly name: string })[];
   /** The row of the effect to run next, in the form in which this node holds it after the commit. */
   readonly born?: ClaimedRow;
   readonly timerTimesMs: readonly number[];
 }
 
-interface Moved<Context> {
+/** Result of a transition: the next state, and the actions that it requests. */
+interface Taken<Context> {
   readonly step: number;
   readonly state: Json;
   readonly context: Context;
@@ -55,10 +61,10 @@ interface Moved<Context> {
   readonly removed: boolean;
 }
 
-function toMoved<Context>(
+function toTaken<Context>(
   step: number,
   [snapshot, actions]: readonly [AnyMachineSnapshot, readonly { readonly type: string; readonly params: unknown }[]],
-): Moved<Context> {
+): Taken<Context> {
   return { step, state: snapshot.value as Json, context: snapshot.context as Context, actions, removed: snapshot.hasTag("removed") };
 }
 
@@ -102,8 +108,8 @@ export function decideBirth<Context>(
   input: object,
   turn: Turn,
 ): Decided<Context> {
-  const moved = toMoved<Context>(1, initialTransition(kind.machine, { nowMs: turn.nowMs, ...input }));
-  return toDecided(kind, id, null, moved, undefined, turn);
+  const taken = toTaken<Context>(1, initialTransition(kind.machine, { nowMs: turn.nowMs, ...input }));
+  return toDecided<Context>(kind, id, undefined, taken, undefined, turn);
 }
 
 /**
@@ -112,27 +118,22 @@ export function decideBirth<Context>(
  */
 export function decideEvent<Context>(
   kind: AnyActorKind,
-  previous: Stored<ActorRecord<Context>>,
+  before: ActorRecord<Context>,
   event: { readonly type: string },
-  by: ClaimedRow | undefined,
+  by: RowReference | undefined,
   turn: Turn,
 ): Decided<Context> | undefined {
-  const snapshot = toSnapshot(kind, previous.value);
+  const snapshot = toSnapshot(kind, before);
   const timed = { ...event, nowMs: turn.nowMs };
   if (!snapshot.can(timed)) return undefined;
-  const moved = toMoved<Context>(previous.value.step + 1, transition(kind.machine, snapshot, timed));
-  return toDecided(kind, previous.value.id, previous, moved, by, turn);
+  const taken = toTaken<Context>(before.step + 1, transition(kind.machine, snapshot, timed));
+  return toDecided(kind, before.id, before, taken, by, turn);
 }
 
 /** Acknowledges the row `by` without sending an event to the machine. */
-export function decideSettled<Context>(
-  kind: AnyActorKind,
-  previous: Stored<ActorRecord<Context>>,
-  by: ClaimedRow,
-  turn: Turn,
-): Decided<Context> {
-  const { id, step, state, context } = previous.value;
-  return toDecided(kind, id, previous, { step, state, context, actions: [], removed: false }, by, turn);
+export function decideSettled<Context>(kind: AnyActorKind, before: ActorRecord<Context>, by: RowReference, turn: Turn): Decided<Context> {
+  const { id, step, state, context } = before;
+  return toDecided(kind, id, before, { step, state, context, actions: [], removed: false }, by, turn);
 }
 
 /** Cancels every due row of the actor, for the commit that deletes the actor. */
@@ -144,71 +145,62 @@ export function toCancelled(record: ActorRecord<unknown>): readonly DueWrite[] {
 function toDecided<Context>(
   kind: AnyActorKind,
   id: string,
-  previous: Stored<ActorRecord<Context>> | null,
-  moved: Moved<Context>,
-  by: ClaimedRow | undefined,
+  before: ActorRecord<Context> | undefined,
+  taken: Taken<Context>,
+  by: RowReference | undefined,
   turn: Turn,
 ): Decided<Context> {
-  const before = previous?.value;
   const partition = kind.record.partitionOf(id);
   const due: DueWrite[] = by === undefined ? [] : [{ op: "acknowledge", id: by.id, fence: by.fence }];
-  const dropped = toDropped(moved);
+  const dropped = toDropped(taken);
   const kept = (before?.pending ?? []).filter(({ id: row, effect }) => row !== by?.id && !dropped.has(effect));
-  const asked = toPending(kind, id, moved);
-  const pending = [...kept, ...asked];
-  const { timers, writes, timesMs } = toTimers(kind, id, before, moved, by);
+  const requested = toPending(kind, id, taken);
+  const pending = [...kept, ...requested];
+  const { timers, writes, timesMs } = toTimers(kind, id, before, taken, by);
   const settledEffect = by !== undefined && before?.pending[0]?.id === by.id;
   const next: ActorRecord<Context> = {
     id,
-    state: moved.state,
-    context: moved.context,
+    state: taken.state,
+    context: taken.context,
     machineVersion: kind.machineVersion,
-    step: moved.step,
+    step: taken.step,
     pending,
     timers,
     ...(settledEffect ? { lastEffectId: by.id } : before?.lastEffectId === undefined ? {} : { lastEffectId: before.lastEffectId }),
   };
-  const facts = toFacts(kind, next, moved, turn);
-  if (moved.removed) {
-    if (previous === null) throw new Error(`${kind.name} ${id} starts in a removed state`);
-    const rows = toCancelled(previous.value).filter((write) => write.op === "cancel" && write.id !== by?.id);
-    const record: RecordWrite<ActorRecord<Context>> = { op: "delete", type: kind.record, replacing: previous };
-    return { next: { ...next, pending: [], timers: {} }, record, facts, due: [...due, ...rows], timerTimesMs: [] };
+  const facts = toFacts(kind, next, taken, turn);
+  if (taken.removed) {
+    if (before === undefined) throw new Error(`${kind.name} ${id} starts in a removed state`);
+    const rows = toCancelled(before).filter((write) => write.op === "cancel" && write.id !== by?.id);
+    return { next: { ...next, pending: [], timers: {} }, removed: true, facts, due: [...due, ...rows], timerTimesMs: [] };
   }
   due.push(...writes);
   const running = before?.pending[0];
   // Cancel the row as well, so that a run in progress loses its lease with this commit.
   if (running !== undefined && running.id !== by?.id && dropped.has(running.effect)) due.push({ op: "cancel", id: running.id });
-  const record: RecordWrite<ActorRecord<Context>> = { op: "put", type: kind.record, value: next, replacing: previous };
   const [head] = pending;
   const headHasRow = head !== undefined && head.id === before?.pending[0]?.id;
-  if (head === undefined || headHasRow) return { next, record, due, facts, timerTimesMs: timesMs };
+  if (head === undefined || headHasRow) return { next, removed: false, due, facts, timerTimesMs: timesMs };
   const lane = kind.lane?.(next.context, head.effect);
   const payload: EffectRowPayload = { actor: kind.name, id, ...(lane === undefined ? {} : { lane }) };
   // The stored row counts one attempt already, so that a run that dies with this process counts as an attempt.
-  const row: DueRow = {
-    id: head.id,
-    kind: effectRowKind,
-    dueAtMs: turn.nowMs + turn.leaseMs,
-    payload: payload as unknown as Json,
-    attempts: 1,
-  };
+  const row = effectRows.row({ id: head.id, dueAtMs: turn.nowMs + turn.leaseMs, payload, attempts: 1 });
   due.push({ op: "schedule", row });
-  return { next, record, due, facts, born: { ...row, attempts: 0, partition, fence: 1 }, timerTimesMs: timesMs };
+  return { next, removed: false, due, facts, born: { ...row, attempts: 0, partition, fence: 1 }, timerTimesMs: timesMs };
 }
 
-function toPending(kind: AnyActorKind, id: string, moved: Moved<unknown>): readonly PendingEffect[] {
+function toPending(kind: AnyActorKind, id: string, taken: Taken<unknown>): readonly PendingEffect[] {
   const pending: PendingEffect[] = [];
-  for (const { type, params } of moved.actions) {
+  for (const { type, params } of taken.actions) {
     if (type === "timer" || type === "drop" || isFact(kind, type)) continue;
-    if (!kind.effects.includes(type)) throw new Error(`the machine of ${kind.name} asks for ${type}, which is not one of its effects`);
-    pending.push({ id: `${id}:${moved.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
+    if (!kind.effects.includes(type)) throw new Error(`the machine of ${kind.name} requests ${type}, which is not one of its effects`);
+    pending.push({ id: `${id}:${taken.step}:${pending.length}`, effect: type, params: (params ?? null) as Json });
   }
   return pending;
 }
 
 /** Names of the effects whose earlier pending requests this transition drops. */
-function toDropped({ actions }: Moved<unknown>): ReadonlySet<string> {
+function toDropped({ actions }: Taken<unknown>): ReadonlySet<string> {
   return new Set(actions.flatMap(({ type, params }) => (type === "drop" ? (params as DropParams).effects : [])));
 }
 
@@ -219,16 +211,18 @@ function isFact(kind: AnyActorKind, type: string): boolean {
 function toFacts<Context>(
   kind: AnyActorKind,
   next: ActorRecord<Context>,
-  moved: Moved<Context>,
+  { actions, step }: Taken<Context>,
   { nowMs }: Turn,
 ): Decided<Context>["facts"] {
-  const told = moved.actions.filter(({ type }) => isFact(kind, type));
-  return told.flatMap(({ type, params }, index) => {
-    const write = kind.facts?.[type];
-    return write === undefined
-      ? []
-      : [write({ id: `${next.id}:${moved.step}:fact:${index}`, params: (params ?? null) as Json, nowMs, next })];
-  });
+  return actions
+    .filter(({ type }) => isFact(kind, type))
+    .map(({ type, params }, index) => ({
+      name: type,
+      id: `${next.id}:${step}:fact:${index}`,
+      params: (params ?? null) as Json,
+      nowMs,
+      next,
+    }));
 }
 
 interface TimerChanges {
@@ -241,8 +235,8 @@ function toTimers(
   kind: AnyActorKind,
   id: string,
   before: ActorRecord<unknown> | undefined,
-  moved: Moved<unknown>,
-  by: ClaimedRow | undefined,
+  taken: Taken<unknown>,
+  by: RowReference | undefined,
 ): TimerChanges {
   const timers = new Map(Object.entries(before?.timers ?? {}));
   const writes: DueWrite[] = [];
@@ -253,20 +247,17 @@ function toTimers(
     if (row !== undefined && row !== by?.id) writes.push({ op: "cancel", id: row });
     timers.delete(name);
   };
-  const hasMoved = moved.step !== before?.step;
-  for (const [name, armed] of [...timers]) if (armed.row === by?.id || (hasMoved && !armed.keep)) disarm(name);
-  for (const { type, params } of moved.actions) {
+  const tookEvent = taken.step !== before?.step;
+  for (const [name, armed] of [...timers]) if (armed.row === by?.id || (tookEvent && !armed.keep)) disarm(name);
+  for (const { type, params } of taken.actions) {
     if (type !== "timer") continue;
     const timer = params as TimerParams;
     disarm(timer.name);
     if (timer.atMs === null) continue;
-    const row = `${id}:${moved.step}:timer:${timer.name}`;
+    const row = `${id}:${taken.step}:timer:${timer.name}`;
     const payload: TimerRowPayload = { actor: kind.name, id, name: timer.name, event: timer.event };
     timers.set(timer.name, { row, keep: timer.keep === true });
-    writes.push({
-      op: "schedule",
-      row: { id: row, kind: timerRowKind, dueAtMs: timer.atMs, payload: payload as unknown as Json, attempts: 0 },
-    });
+    writes.push({ op: "schedule", row: timerRows.row({ id: row, dueAtMs: timer.atMs, payload }) });
     timesMs.push(timer.atMs);
   }
   return { timers: Object.fromEntries(timers), writes, timesMs };

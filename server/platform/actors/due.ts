@@ -10,8 +10,8 @@ import type { Logger } from "pino";
 import { type ClaimedRow, type Partition, partitionCount, type Storage } from "../storage/port.ts";
 import { type After, after as realAfter } from "./after.ts";
 import { createBacklogPacer } from "./backlogPacer.ts";
+import type { DueOutcome, DuePump, DueWorker, DueWorkerOptions, Lane } from "./duePort.ts";
 import { createLanes } from "./lanes.ts";
-import type { DueOutcome, DuePump, DueWorker, DueWorkerOptions, Lane } from "./port.ts";
 import { createWakes } from "./wakes.ts";
 
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);

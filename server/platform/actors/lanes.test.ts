@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Lane } from "./duePort.ts";
 import { createLanes } from "./lanes.ts";
-import type { Lane } from "./port.ts";
 
 /** Starts work in lanes and counts the work in progress by the name of its last lane. */
 function createYard() {

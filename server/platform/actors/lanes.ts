@@ -4,7 +4,7 @@
  * Work may need several lanes, for example the lane of its kind and the lane of its endpoint. Each set of lanes has its
  * own line, and the lines are served in turn, so a long line for one endpoint does not delay the others.
  */
-import type { Lane } from "./port.ts";
+import type { Lane } from "./duePort.ts";
 
 interface Waiting {
   readonly start: () => void;

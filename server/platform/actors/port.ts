@@ -13,55 +13,87 @@
  * `{ name, atMs: null }` cancels it. The action `drop` with params `{ effects }` removes pending requests of the named effects that
  * earlier transitions made. An action that the kind lists under `facts` reports that something happened, which is
  * recorded in the same commit. See `machines/effect.ts`.
+ *
+ * Whatever changes together is gathered in one `UnitOfWork` and committed once.
  */
-import type { AnyStateMachine, EventObject } from "xstate";
-import type { Batch, ClaimedRow, CommitResult, Conflict, Json, Partition, RecordType, Requirement, Stored } from "../storage/port.ts";
+import type { AnyStateMachine } from "xstate";
+import type { AppError } from "../../../api/schema/error.ts";
+import type {
+  Batch,
+  CommitResult,
+  Conflict,
+  DueWrite,
+  Json,
+  LogName,
+  LogWrite,
+  Partition,
+  RecordType,
+  RecordWrite,
+  Requirement,
+  Stored,
+} from "../storage/port.ts";
+import type { ActorEvent, ActorRecord, Timeless } from "./actorRecord.ts";
+import type { Lane } from "./duePort.ts";
 
-/** A requested effect that has no result yet. */
-export interface PendingEffect {
-  /** `<actor id>:<step>:<index>`. This is the id of the effect's due row while it has one, and its idempotency key. */
-  readonly id: string;
-  readonly effect: string;
-  readonly params: Json;
-}
+export type { ActorEvent, ActorRecord, ArmedTimer, PendingEffect, Timeless } from "./actorRecord.ts";
 
-export interface ArmedTimer {
-  /** Id of the timer's due row. */
-  readonly row: string;
-  /** True if the timer stays armed when the actor takes other events. */
-  readonly keep: boolean;
-}
-
-/** The stored record of an actor. `context` holds the domain's fields; it must be JSON. */
-export interface ActorRecord<Context> {
-  readonly id: string;
-  /** XState state value. */
-  readonly state: Json;
-  readonly context: Context;
-  /** Version of the machine that wrote the record. The record type upgrades older versions. */
-  readonly machineVersion: number;
+/**
+ * The changes of one commit in one partition. Everything that must change together is gathered in one unit: the code
+ * of a request, the listeners of other domains and the facts of machines all write into it.
+ *
+ * The unit knows the newest version of each actor inside the commit: a second event to an actor continues from the
+ * result of the first, and the record is written once. Nothing is stored before the commit. If a record changes
+ * meanwhile, the unit is discarded and everything is gathered again in a new one.
+ */
+export interface UnitOfWork {
+  readonly partition: Partition;
   /**
-   * Number of events that the actor has taken, including its creation. A write of the record without an event does not
-   * count.
+   * Adds the write of a record that is not an actor. Throws if the unit writes this record already, because a commit
+   * may write a record only once.
    */
-  readonly step: number;
+  record<Value>(write: RecordWrite<Value>): void;
+  log(write: LogWrite): void;
+  /** Adds the write of a due row. A `cancel` replaces an earlier `schedule` or `arm` of the same row in this unit. */
+  due(write: DueWrite): void;
+  /** Adds a condition of the commit. */
+  require(requirement: Requirement): void;
   /**
-   * In the order of the requests. Only the first effect has a due row, so the effects run one at a time and in order.
+   * The actor as this commit leaves it; `undefined` if there is none. The record is read from the store once, so all
+   * code that takes part in the commit sees the same version. `revision` is that of the stored record, 0 for an actor
+   * that this unit creates.
    */
-  readonly pending: readonly PendingEffect[];
-  /** Armed timers by name. */
-  readonly timers: Readonly<Record<string, ArmedTimer>>;
-  /** Id of the last effect whose result was accepted. A repeated result of this effect is refused as already seen. */
-  readonly lastEffectId?: string;
+  read<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, id: string): Promise<Stored<ActorRecord<Context>> | undefined>;
+  /** Creates an actor in the initial state of its machine. The commit meets a record conflict if the id is taken. */
+  create<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, id: string, input: object): ActorRecord<Context>;
+  /**
+   * Decides an event and returns the actor after it. Throws `invalid_transition` (`currentState`, `allowed`) if the
+   * machine does not accept the event, and `not_found` if the actor does not exist.
+   */
+  send<Context, Event extends ActorEvent>(
+    kind: ActorKind<Context, Event>,
+    id: string,
+    event: Timeless<Event>,
+  ): Promise<ActorRecord<Context>>;
+  /** Number of entries that the unit appends to this log. */
+  appended(log: LogName): number;
+  /** Runs `run` after the commit has succeeded. Use it for wake-ups and logging only: it is lost if the process ends. */
+  afterCommit(run: () => void): void;
 }
 
-/** Every event carries the store time at which it was decided. */
-export interface ActorEvent extends EventObject {
-  readonly nowMs: number;
+/** A unit whose commit the caller makes itself, because the caller decides what a conflict means. */
+export interface OpenUnit extends UnitOfWork {
+  /** True if nothing was gathered, so there is nothing to commit. */
+  readonly isEmpty: boolean;
+  /** Passes the gathered batch to `commit`. If the commit succeeds, runs the effects and the `afterCommit` functions. */
+  commit(commit: (batch: Batch) => Promise<CommitResult>): Promise<CommitResult>;
 }
 
-/** An event before the runtime adds the time. Distributes over a union of events. */
-export type Timeless<Event> = Event extends unknown ? Omit<Event, "nowMs"> : never;
+/** Adds further changes to the commit of an event. Called again each time the event is decided again. */
+export type Gather<Context> = (
+  unit: UnitOfWork,
+  next: ActorRecord<Context>,
+  previous: Stored<ActorRecord<Context>> | null,
+) => void | Promise<void>;
 
 /** Runs one effect. A thrown error counts as a failed attempt. */
 export type RunEffect<Context, Event extends ActorEvent> = (effect: {
@@ -83,26 +115,29 @@ export type RunEffect<Context, Event extends ActorEvent> = (effect: {
 
 export type EffectOutcome<Context, Event extends ActorEvent> =
   /**
-   * The event is committed together with the removal of the effect and with `alongside`. If the machine no longer
-   * accepts the event, the event and its `alongside` are dropped and the effect is still removed.
+   * The event is committed together with the removal of the effect and with the changes of `gather`. If the machine no
+   * longer accepts the event, the event and its changes are dropped and the effect is still removed.
    */
-  | { readonly kind: "event"; readonly event: Timeless<Event>; readonly alongside?: Alongside | MakeAlongside<Context> }
-  | { readonly kind: "done"; readonly alongside?: Alongside | MakeAlongside<Context> }
+  | { readonly kind: "event"; readonly event: Timeless<Event>; readonly gather?: Gather<Context> }
+  | { readonly kind: "done"; readonly gather?: Gather<Context> }
   /**
-   * Like `event`, but computed from the current actor. It is computed again each time a conflict makes the runtime
-   * decide again.
+   * Like `event`, but computed from the current actor. It is computed again, with a new unit, each time a conflict makes
+   * the runtime decide again.
    */
-  | { readonly kind: "decide"; readonly decide: (previous: Stored<ActorRecord<Context>>) => Promise<DecidedOutcome<Context, Event>> }
+  | {
+      readonly kind: "decide";
+      readonly decide: (unit: UnitOfWork, previous: Stored<ActorRecord<Context>>) => Promise<DecidedOutcome<Context, Event>>;
+    }
   /** Retries at that time. The number of such retries is not limited, but each one counts as an attempt. */
   | { readonly kind: "retry"; readonly atMs: number; readonly reason: string };
 
 export interface DecidedOutcome<Context, Event extends ActorEvent> {
   readonly event: Timeless<Event>;
-  readonly alongside?: MakeAlongside<Context>;
+  readonly gather?: Gather<Context>;
 }
 
 /** A fact that a machine reports during a transition (`fact()` in `machines/effect.ts`). */
-export interface ToldFact<Context> {
+export interface RecordedFact<Context> {
   /** `<actor id>:<step>:fact:<index>`. The id stays the same if the transition is decided again. */
   readonly id: string;
   readonly params: Json;
@@ -110,21 +145,6 @@ export interface ToldFact<Context> {
   /** The actor after the whole transition. */
   readonly next: ActorRecord<Context>;
 }
-
-/** Further writes in the commit of an event, in addition to the actor itself. */
-export interface Alongside extends Omit<Batch, "partition"> {
-  /** Called after the commit has succeeded. */
-  readonly started?: () => void;
-}
-
-/**
- * Computes the further writes from the actor before and after the event. It is called again each time a conflict makes
- * the runtime decide again.
- */
-export type MakeAlongside<Context> = (
-  next: ActorRecord<Context>,
-  previous: Stored<ActorRecord<Context>> | null,
-) => Alongside | Promise<Alongside>;
 
 /**
  * The definition of an actor kind. It is pure, so services can use it before the effects of the kind exist.
@@ -142,11 +162,11 @@ export interface ActorKind<Context, Event extends ActorEvent, Effect extends str
   /** Names of the actions that are effects. Effects of one actor run one at a time, in order. */
   readonly effects: readonly Effect[];
   /**
-   * Fact name → writes for the fact in the commit of the transition, in the order in which the facts were reported. The
-   * function must be pure, because it is called again each time the transition is decided again. Two facts of one
-   * transition must not write the same record.
+   * Fact name → function that writes the fact into the commit of the transition, in the order in which the facts were
+   * reported. The function must depend on the fact only, because it is called again each time the transition is decided
+   * again.
    */
-  readonly facts?: Readonly<Record<string, (fact: ToldFact<Context>) => Omit<Batch, "partition">>>;
+  readonly facts?: Readonly<Record<string, (unit: UnitOfWork, fact: RecordedFact<Context>) => void>>;
   /** Events that callers may send; refusals list only these. Their guards must accept an event without a payload. */
   readonly commands?: readonly Event["type"][];
   /**
@@ -178,20 +198,9 @@ export interface ProvidedKind {
 }
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
 
-/** At most `max` tasks that name this lane run at once in this process. */
-export interface Lane {
-  readonly name: string;
-  readonly max: number;
-  /**
-   * Applies instead of `max` while another lane of the same task is at least half full, so that a few names cannot use
-   * up that lane.
-   */
-  readonly maxInCrowd?: number;
-}
-
 export interface SendOptions<Context> {
   /** Further writes in the same commit. */
-  readonly alongside?: MakeAlongside<Context>;
+  readonly gather?: Gather<Context>;
   /** Requires this revision of the actor's record; otherwise the call fails with `precondition_failed`. */
   readonly atRevision?: number;
   /** Replaces `storage.commit`, so that the idempotent answer of a call is part of the commit (`Call.commit`). */
@@ -205,7 +214,7 @@ export interface AllowedEvents {
   readonly allowed: readonly string[];
 }
 
-/** The commit met a conflict that a new decision cannot solve: a unique rule, a lease or a row of `alongside`. */
+/** The commit met a conflict that a new decision cannot solve: a unique rule, a lease, or a due row of the unit. */
 export class CommitConflict extends Error {
   override readonly name = "CommitConflict";
   readonly conflict: Conflict;
@@ -215,11 +224,16 @@ export class CommitConflict extends Error {
   }
 }
 
-/** A change of an actor that another module commits. `started` must be called after that commit has succeeded. */
-export interface ActorChange<Context> {
-  readonly next: ActorRecord<Context>;
-  readonly batch: Omit<Batch, "partition">;
-  readonly started: () => void;
+/** Makes a commit: the store itself, or a call, which makes its idempotent answer from `value` a part of the commit. */
+export interface Committer<Value> {
+  commit(batch: Batch, value: Value): Promise<CommitResult>;
+}
+
+export interface UnitOptions<Value> {
+  /** Name of the operation in the metrics of conflicts. Never a value from a request. */
+  readonly operation: string;
+  readonly partition: Partition;
+  readonly committer: Committer<NoInfer<Value>>;
 }
 
 export interface ActorRuntime {
@@ -251,47 +265,19 @@ export interface ActorRuntime {
     kind: ActorKind<Context, Event>,
     id: string,
     replacing: Stored<ActorRecord<Context>>,
-    alongside?: Alongside,
   ): Promise<boolean>;
-  /** Pure. Prepares the creation of an actor inside another commit. */
-  birth<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, id: string, input: object): ActorChange<Context>;
-  /** Pure. Decides an event inside another commit and refuses like `send`. The caller must retry after a conflict. */
-  move<Context, Event extends ActorEvent>(
-    kind: ActorKind<Context, Event>,
-    previous: Stored<ActorRecord<Context>>,
-    event: Timeless<Event>,
-  ): ActorChange<Context>;
-  allowed<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, record: ActorRecord<Context>): AllowedEvents;
-}
-
-/**
- * Processes a due row. The worker must be idempotent, because a row may be delivered twice. A thrown error is logged
- * and the row is retried later.
- */
-export type DueWorker = (row: ClaimedRow, signal: AbortSignal) => Promise<DueOutcome>;
-
-export type DueOutcome =
-  | { readonly kind: "done" }
-  /** The worker has acknowledged or replaced the row in its own commit. */
-  | { readonly kind: "settled" }
-  | { readonly kind: "retry"; readonly atMs: number };
-
-export interface DueWorkerOptions {
-  /** The lanes of a row. The row waits until each of them has room. */
-  readonly lanes?: (row: ClaimedRow) => readonly Lane[];
-}
-
-/** Claims due rows in all partitions and gives each row to the worker of its kind. */
-export interface DuePump {
-  register(kind: string, worker: DueWorker, options?: DueWorkerOptions): void;
-  /** Runs a row at once that a commit of this node has just written under its own lease. */
-  adopt(row: ClaimedRow): void;
-  /** Makes the pump claim at `dueAtMs` instead of waiting for the next poll, because a new row falls due then. */
-  wake(partition: Partition, dueAtMs: number): void;
-  start(): void;
   /**
-   * Stops claiming and waits for the running rows until the signal aborts. Then the remaining rows are returned to the
-   * store.
+   * Gathers one unit and commits it; if nothing was gathered, commits nothing. After a record conflict, gathers again in
+   * a new unit, so `gather` must read everything again. Resolves with the value of `gather`, which is passed to the
+   * committer too. Other conflicts are thrown as `CommitConflict`.
    */
-  drain(signal: AbortSignal): Promise<void>;
+  commitUnit<Value>(options: UnitOptions<Value>, gather: (unit: UnitOfWork) => Promise<Value>): Promise<Value>;
+  openUnit(partition: Partition): OpenUnit;
+  /** The error that `send` would throw; `undefined` if the machine accepts the event. Pure. */
+  refusal<Context, Event extends ActorEvent>(
+    kind: ActorKind<Context, Event>,
+    record: ActorRecord<Context>,
+    event: Timeless<Event>,
+  ): AppError | undefined;
+  allowed<Context, Event extends ActorEvent>(kind: ActorKind<Context, Event>, record: ActorRecord<Context>): AllowedEvents;
 }

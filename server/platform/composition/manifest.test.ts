@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { setup } from "xstate";
-import type { ActorKind, ActorRecord, DueWorker } from "../actors/port.ts";
+import type { DueWorker } from "../actors/duePort.ts";
+import type { ActorKind, ActorRecord } from "../actors/port.ts";
 import { provide } from "../actors/provide.ts";
 import { createRecordTypes, defineRecord } from "../storage/recordType.ts";
 import { installManifests, type Manifest } from "./manifest.ts";

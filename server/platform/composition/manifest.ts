@@ -4,7 +4,8 @@
  * `installManifests` merges all manifests once, before the due pump starts. A name that two manifests use is an error
  * at the start of the server, and so is a record type that the store does not know.
  */
-import type { ActorRuntime, DuePump, DueWorker, ProvidedKind } from "../actors/port.ts";
+import type { DuePump, DueWorker } from "../actors/duePort.ts";
+import type { ActorRuntime, ProvidedKind } from "../actors/port.ts";
 import { createHousekeeping, housekeepingKinds } from "../storage/housekeeping.ts";
 import type { Storage } from "../storage/port.ts";
 import type { RecordTypes } from "../storage/recordType.ts";

@@ -4,10 +4,12 @@
  * The server and the tests compose their parts here, so a test runs the same wiring with its own store and clock.
  */
 import type { Logger } from "pino";
+import type { ActorObserver } from "../actors/actorRows.ts";
 import { type After, after as realAfter } from "../actors/after.ts";
 import { createDuePump, type DueObserver } from "../actors/due.ts";
-import type { ActorRuntime, DuePump } from "../actors/port.ts";
-import { type ActorObserver, createActorRuntime } from "../actors/runtime.ts";
+import type { DuePump } from "../actors/duePort.ts";
+import type { ActorRuntime } from "../actors/port.ts";
+import { createActorRuntime } from "../actors/runtime.ts";
 import { createDirectory, type Directory } from "../storage/directory.ts";
 import { createIds, type IdSource } from "../storage/ids.ts";
 import type { Storage } from "../storage/port.ts";

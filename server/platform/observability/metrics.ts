@@ -29,6 +29,8 @@ export interface Metrics {
   effectAttempt(kind: string, outcome: string): void;
   webhookAttempt(outcome: string, ms: number): void;
   storeError(): void;
+  /** A concurrent change invalidated an attempt of the operation. `exhausted` means that the operation gave up. */
+  conflictMet(met: { readonly operation: string; readonly outcome: "retried" | "exhausted" }): void;
 }
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -92,6 +94,12 @@ export function createMetrics(): Metrics {
     registers,
   });
   const storeErrors = new Counter({ name: "svc_store_errors_total", help: "Writes that the store refused, or that failed.", registers });
+  const conflicts = new Counter({
+    name: "svc_conflicts_total",
+    help: "Attempts that a concurrent change made invalid, by operation and whether another attempt followed.",
+    labelNames: ["op", "outcome"],
+    registers,
+  });
   new Gauge({
     name: "svc_sockets",
     help: "Open sockets, by kind.",
@@ -158,6 +166,9 @@ export function createMetrics(): Metrics {
     },
     storeError() {
       storeErrors.inc();
+    },
+    conflictMet({ operation, outcome }) {
+      conflicts.inc({ op: operation, outcome });
     },
   };
 }

@@ -9,6 +9,7 @@
 import { createHash } from "node:crypto";
 import { type Partition, partitionCount, type Storage } from "./port.ts";
 import { defineRecord } from "./recordType.ts";
+import { conflict, retryOnConflict } from "./retryOnConflict.ts";
 
 /** Time within which the commit of the target must follow the claim. */
 export const claimMs = 60_000;
@@ -51,9 +52,9 @@ export interface Directory {
 export function createDirectory(storage: Pick<Storage, "records" | "commit" | "now">): Directory {
   const read = (space: string, text: string) => storage.records.get(directoryRow, toKey(space, text));
   return {
-    async claim(space, text, target, pointsBack) {
+    claim(space, text, target, pointsBack) {
       const partition = partitionOfText(toKey(space, text));
-      for (;;) {
+      return retryOnConflict("directory.claim", async () => {
         const replacing = (await read(space, text)) ?? null;
         const atMs = storage.now();
         if (replacing !== null && replacing.value.target !== target) {
@@ -63,20 +64,20 @@ export function createDirectory(storage: Pick<Storage, "records" | "commit" | "n
         // A claim that already belongs to this target is written again, because a repeated claim restarts the 60 s.
         const value = { space, text, target, atMs };
         const result = await storage.commit({ partition, records: [{ op: "put", type: directoryRow, value, replacing }] });
-        if (result.ok) return "claimed";
-      }
+        return result.ok ? "claimed" : conflict;
+      });
     },
     async find(space, text) {
       return (await read(space, text))?.value.target;
     },
-    async release(space, text, target) {
+    release(space, text, target) {
       const partition = partitionOfText(toKey(space, text));
-      for (;;) {
+      return retryOnConflict("directory.release", async () => {
         const replacing = await read(space, text);
-        if (replacing === undefined || replacing.value.target !== target) return;
+        if (replacing === undefined || replacing.value.target !== target) return undefined;
         const result = await storage.commit({ partition, records: [{ op: "delete", type: directoryRow, replacing }] });
-        if (result.ok) return;
-      }
+        return result.ok ? undefined : conflict;
+      });
     },
   };
 }

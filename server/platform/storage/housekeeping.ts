@@ -8,6 +8,7 @@
 import { collectKind, expireKind } from "./derive.ts";
 import type { ClaimedRow, Storage } from "./port.ts";
 import type { RecordTypes } from "./recordType.ts";
+import { conflict, retryOnConflict } from "./retryOnConflict.ts";
 
 /** Kinds of due rows that `createHousekeeping` handles. */
 export const housekeepingKinds: readonly string[] = [expireKind, collectKind];
@@ -33,7 +34,7 @@ export function createHousekeeping(
     const payload = row.payload as { readonly type: string; readonly key: string };
     const type = recordTypes.get(payload.type);
     if (type === undefined) throw new Error(`a ${payload.type} record is to expire, but no such type is listed`);
-    for (;;) {
+    return retryOnConflict("record.expire", async () => {
       const stored = await storage.records.get(type, payload.key);
       if (stored === undefined) return acknowledge(row);
       const dueAtMs = type.expiresAtMs?.(stored.value);
@@ -47,8 +48,8 @@ export function createHousekeeping(
         records: [{ op: "delete", type, replacing: stored }],
         due: [{ op: "acknowledge", id, fence }],
       });
-      if (result.ok || result.conflict.kind === "due") return settled;
-    }
+      return result.ok || result.conflict.kind === "due" ? settled : conflict;
+    });
   }
 
   async function collect(row: ClaimedRow): Promise<Settled> {

@@ -7,6 +7,7 @@
  */
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { LogWrite, RecordWrite, Storage } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import { accessFactWrite } from "./accessFacts.ts";
 import { type SessionRecord, sessionRecord } from "./credentialRecords.ts";
 
@@ -57,9 +58,12 @@ export async function sweepSessions(
   accountId: string,
   epoch: number,
 ): Promise<void> {
-  for (;;) {
-    const { alongside, endedIds } = await toSessionEndings(storage, accountId, epoch);
-    if (endedIds.length === 0) return;
-    await storage.commit({ partition: partitionOfId(accountId), ...alongside });
-  }
+  const sweepPage = () =>
+    retryOnConflict("session.sweep", async () => {
+      const { alongside, endedIds } = await toSessionEndings(storage, accountId, epoch);
+      if (endedIds.length === 0) return "done";
+      const result = await storage.commit({ partition: partitionOfId(accountId), ...alongside });
+      return result.ok ? "more" : conflict;
+    });
+  while ((await sweepPage()) === "more");
 }

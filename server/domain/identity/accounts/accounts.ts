@@ -3,13 +3,13 @@
  * is never deleted, only disabled, so its username is never available again.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Account, CreateAccountRequest, CreatedAccount, UpdateAccountRequest } from "../../../../api/schema/account.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import { partitionCount, type Storage } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
@@ -72,7 +72,7 @@ function matches(record: AccountRecord, wanted: readonly string[]): boolean {
 }
 
 /** Lease held while an operator is demoted or disabled. It lasts longer than that operation. */
-const operatorLease = { partition: 0, name: "operators.takeDown", leaseMs: 10_000, tries: 100, pauseMs: 20 };
+const operatorLease = { partition: 0, name: "operators.takeDown", leaseMs: 10_000 };
 
 export function createAccounts({ storage, registry, passwords, pager, baseUrl, log }: AccountsOptions): Accounts {
   const audit = log.child({ stream: "audit" });
@@ -82,13 +82,11 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
    * Otherwise two operators who demote each other at the same time would leave no operator.
    */
   async function withOperatorLease<Value>(byUsername: string, change: () => Promise<Value>): Promise<Value> {
-    const { partition, name, leaseMs, tries, pauseMs } = operatorLease;
-    for (let tried = 0; tried < tries; tried += 1) {
-      const lease = await storage.leases.acquire(partition, name, randomUUID(), leaseMs);
-      if (lease === undefined) {
-        await pause(pauseMs);
-        continue;
-      }
+    const { partition, name, leaseMs } = operatorLease;
+    const holder = randomUUID();
+    return retryOnConflict("operators.takeDown", async () => {
+      const lease = await storage.leases.acquire(partition, name, holder, leaseMs);
+      if (lease === undefined) return conflict;
       try {
         const by = await registry.find(byUsername);
         if (by === undefined || !by.operator || by.disabled) {
@@ -98,8 +96,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
       } finally {
         await storage.leases.release(lease);
       }
-    }
-    throw new AppError("unavailable", "Another operator is being changed; try again shortly.", { retryAfter: 1 });
+    });
   }
 
   return {

@@ -10,7 +10,7 @@ import type { Limits } from "../../../../api/limits.ts";
 import { AppError } from "../../../../api/schema/error.ts";
 import type { IdSource } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import {
   type AccountRecord,
@@ -76,7 +76,7 @@ export function createInstallation(options: InstallationOptions): Installation {
   /** Rewrites the installation record. `decide` returns `undefined` to leave it unchanged. */
   function change(decide: (before: InstallationRecord) => InstallationRecord | undefined): Promise<InstallationRecord> {
     const firstAccountId = ids.next("usr", installationPartition);
-    return retryOnConflict(async () => {
+    return retryOnConflict("installation.change", async () => {
       const replacing = await read();
       const before = replacing?.value ?? { firstAccountId, firstAccountExists: false, links: [] };
       const value = decide(before);
@@ -113,7 +113,7 @@ export function createInstallation(options: InstallationOptions): Installation {
   }
 
   async function makeWhileGood(account: FirstAccount, good: (installation: InstallationRecord) => boolean, commit: CommitAccount) {
-    return retryOnConflict(async () => (await make(account, good, commit)) ?? conflict);
+    return retryOnConflict("installation.firstAccount", async () => (await make(account, good, commit)) ?? conflict);
   }
 
   const isGood = (token: string) => (installation: InstallationRecord) =>

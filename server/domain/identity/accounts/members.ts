@@ -7,10 +7,11 @@ import { AppError, notFound } from "../../../../api/schema/error.ts";
 import type { MemberRole, WorkspaceCollaboratorResponse, WorkspaceMember } from "../../../../api/schema/workspace.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
+import { toPageLimit } from "../../call/paging.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
 import { requireRole } from "../workspaces/access.ts";
@@ -85,7 +86,7 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
     value: (changed: MemberRow) => unknown,
   ): Promise<MemberRow | undefined> {
     const partition = partitionOfId(workspaceId);
-    const done = await retryOnConflict(async () => {
+    const done = await retryOnConflict("members.change", async () => {
       const replacing = await read(workspaceId);
       const decision = decide(replacing.value);
       if (decision === undefined) return undefined;
@@ -125,13 +126,7 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
       requireRole(call, value, "read");
       const binding = JSON.stringify(["collaborators", workspaceId, type ?? null]);
       const after = nextToken === undefined ? undefined : String(pageTokens.open(binding, nextToken, storage.now())[1] ?? "");
-      const count = limit ?? Math.min(call.limits["list.limitDefault"], call.limits["list.limitMax"]);
-      if (count > call.limits["list.limitMax"]) {
-        const message = `must be at most ${call.limits["list.limitMax"]}`;
-        throw new AppError("validation_failed", `The parameter limit ${message}.`, {
-          errors: [{ pointer: "/limit", code: "too_big", message }],
-        });
-      }
+      const count = toPageLimit(limit, call.limits);
       const rows = type === "invited" ? [] : [...value.members].sort((one, other) => (one.username < other.username ? -1 : 1));
       const rest = after === undefined ? rows : rows.filter((row) => row.username > after);
       const page = rest.slice(0, count);

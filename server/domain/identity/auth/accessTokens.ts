@@ -7,6 +7,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, decodeProtectedHeader, errors, exportJWK, type JWK, jwtVerify, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
 import { AppError } from "../../../../api/schema/error.ts";
 
 const algorithm = "EdDSA";
@@ -64,15 +65,7 @@ export async function createAccessTokens({ seeds, issuer, lifetimeMs }: AccessTo
   if (signing === undefined) throw new Error("access tokens need at least one seed");
   const { kid, key } = signing;
   /** Cache of tokens with a verified signature. A valid signature stays valid, so only the expiry is checked again. */
-  const remembered = new Map<string, { readonly claims: AccessClaims; readonly expiresAtMs: number }>();
-
-  function remember(token: string, claims: AccessClaims, expiresAtMs: number): void {
-    if (remembered.size >= maxRemembered) {
-      const [oldest] = remembered.keys();
-      if (oldest !== undefined) remembered.delete(oldest);
-    }
-    remembered.set(token, { claims, expiresAtMs });
-  }
+  const remembered = new LRUCache<string, { readonly claims: AccessClaims; readonly expiresAtMs: number }>({ max: maxRemembered });
 
   function toKey(token: string): KeyObject {
     const { kid: named, alg, typ, ...others } = decodeProtectedHeader(token);
@@ -95,7 +88,7 @@ export async function createAccessTokens({ seeds, issuer, lifetimeMs }: AccessTo
     if (sub === undefined || typeof sid !== "string" || aud !== audience || exp === undefined || iat === undefined) throw refuse();
     if (iat * 1000 > nowMs + leewaySeconds * 1000) throw refuse();
     const claims = { username: sub, sessionId: sid };
-    remember(token, claims, (exp + leewaySeconds) * 1000);
+    remembered.set(token, { claims, expiresAtMs: (exp + leewaySeconds) * 1000 });
     return claims;
   }
 

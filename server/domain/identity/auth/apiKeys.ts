@@ -9,15 +9,15 @@ import type { z } from "zod";
 import type { ApiKey, ApiKeyState, UpdateApiKeyRequest } from "../../../../api/schema/apiKey.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import { missingScopes } from "../../../../api/scopes.ts";
-import type { ActorRuntime } from "../../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../../platform/actors/port.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import { type ApiKeyContext, type ApiKeyRecord, apiKeyRecord } from "../access/credentialRecords.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
@@ -137,7 +137,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
     get: async (call, keyId) => toView(await read(call, keyId)),
 
     update(call, keyId, { name, description }) {
-      return retryOnConflict(async () => {
+      return retryOnConflict("key.update", async () => {
         const replacing = await read(call, keyId);
         requireMatch(call, replacing.revision);
         const before = replacing.value.context;
@@ -172,7 +172,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
           keyId,
           { type: "key.revoke" },
           {
-            alongside: () => ({ logs: [accessFactWrite({ kind: "key.revoked", keyId })] }),
+            gather: (unit) => unit.log(accessFactWrite({ kind: "key.revoked", keyId })),
             commit: (batch, next, revision) => call.commit(batch, toRevoked(next, revision)),
           },
         );
@@ -200,7 +200,10 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
       // Release the hash first. After a crash in between, the key can be deleted again. The other order could leave a
       // hash entry that is never removed.
       await directory.release(keyHashSpace, value.context.hash, keyId);
-      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { alongside: async () => ({ records: await keyUse.removal(keyId) }) });
+      const gather = async (unit: UnitOfWork) => {
+        for (const write of await keyUse.removal(keyId)) unit.record(write);
+      };
+      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { gather });
       note(call, "key.deleted", keyId);
     },
   };

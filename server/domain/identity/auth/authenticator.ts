@@ -4,6 +4,7 @@
  * It proves the credential; `credentials.ts` then reads the principal from the record. Only facts that cannot change
  * are cached: the key id of a hash, and verified signatures.
  */
+import { LRUCache } from "lru-cache";
 import { AppError } from "../../../../api/schema/error.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
@@ -28,17 +29,14 @@ export interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ storage, directory, tokens, credentials, keyUse }: AuthenticatorOptions): Authenticator {
-  const keyIds = new Map<string, string>();
+  /** Key hash → key id. */
+  const keyIds = new LRUCache<string, string>({ max: maxRemembered });
 
   async function findKeyId(hash: string): Promise<string> {
     const known = keyIds.get(hash);
     if (known !== undefined) return known;
     const keyId = await directory.find(keyHashSpace, hash);
     if (keyId === undefined) throw new AppError("unauthenticated", "This API key does not exist.");
-    if (keyIds.size >= maxRemembered) {
-      const [oldest] = keyIds.keys();
-      if (oldest !== undefined) keyIds.delete(oldest);
-    }
     keyIds.set(hash, keyId);
     return keyId;
   }

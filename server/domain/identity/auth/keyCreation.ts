@@ -12,13 +12,13 @@ import { AppError } from "../../../../api/schema/error.ts";
 import type { ActorRuntime } from "../../../platform/actors/port.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
-import type { RecordWrite, Storage } from "../../../platform/storage/port.ts";
+import type { Storage } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { AccessResolver } from "../../call/ports.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { type ApiKeyContext, apiKeyRecord } from "../access/credentialRecords.ts";
-import { type AccountRecord, accountRecord } from "../registry/accountRecords.ts";
+import { accountRecord } from "../registry/accountRecords.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
 import { createApiKeyText, toApiKeyPrefix } from "./apiKeyText.ts";
 import { toApiKey } from "./apiKeyView.ts";
@@ -31,7 +31,7 @@ export type CreateApiKey = (call: Call, request: z.output<typeof CreateApiKeyReq
 
 export interface KeyCreationOptions {
   readonly storage: Pick<Storage, "records" | "index" | "counts" | "now">;
-  readonly actors: Pick<ActorRuntime, "birth">;
+  readonly actors: Pick<ActorRuntime, "openUnit">;
   readonly directory: Directory;
   /** Checks whether a workspace is visible to the caller. */
   readonly resolver: AccessResolver;
@@ -80,22 +80,19 @@ export function createKeyCreation({ storage, actors, directory, resolver, log }:
     throw new AppError("limit_reached", `An account has at most ${max} active API keys; revoke one that is not needed.`);
   }
 
-  async function commitWithinLimit(
-    call: Call,
-    accountId: string,
-    batch: { readonly records?: readonly RecordWrite[] },
-    value: CreatedApiKey,
-  ) {
-    await retryOnConflict(async () => {
+  async function commitWithinLimit(call: Call, context: ApiKeyContext, text: string): Promise<CreatedApiKey> {
+    const { accountId, keyId } = context;
+    return retryOnConflict("key.create", async () => {
       const account = await storage.records.get(accountRecord, accountId);
       if (account === undefined) throw new Error(`there is no account ${accountId}`);
       await requireRoom(accountId, call.limits["keys.active"]);
-      const touch: RecordWrite<AccountRecord> = { op: "put", type: accountRecord, value: account.value, replacing: account };
-      const records = [...(batch.records ?? []), touch as RecordWrite];
-      const result = await call.commit({ ...batch, partition: partitionOfId(accountId), records }, value);
-      if (result.ok) return true;
+      const unit = actors.openUnit(partitionOfId(accountId));
+      const created: CreatedApiKey = { ...toApiKey(unit.create(apiKeyKind, keyId, context), undefined, storage.now()), key: text };
+      unit.record({ op: "put", type: accountRecord, value: account.value, replacing: account });
+      const result = await unit.commit((batch) => call.commit(batch, created));
+      if (result.ok) return created;
       if (result.conflict.kind === "record" && result.conflict.type === accountRecord.name) return conflict;
-      throw new Error(`the new key ${value.keyId} exists already`);
+      throw new Error(`the new key ${keyId} exists already`);
     });
   }
 
@@ -125,16 +122,14 @@ export function createKeyCreation({ storage, actors, directory, resolver, log }:
       createdBy: username,
       ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     };
-    const { next, batch, started } = actors.birth(apiKeyKind, keyId, context);
-    const created: CreatedApiKey = { ...toApiKey(next, undefined, nowMs), key: text };
     await directory.claim(keyHashSpace, context.hash, keyId, async () => true);
+    let created: CreatedApiKey;
     try {
-      await commitWithinLimit(call, accountId, batch, created);
+      created = await commitWithinLimit(call, context, text);
     } catch (reason) {
       if (reason instanceof AppError) await directory.release(keyHashSpace, context.hash, keyId);
       throw reason;
     }
-    started();
     audit.info({ event: "key.created", keyId, scopes, workspaceIds, expiresAt, by: toActor(principal) }, "key created");
     return created;
   };

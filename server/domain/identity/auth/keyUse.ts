@@ -2,6 +2,7 @@
  * This module records when a key was last used, at most once a minute for each key. The request that used the key never
  * waits for the write. When a write is lost by a crash or a full disk, only the displayed time is less accurate.
  */
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage } from "../../../platform/storage/port.ts";
@@ -23,7 +24,7 @@ export interface KeyUse {
 
 export function createKeyUse({ storage, log }: { storage: Pick<Storage, "records" | "commit" | "now">; log: Logger }): KeyUse {
   /** Time of the last write by this node, by key. Evicting an entry only costs one extra read. */
-  const written = new Map<string, number>();
+  const written = new LRUCache<string, number>({ max: maxRemembered });
   const underWay = new Set<Promise<void>>();
 
   async function write(keyId: string, nowMs: number): Promise<void> {
@@ -39,11 +40,6 @@ export function createKeyUse({ storage, log }: { storage: Pick<Storage, "records
       const nowMs = storage.now();
       const before = written.get(keyId);
       if (before !== undefined && nowMs - before < minIntervalMs) return;
-      written.delete(keyId);
-      if (written.size >= maxRemembered) {
-        const [oldest] = written.keys();
-        if (oldest !== undefined) written.delete(oldest);
-      }
       written.set(keyId, nowMs);
       const work = write(keyId, nowMs)
         .catch((err: unknown) => log.debug({ err, keyId }, "last use of an API key not stored"))

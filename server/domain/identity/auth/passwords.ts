@@ -28,7 +28,8 @@ export function createPasswords({ memoryKiB = 19_456, passes = 2, maxRunning = 2
   const options = { memoryCost: memoryKiB, timeCost: passes, parallelism: 1 };
   const waiting: (() => void)[] = [];
   let running = 0;
-  let nobody: Promise<string> | undefined;
+  /** Hash of a random password, to verify against where an account has none. */
+  let decoyHash: Promise<string> | undefined;
 
   async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (running >= maxRunning) {
@@ -53,8 +54,8 @@ export function createPasswords({ memoryKiB = 19_456, passes = 2, maxRunning = 2
   return {
     hash: (password) => inTurn(() => hash(toBytes(password), options)),
     async verify(kept, password) {
-      nobody ??= hash(randomBytes(16), options);
-      const against = kept ?? (await nobody);
+      decoyHash ??= hash(randomBytes(16), options);
+      const against = kept ?? (await decoyHash);
       const right = await inTurn(() => verify(against, toBytes(password)));
       return right && kept !== undefined;
     },

@@ -14,6 +14,7 @@ import type { TokenRequest, TokenResponse } from "../../../../api/schema/account
 import { AppError } from "../../../../api/schema/error.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import { sessionOf } from "../../call/principal.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
@@ -97,7 +98,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     const { sessionId, accountId } = stored.value;
     const partition = partitionOfId(accountId);
     let replacing: Stored<SessionRecord> | undefined = stored;
-    while (replacing !== undefined) {
+    await retryOnConflict("session.end", async () => {
+      if (replacing === undefined) return;
       const result = await storage.commit({
         partition,
         records: [{ op: "delete", type: sessionRecord, replacing }],
@@ -109,7 +111,8 @@ export function createSessions(options: SessionsOptions): Sessions {
         return;
       }
       replacing = await storage.records.get(sessionRecord, sessionId);
-    }
+      return conflict;
+    });
   }
 
   /** Returns the successor that was issued for `text` earlier, if the grace period has not ended. */
@@ -119,7 +122,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     return refreshTokens.successorsOf(text).find((successor) => sameHash(refreshHash, hashSecretText(successor)));
   }
 
-  async function refresh(call: Pick<Call, "limits">, text: string): Promise<TokenResponse> {
+  function refresh(call: Pick<Call, "limits">, text: string): Promise<TokenResponse> {
+    return retryOnConflict("session.refresh", () => refreshOnce(call, text));
+  }
+
+  async function refreshOnce(call: Pick<Call, "limits">, text: string): Promise<TokenResponse | typeof conflict> {
     const sessionId = refreshTokens.sessionIdOf(text);
     if (sessionId === undefined) throw refuseRefresh();
     const stored = await storage.records.get(sessionRecord, sessionId);
@@ -149,8 +156,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       partition: partitionOfId(session.accountId),
       records: [{ op: "put", type: sessionRecord, value, replacing: stored }],
     });
-    // The session changed after it was read: read it again and decide again.
-    if (!result.ok) return refresh(call, text);
+    if (!result.ok) return conflict;
     return toResponse(account.username, sessionId, refreshToken, nowMs);
   }
 

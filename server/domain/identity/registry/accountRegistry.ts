@@ -9,7 +9,7 @@ import { AppError } from "../../../../api/schema/error.ts";
 import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Batch, CommitResult, RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
 import { sweepSessions, toSessionEndings } from "../access/sessionEndings.ts";
 import { toNewWorkspace } from "../workspaces/newWorkspace.ts";
@@ -127,7 +127,7 @@ export function createAccountRegistry({ storage, directory, access }: AccountReg
 
     async change(accountId, decide, commit) {
       const partition = partitionOfId(accountId);
-      const { before, after } = await retryOnConflict(async () => {
+      const { before, after } = await retryOnConflict("account.change", async () => {
         const replacing = await read(accountId);
         if (replacing === undefined) throw new Error(`there is no account ${accountId}`);
         const before = replacing.value;

@@ -7,12 +7,13 @@
  * workspace therefore gets a conflict and reads again.
  */
 import type { Logger } from "pino";
-import type { DueWorker } from "../../../platform/actors/port.ts";
+import { type DueWorker, defineDueKind } from "../../../platform/actors/duePort.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { DueWrite, RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import { type MembershipRecord, membershipKey, membershipRecord, type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
-const projectKind = "membership.project";
+const projectRows = defineDueKind<Pick<MembershipChange, "workspaceId" | "accountId">>("membership.project");
 /** Fence of a due row that no other node has leased yet. */
 const firstFence = 1;
 
@@ -43,23 +44,27 @@ function rowId({ workspaceId, accountId, revision }: MembershipChange): string {
 }
 
 export function createMemberships({ storage, leaseMs, log }: MembershipsOptions): Memberships {
-  async function bringInLine(workspaceId: string, accountId: string): Promise<void> {
-    for (;;) {
+  function bringInLine(workspaceId: string, accountId: string): Promise<void> {
+    const next = async () => {
       // The order matters: a workspace that is read before the projection could be older than the projection.
       const projected = await storage.records.get(membershipRecord, membershipKey(accountId, workspaceId));
       const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
-      const write = toWrite(projected, workspace, workspaceId, accountId);
-      if (write === undefined) return;
-      await storage.commit({ partition: partitionOfId(accountId), records: [write] });
-    }
+      return toWrite(projected, workspace, workspaceId, accountId);
+    };
+    return retryOnConflict("membership.project", async () => {
+      const write = await next();
+      if (write === undefined) return undefined;
+      const result = await storage.commit({ partition: partitionOfId(accountId), records: [write] });
+      // The members may have changed between the read and the commit. Their own run may have found nothing to do then.
+      return result.ok && (await next()) === undefined ? undefined : conflict;
+    });
   }
 
   return {
     armed(change) {
       const { workspaceId, accountId } = change;
       const payload = { workspaceId, accountId };
-      const row = { id: rowId(change), kind: projectKind, dueAtMs: storage.now() + leaseMs, payload, attempts: 0 };
-      return { op: "schedule", row };
+      return { op: "schedule", row: projectRows.row({ id: rowId(change), dueAtMs: storage.now() + leaseMs, payload }) };
     },
     async project(change) {
       const { workspaceId, accountId } = change;
@@ -75,11 +80,10 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
       }
     },
     workers: {
-      async [projectKind](row) {
-        const { workspaceId, accountId } = row.payload as { workspaceId: string; accountId: string };
+      [projectRows.name]: projectRows.worker(async ({ payload: { workspaceId, accountId } }) => {
         await bringInLine(workspaceId, accountId);
         return { kind: "done" };
-      },
+      }),
     },
   };
 }

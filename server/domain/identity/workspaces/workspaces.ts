@@ -12,11 +12,11 @@ import type {
 } from "../../../../api/schema/workspace.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import { partitionCount, type RecordWrite, type Storage, type Stored } from "../../../platform/storage/port.ts";
+import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf } from "../../call/principal.ts";
-import { conflict, retryOnConflict } from "../../call/retryOnConflict.ts";
 import { reaches, requireRole, roleIn } from "./access.ts";
 import type { Memberships } from "./memberships.ts";
 import { toNewWorkspace } from "./newWorkspace.ts";
@@ -132,7 +132,7 @@ export function createWorkspaces({ storage, memberships, pager }: WorkspacesOpti
     },
 
     update(call, workspaceId, { name, settings }) {
-      return retryOnConflict(async () => {
+      return retryOnConflict("workspace.update", async () => {
         const replacing = await read(workspaceId);
         const before = replacing.value;
         requireRole(call, before, "admin");

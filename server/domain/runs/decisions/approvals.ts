@@ -8,6 +8,7 @@ import type { EditRequest } from "../../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import type { Approval, ApprovalDecision } from "../../../../api/schema/run.ts";
 import { currentStep } from "../../../../machines/agentRun.ts";
+import type { ActorRuntime, UnitOfWork } from "../../../platform/actors/port.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../../platform/storage/port.ts";
 import type { ArticleWriter } from "../../articles/port.ts";
@@ -17,10 +18,7 @@ import type { PageTokens } from "../../call/pageToken.ts";
 import type { Page } from "../../call/paging.ts";
 import { principalOf, requireScopes } from "../../call/principal.ts";
 import { checkProse } from "../../call/prose.ts";
-import { commitTogether, type Part } from "../../call/together.ts";
-import type { Topics } from "../../topics/port.ts";
-import type { RunStarter } from "../engine/startRun.ts";
-import { type RunRecord, runRecord } from "../model/records.ts";
+import { type RunKind, type RunRecord, runRecord } from "../model/records.ts";
 import { refuseField } from "../model/refuseField.ts";
 import type { RefuseSecondRun } from "../model/runInProgress.ts";
 import { toApprovalView } from "../model/runView.ts";
@@ -44,17 +42,17 @@ export interface Approvals {
 
 export interface ApprovalsOptions {
   readonly storage: Pick<Storage, "records" | "now">;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
+  readonly kind: RunKind;
   readonly pageTokens: PageTokens;
   readonly decisions: Decisions;
-  readonly topics: Pick<Topics, "find">;
   readonly edits: ArticleService["edits"];
-  readonly articles: Pick<ArticleWriter, "prepareCommit">;
-  readonly starter: Pick<RunStarter, "withTopic" | "topicLeftBy">;
+  readonly articles: Pick<ArticleWriter, "commit">;
   readonly refuseSecondRun: RefuseSecondRun;
 }
 
 export function createApprovals(options: ApprovalsOptions): Approvals {
-  const { storage, pageTokens, decisions, topics, edits, articles, starter, refuseSecondRun } = options;
+  const { storage, actors, kind, pageTokens, decisions, edits, articles, refuseSecondRun } = options;
 
   async function find(runId: string): Promise<Stored<RunRecord>> {
     const run = await storage.records.get(runRecord, runId);
@@ -75,8 +73,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     return articleId;
   }
 
-  async function prepareCommit(call: Call, articleId: string, message: string): Promise<readonly Part[]> {
-    const prepared = await articles.prepareCommit({
+  async function commitEdits(unit: UnitOfWork, call: Call, articleId: string, message: string): Promise<void> {
+    const committed = await articles.commit(unit, {
       articleId,
       commitId: call.ids.next("cmt", partitionOfId(articleId)),
       kind: "commit",
@@ -85,11 +83,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       ids: call.ids,
       traceparent: call.traceparent,
     });
-    if (prepared.kind === "deleted") throw notFound();
-    if (prepared.kind === "behind") {
+    if (committed.kind === "deleted") throw notFound();
+    if (committed.kind === "behind") {
       throw new AppError("unavailable", "This node has not yet read the newest edits of the article; retry shortly.", { retryAfter: 1 });
     }
-    return prepared.kind === "ready" ? [prepared.change] : [];
   }
 
   return {
@@ -115,22 +112,14 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       const { stepName } = decisions.requireOpen(first, approvalId);
       const edited = request.edits === undefined ? undefined : await edit(call, first, stepName, request.edits);
       return refuseSecondRun(() =>
-        commitTogether(
-          partitionOfId(runId),
-          (batch, value) => call.commit(batch, value),
-          async () => {
-            const run = await find(runId);
-            const { workspaceId, topicId } = run.value.context;
-            const message = request.edits?.message ?? `Edited with the decision about ${currentStep(run.value.context).name}`;
-            const committed = edited === undefined ? [] : await prepareCommit(call, edited, message);
-            const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
-            const left = topic === undefined ? undefined : starter.topicLeftBy(committed, topic.value);
-            const decided = await decisions.decide({ run, approvalId, decision, note, by, ids: call.ids, topic: left });
-            const parts = [...committed, ...decided.parts];
-            const value = toApprovalView(runId, findApproval(decided.run, approvalId));
-            return { parts: topic === undefined ? parts : starter.withTopic(parts, topic, decided.topicEvents), value };
-          },
-        ),
+        actors.commitUnit({ operation: "run.decide", partition: partitionOfId(runId), committer: call }, async (unit) => {
+          const run = await unit.read(kind, runId);
+          if (run === undefined) throw notFound();
+          const message = request.edits?.message ?? `Edited with the decision about ${currentStep(run.value.context).name}`;
+          if (edited !== undefined) await commitEdits(unit, call, edited, message);
+          const decided = await decisions.decide(unit, { runId, approvalId, decision, note, by, ids: call.ids });
+          return toApprovalView(runId, findApproval(decided.run, approvalId));
+        }),
       );
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Prepares the changes of a decision about an approval: the run's move, a chained run, and the topic's events.
+ * Makes a decision about an approval in a unit of work: the event of the run, a chained run, and the topic's event.
  *
  * The approval may be open before the run waits for it. The run machine decides which decision is possible. A second
  * decision fails with an error that names the first one. This module commits nothing.
@@ -7,48 +7,44 @@
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import type { ApprovalDecision } from "../../../../api/schema/run.ts";
 import { approvalOf, currentApproval, currentStep, type RunApproval } from "../../../../machines/agentRun.ts";
-import type { TopicEvent } from "../../../../machines/topic.ts";
-import type { ActorRuntime, Timeless } from "../../../platform/actors/port.ts";
+import type { ActorRuntime, UnitOfWork } from "../../../platform/actors/port.ts";
 import { type IdSource, partitionOfId } from "../../../platform/storage/ids.ts";
-import type { Stored } from "../../../platform/storage/port.ts";
 import { present } from "../../call/present.ts";
-import type { Part } from "../../call/together.ts";
-import type { TopicRecord } from "../../topics/port.ts";
+import type { Topics } from "../../topics/port.ts";
 import type { FollowOptions, StepEnd } from "../engine/stepEnd.ts";
 import { type RunKind, type RunRecord, statusOf } from "../model/records.ts";
 import { hasStage, isDecidedStage, mayApprove } from "../model/topicStage.ts";
 
 export interface DecisionParams {
-  readonly run: Stored<RunRecord>;
+  readonly runId: string;
   readonly approvalId: string;
   readonly decision: ApprovalDecision;
   readonly note?: string | undefined;
   /** Username. */
   readonly by: string;
   readonly ids: IdSource;
-  /** State of the run's topic after the changes that are already part of the commit. */
-  readonly topic?: TopicRecord | undefined;
   /** Options of the chained run; they replace those of its parent. */
   readonly follow?: FollowOptions;
 }
 
 export interface Decided {
+  /** The run after the decision. */
   readonly run: RunRecord;
-  readonly parts: readonly Part[];
-  readonly topicEvents: readonly Timeless<TopicEvent>[];
   /** Present when a run follows. */
   readonly chainedRunId?: string;
 }
 
 export interface Decisions {
-  decide(wish: DecisionParams): Promise<Decided>;
+  /** Sends the decision to the run and its topic, and starts the run that follows a completed one. */
+  decide(unit: UnitOfWork, params: DecisionParams): Promise<Decided>;
   /** Returns the approval. Throws `approval_expired` or `approval_already_resolved` unless it is pending. */
   requireOpen(run: RunRecord, approvalId: string): RunApproval;
 }
 
 export interface DecisionsOptions {
-  readonly actors: Pick<ActorRuntime, "move" | "allowed">;
+  readonly actors: Pick<ActorRuntime, "allowed">;
   readonly kind: RunKind;
+  readonly topics: Pick<Topics, "find" | "send">;
   readonly stepEnd: Pick<StepEnd, "follow">;
 }
 
@@ -64,7 +60,7 @@ export function findApproval({ context }: RunRecord, approvalId: string): RunApp
   return approval;
 }
 
-export function createDecisions({ actors, kind, stepEnd }: DecisionsOptions): Decisions {
+export function createDecisions({ actors, kind, topics, stepEnd }: DecisionsOptions): Decisions {
   function requireOpen(run: RunRecord, approvalId: string): RunApproval {
     const approval = findApproval(run, approvalId);
     if (approval.state === "pending") return approval;
@@ -78,25 +74,31 @@ export function createDecisions({ actors, kind, stepEnd }: DecisionsOptions): De
   }
 
   /**
-   * Events of the topic for this decision. There are none for an early decision, because the text does not exist yet;
-   * the end of the step sends them.
+   * Sends the decision to the topic. An early decision is not sent, because the text does not exist yet; the end of the
+   * step sends it.
    */
-  function toTopicEvents({ run, approvalId, decision, note, by, topic }: DecisionParams): readonly Timeless<TopicEvent>[] {
-    const { type } = currentStep(run.value.context);
-    if (topic === undefined || !isDecidedStage(type) || waitsFor(run.value, type)?.approvalId !== approvalId) return [];
-    if (decision === "approve" && mayApprove(topic, type)) return [{ type: `${type}.approve`, by, ...present({ note }) }];
-    if (decision === "request_changes" && hasStage(topic, type))
-      return [{ type: `${type}.requestChanges`, by, ...present({ feedback: note }) }];
-    return [];
+  async function sendToTopic(unit: UnitOfWork, run: RunRecord, { approvalId, decision, note, by }: DecisionParams): Promise<void> {
+    const { workspaceId, topicId } = run.context;
+    const { type } = currentStep(run.context);
+    if (topicId === undefined || !isDecidedStage(type) || waitsFor(run, type)?.approvalId !== approvalId) return;
+    const topic = (await topics.find(workspaceId, topicId, unit))?.value;
+    if (topic === undefined) return;
+    if (decision === "approve" && mayApprove(topic, type)) {
+      await topics.send(unit, topic.id, { type: `${type}.approve`, by, ...present({ note }) });
+    } else if (decision === "request_changes" && hasStage(topic, type)) {
+      await topics.send(unit, topic.id, { type: `${type}.requestChanges`, by, ...present({ feedback: note }) });
+    }
   }
 
   return {
     requireOpen,
-    async decide(wish) {
-      const { run, approvalId, decision, note, by, ids } = wish;
+    async decide(unit, params) {
+      const { runId, approvalId, decision, note, by, ids } = params;
+      const run = await unit.read(kind, runId);
+      if (run === undefined) throw notFound();
       requireOpen(run.value, approvalId);
-      const partition = partitionOfId(run.value.id);
-      const change = actors.move(kind, run, {
+      const partition = partitionOfId(runId);
+      const next = await unit.send(kind, runId, {
         type: "approval.resolve",
         approvalId,
         decision,
@@ -105,13 +107,9 @@ export function createDecisions({ actors, kind, stepEnd }: DecisionsOptions): De
         nextApprovalId: ids.next("apr", partition),
         ...(run.value.context.chains === undefined ? {} : { chainedRunId: ids.next("run", partition) }),
       });
-      const following = await stepEnd.follow(change.next, wish.follow);
-      return {
-        run: change.next,
-        parts: [change, ...following.parts],
-        topicEvents: [...toTopicEvents(wish), ...following.topicEvents],
-        ...(following.parts.length === 0 ? {} : present({ chainedRunId: change.next.context.chainedRunId })),
-      };
+      await sendToTopic(unit, run.value, params);
+      const follows = await stepEnd.follow(unit, next, params.follow);
+      return { run: next, ...(follows ? present({ chainedRunId: next.context.chainedRunId }) : {}) };
     },
   };
 }

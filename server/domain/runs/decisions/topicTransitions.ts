@@ -10,14 +10,13 @@ import type { TopicStatus } from "../../../../api/schema/topic.ts";
 import type { TopicTransitions } from "../../../../api/schema/topicOperations.ts";
 import { currentStep } from "../../../../machines/agentRun.ts";
 import type { TopicEvent } from "../../../../machines/topic.ts";
-import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
 import { articleRecord } from "../../articles/records.ts";
 import type { Topics } from "../../topics/port.ts";
 import { statusOf, type TopicRecord } from "../../topics/records.ts";
-import { isActive, type RunRecord, runLists, runRecord, statusOf as runStatusOf } from "../model/records.ts";
-
-type Stage = "outline" | "draft";
+import type { FindActiveRun } from "../model/activeRun.ts";
+import { type RunRecord, statusOf as runStatusOf } from "../model/records.ts";
+import type { DecidedStage } from "../model/topicStage.ts";
 
 interface Operation {
   readonly event: TopicEvent["type"];
@@ -25,7 +24,7 @@ interface Operation {
   /** The operation starts a run. */
   readonly starts?: boolean;
   /** The operation decides about this stage. It is also allowed if the active run waits for that decision. */
-  readonly decides?: Stage;
+  readonly decides?: DecidedStage;
   readonly needsArticle?: boolean;
 }
 
@@ -62,17 +61,12 @@ export type ReadTransitions = (topic: {
 }) => Promise<z.output<typeof TopicTransitions>>;
 
 export interface TransitionsOptions {
-  readonly storage: Pick<Storage, "records" | "index">;
+  readonly storage: Pick<Storage, "records">;
   readonly topics: Pick<Topics, "find" | "allowed">;
+  readonly findActiveRun: FindActiveRun;
 }
 
-export function createTopicTransitions({ storage, topics }: TransitionsOptions): ReadTransitions {
-  async function activeRun({ id }: TopicRecord): Promise<RunRecord | undefined> {
-    const [row] = await storage.index.scan({ partition: partitionOfId(id), prefix: runLists.activeOfTopic(id), limit: 1 });
-    const run = row === undefined ? undefined : (await storage.records.get(runRecord, row.target))?.value;
-    return run !== undefined && isActive(run) ? run : undefined;
-  }
-
+export function createTopicTransitions({ storage, topics, findActiveRun }: TransitionsOptions): ReadTransitions {
   async function articleIsGone({ context: { articleId } }: TopicRecord): Promise<boolean> {
     if (articleId === undefined) return false;
     return (await storage.records.get(articleRecord, articleId))?.value.deletedAtMs !== undefined;
@@ -82,8 +76,8 @@ export function createTopicTransitions({ storage, topics }: TransitionsOptions):
     const stored = await topics.find(workspaceId, topicId);
     if (stored === undefined) throw notFound();
     const topic = stored.value;
-    const [run, isGone] = await Promise.all([activeRun(topic), articleIsGone(topic)]);
-    const around: Surroundings = { allowed: topics.allowed(topic), run, articleIsGone: isGone };
+    const [run, isGone] = await Promise.all([findActiveRun(topic.id), articleIsGone(topic)]);
+    const around: Surroundings = { allowed: topics.allowed(topic), run: run?.value, articleIsGone: isGone };
     const status = statusOf(topic);
     const allowed: { operation: string; to: TopicStatus }[] = [];
     const blocked: (Blocked & { operation: string })[] = [];
@@ -109,7 +103,7 @@ function toBlocked(topic: TopicRecord, operation: Operation, { allowed, run, art
   return undefined;
 }
 
-function isWaitingFor(run: RunRecord, stage: Stage): boolean {
+function isWaitingFor(run: RunRecord, stage: DecidedStage): boolean {
   return runStatusOf(run) === "paused_for_approval" && currentStep(run.context).type === stage;
 }
 

@@ -30,7 +30,7 @@ export interface Artifacts {
    * Stores the bytes and returns the records for the caller's commit. For `too_large`, the message names the size and
    * the limit.
    */
-  make(wish: MakeOutputs): Promise<({ readonly kind: "made" } & StepOutputs) | { readonly kind: "too_large"; readonly message: string }>;
+  make(params: MakeOutputs): Promise<({ readonly kind: "made" } & StepOutputs) | { readonly kind: "too_large"; readonly message: string }>;
   find(runId: string, artifactKey: string): Promise<ArtifactRecord | undefined>;
   bytes(artifact: ArtifactRecord): Promise<Uint8Array>;
 }
@@ -84,8 +84,8 @@ export function createArtifacts({ storage, limits }: ArtifactsOptions): Artifact
   }
 
   return {
-    async make(wish) {
-      const { runId, stepName, artifacts } = wish;
+    async make(params) {
+      const { runId, stepName, artifacts } = params;
       const contents = artifacts.map(({ text }) => Buffer.from(text, "utf8"));
       const largest = Math.max(0, ...contents.map(({ byteLength }) => byteLength));
       if (largest > limits["run.stepOutput"]) {
@@ -98,7 +98,7 @@ export function createArtifacts({ storage, limits }: ArtifactsOptions): Artifact
         const message = `The outputs of the run would have ${total} bytes; at most ${limits["run.state"]} are kept (run.state).`;
         return { kind: "too_large", message };
       }
-      const keys = toKeys(wish);
+      const keys = toKeys(params);
       const first = (before.at(-1)?.number ?? 0) + 1;
       const createdAtMs = storage.now();
       const values = await Promise.all(

@@ -68,8 +68,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
   async function begin({ runId, round, guard }: Execution, run: RunContext): Promise<RunContext | undefined> {
     const event: Timeless<RunEvent> = { type: "step.started", round, ...(await toWriting(run)) };
     try {
-      const alongside = () => ({ require: [{ ...guard, kind: "due" }] as const });
-      return (await actors.send(kind, runId, event, { alongside })).value.context;
+      return (await actors.send(kind, runId, event, { gather: (unit) => unit.require(guard) })).value.context;
     } catch (reason) {
       if (reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "not_found")) return undefined;
       // Another node has taken the lease of the row.
@@ -197,13 +196,11 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
         : { articleId, revision: finished.revision, commits: step.persistToArticle?.createAutoVersion === true };
     return {
       kind: "decide",
-      async decide(previous) {
+      async decide(unit, previous) {
         const { usage, summary, review, unavailable } = result;
         const briefRevision = input.brief?.value.revision;
-        const end = await stepEnd.decide(
-          { runId, round, outputs, result: { usage, summary, review, unavailable }, written, briefRevision },
-          previous,
-        );
+        const ended = { round, outputs, result: { usage, summary, review, unavailable }, written, briefRevision };
+        const end = await stepEnd.decide(unit, ended, previous.value);
         if (!("kind" in end)) return end;
         const gone = { code: "not_found", message: "The article was deleted while the step wrote it.", retryable: false, usage };
         return { event: { type: "step.failed", round, ...gone } };

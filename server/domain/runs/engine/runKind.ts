@@ -59,13 +59,11 @@ export function defineRunKind({ keepEventsMs }: RunKindOptions): RunKind {
     commands: runCommands,
     effects: ["begin", "execute"],
     facts: {
-      timeline: ({ next, params, nowMs }) => {
+      timeline(unit, { next, params, nowMs }) {
         const entries = toEntries(next, params as unknown as readonly TimelineFact[], nowMs);
         const { workspaceId } = next.context;
-        return {
-          logs: [{ op: "append", log: runLog(next.id), twin: timelineLog(workspaceId), entries }],
-          due: armTrims(next.id, workspaceId, nowMs, keepEventsMs),
-        };
+        unit.log({ op: "append", log: runLog(next.id), twin: timelineLog(workspaceId), entries });
+        for (const write of armTrims(next.id, workspaceId, nowMs, keepEventsMs)) unit.due(write);
       },
     },
     backoffMs,

@@ -1,28 +1,26 @@
 /**
- * Prepares the changes that start a run: the run, a missing article, a missing brief, and the events of the topic.
+ * Starts a run in a unit of work: the run, a missing article, a missing brief, and the events of the topic.
  *
- * It checks that the target fits the workflow and decides which approvals apply. It commits nothing; the caller adds
- * the changes to its own commit. A unique rule of the store allows at most one active run (`runInProgress.ts`).
+ * It checks that the target fits the workflow and decides which approvals apply. It commits nothing. A unique rule of
+ * the store allows at most one active run (`runInProgress.ts`).
  */
 import type { Limits } from "../../../../api/limits.ts";
-import type { Author } from "../../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
 import type { RunBudget } from "../../../../api/schema/run.ts";
 import type { RunPipeline } from "../../../../api/schema/topicOperations.ts";
 import type { WorkflowStepType } from "../../../../api/schema/workflow.ts";
 import type { RunContext, RunInput } from "../../../../machines/agentRun.ts";
-import type { RunStage, TopicEvent } from "../../../../machines/topic.ts";
-import type { ActorChange, ActorRuntime, Timeless } from "../../../platform/actors/port.ts";
+import type { RunStage } from "../../../../machines/topic.ts";
+import type { UnitOfWork } from "../../../platform/actors/port.ts";
 import { type IdSource, partitionOfId } from "../../../platform/storage/ids.ts";
-import type { Storage, Stored } from "../../../platform/storage/port.ts";
+import type { Storage } from "../../../platform/storage/port.ts";
 import type { ArticleWriter } from "../../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../../articles/records.ts";
 import { present } from "../../call/present.ts";
-import { foldMoves, leftBy, type Part } from "../../call/together.ts";
-import { workspaceRecord } from "../../identity/workspaces/records.ts";
-import type { TopicRecord, Topics } from "../../topics/port.ts";
-import { topicRecord } from "../../topics/records.ts";
-import type { RunKind } from "../model/records.ts";
+import { type WorkspaceRecord, workspaceRecord } from "../../identity/workspaces/records.ts";
+import type { ContentProject, TopicRecord, Topics } from "../../topics/port.ts";
+import type { RunKind, RunRecord } from "../model/records.ts";
+import type { StartedBy } from "../model/startedBy.ts";
 import { toAppliedApproval, toApprovalMode } from "../workflows/approvalPolicy.ts";
 import type { RunTarget, Workflow } from "../workflows/builtInWorkflows.ts";
 
@@ -30,12 +28,12 @@ export interface StartRunParams {
   readonly runId: string;
   readonly workspaceId: string;
   readonly workflow: Workflow;
-  readonly topic?: Stored<TopicRecord> | undefined;
+  /** The topic as the unit leaves it. */
+  readonly topic?: TopicRecord | undefined;
   /** Target article, used only if `topic` is absent. */
   readonly article?: ArticleRecord | undefined;
   readonly folderId?: string | undefined;
-  /** The user who starts the run and for whom the run writes. */
-  readonly by: { readonly username: string; readonly accountId: string; readonly kind: Author["kind"] };
+  readonly by: StartedBy;
   readonly ids: IdSource;
   readonly nowMs: number;
   readonly pipeline?: RunPipeline | undefined;
@@ -51,29 +49,23 @@ export interface StartRunParams {
   readonly feedback?: { readonly stepType: WorkflowStepType; readonly text: string } | undefined;
 }
 
-export interface PreparedRun {
-  readonly run: ActorChange<RunContext>;
+/** Starts a run in the unit and sends the topic its events. Throws if the target does not fit the workflow. */
+export type StartRun = (unit: UnitOfWork, params: StartRunParams) => Promise<StartedRun>;
+
+export interface StartedRun {
+  readonly run: RunRecord;
   readonly articleId?: string;
-  /** All changes except the moves of the topic. */
-  readonly parts: readonly Part[];
-  /** Events for the topic, in this order. They come after other events of the topic in the same commit. */
-  readonly topicEvents: readonly Timeless<TopicEvent>[];
 }
 
-export interface RunStarter {
-  prepare(wish: StartRunParams): Promise<PreparedRun>;
-  /** State of the topic after these changes. */
-  topicLeftBy(parts: readonly Part[], topic: TopicRecord): TopicRecord;
-  /** Adds the moves that these events cause in the topic to the changes. */
-  withTopic(parts: readonly Part[], topic: Stored<TopicRecord>, events: readonly Timeless<TopicEvent>[]): readonly Part[];
+function writesArticle({ steps }: Workflow): boolean {
+  return steps.some(({ persistToArticle }) => persistToArticle !== undefined);
 }
 
-export interface RunStarterOptions {
+export interface StartRunOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly actors: Pick<ActorRuntime, "birth">;
   readonly kind: RunKind;
-  readonly topics: Pick<Topics, "move" | "view" | "contentProject" | "brief" | "projectBrief" | "briefWrite">;
-  readonly articles: Pick<ArticleWriter, "prepareArticle">;
+  readonly topics: Pick<Topics, "send" | "view" | "contentProject" | "brief" | "projectBrief" | "writeBrief">;
+  readonly articles: Pick<ArticleWriter, "create">;
   readonly limits: Limits;
 }
 
@@ -110,95 +102,89 @@ export async function requireLiveArticle(storage: Pick<Storage, "records">, arti
   throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: isGone ? [] : ["articles.undelete"] });
 }
 
-export function createRunStarter({ storage, actors, kind, topics, articles, limits }: RunStarterOptions): RunStarter {
+export function createStartRun({ storage, kind, topics, articles, limits }: StartRunOptions): StartRun {
   async function findArticle({ topic, article, workflow }: StartRunParams): Promise<ArticleRecord | undefined> {
     if (topic === undefined) return article;
-    const { articleId } = topic.value.context;
+    const { articleId } = topic.context;
     if (articleId === undefined) return undefined;
     return requireLiveArticle(storage, articleId, `a run of ${workflow.id}`);
   }
 
-  return {
-    async prepare(wish) {
-      requireTarget(wish);
-      const { runId, workspaceId, workflow, topic, by, ids, nowMs, feedback } = wish;
-      const partition = partitionOfId(workspaceId);
-      const workspace = await storage.records.get(workspaceRecord, workspaceId);
-      if (workspace === undefined) throw notFound();
-      const project = topic === undefined ? undefined : await topics.contentProject(topic.value);
-      const writes = workflow.steps.some(({ persistToArticle }) => persistToArticle !== undefined);
-      const parts: Part[] = [];
-      const topicEvents: Timeless<TopicEvent>[] = [];
-      let articleId = (await findArticle(wish))?.articleId;
+  /** Creates an article for the topic and links both. Returns the article id. */
+  async function createArticle(unit: UnitOfWork, workspace: WorkspaceRecord, topic: TopicRecord, { by, ids, workflow }: StartRunParams) {
+    if (!writesArticle(workflow)) throw refuseTarget("/topicId", `${workflow.id} needs a topic with an article`);
+    const { title } = topic.context.fields;
+    const author = { username: by.username, kind: by.kind };
+    const articleId = await articles.create(unit, { workspace, title, topicId: topic.id, author, ids });
+    await topics.send(unit, topic.id, { type: "article.link", articleId, by: by.username });
+    return articleId;
+  }
 
-      if (articleId === undefined && topic !== undefined) {
-        if (!writes) throw refuseTarget("/topicId", `${workflow.id} needs a topic with an article`);
-        const made = await articles.prepareArticle({
-          workspace: workspace.value,
-          title: topic.value.context.fields.title,
-          topicId: topic.value.id,
-          author: { username: by.username, kind: by.kind },
-          ids,
-        });
-        articleId = made.articleId;
-        parts.push(made.change);
-        topicEvents.push({ type: "article.link", articleId, by: by.username });
-      }
-      if (topic !== undefined && workflow.steps.some(({ type }) => fromBrief.includes(type))) {
-        const stored = await topics.brief(topic.value.id);
-        if (stored === undefined) {
-          const brief = topics.projectBrief(topics.view(topic.value), { username: by.username, runId, nowMs });
-          parts.push({ records: [topics.briefWrite(brief, null)] });
-          topicEvents.push({ type: "topic.update", changes: { seoBriefRevision: brief.revision }, editorial: false, by: by.username });
-        }
-      }
+  /** Creates the topic's brief if a step of the workflow needs it and the topic has none. */
+  async function requireBrief(unit: UnitOfWork, topic: TopicRecord, { workflow, by, runId, nowMs }: StartRunParams): Promise<void> {
+    const isNeeded = workflow.steps.some(({ type }) => fromBrief.includes(type));
+    if (!isNeeded || (await topics.brief(topic.id)) !== undefined) return;
+    const { username } = by;
+    const brief = topics.projectBrief(topics.view(topic), { username, runId, nowMs });
+    topics.writeBrief(unit, brief, null);
+    const changes = { seoBriefRevision: brief.revision };
+    await topics.send(unit, topic.id, { type: "topic.update", changes, editorial: false, by: username });
+  }
 
-      const steps = workflow.steps.map((step): RunInput["steps"][number] => {
-        const approval = toAppliedApproval(step, project);
-        return {
-          ...step,
-          approval,
-          ...present({
-            approvalId: approval === "none" ? undefined : ids.next("apr", partition),
-            feedback: feedback?.stepType === step.type ? [feedback.text] : undefined,
-          }),
-        };
-      });
-      const input: Omit<RunInput, "nowMs"> = {
-        workspaceId,
-        workflowId: workflow.id,
-        workflowVersion: workflow.version,
-        approvalMode: toApprovalMode(steps.map(({ approval }) => approval)),
-        optionalApprovalMs: limits["run.optionalApproval"],
-        startedBy: by.username,
-        startedByAccountId: by.accountId,
-        steps,
+  function toSteps({ workspaceId, workflow, ids, feedback }: StartRunParams, project: ContentProject | undefined): RunInput["steps"] {
+    return workflow.steps.map((step) => {
+      const approval = toAppliedApproval(step, project);
+      return {
+        ...step,
+        approval,
         ...present({
-          pipeline: wish.pipeline,
-          topicId: topic?.value.id,
-          articleId,
-          folderId: wish.folderId,
-          instructions: wish.instructions,
-          styleProfileId: wish.styleProfileId ?? project?.styleProfileId,
-          action: wish.action,
-          budget: wish.budget,
-          parentRunId: wish.parentRunId,
-          chains: wish.chains,
-          traceparent: wish.traceparent,
+          approvalId: approval === "none" ? undefined : ids.next("apr", partitionOfId(workspaceId)),
+          feedback: feedback?.stepType === step.type ? [feedback.text] : undefined,
         }),
       };
-      const run = actors.birth(kind, runId, input);
-      topicEvents.push({ type: "run.start", startedRun: { runId, stages: stagesOf(workflow) }, by: by.username });
-      return { run, parts: [...parts, run], topicEvents, ...present({ articleId }) };
-    },
+    });
+  }
 
-    topicLeftBy: (parts, topic) => leftBy(parts, topicRecord, topic),
-    withTopic: (parts, topic, events) =>
-      foldMoves(
-        parts,
-        topicRecord,
-        topic,
-        events.map((event) => (from) => topics.move(from, event)),
-      ),
+  return async (unit, params) => {
+    requireTarget(params);
+    const { runId, workspaceId, workflow, topic, by } = params;
+    const workspace = await storage.records.get(workspaceRecord, workspaceId);
+    if (workspace === undefined) throw notFound();
+    const project = topic === undefined ? undefined : await topics.contentProject(topic);
+    let articleId = (await findArticle(params))?.articleId;
+    if (topic !== undefined) {
+      articleId ??= await createArticle(unit, workspace.value, topic, params);
+      await requireBrief(unit, topic, params);
+    }
+    const steps = toSteps(params, project);
+    const input: Omit<RunInput, "nowMs"> = {
+      workspaceId,
+      workflowId: workflow.id,
+      workflowVersion: workflow.version,
+      approvalMode: toApprovalMode(steps.map(({ approval }) => approval)),
+      optionalApprovalMs: limits["run.optionalApproval"],
+      startedBy: by.username,
+      startedByAccountId: by.accountId,
+      steps,
+      ...present({
+        pipeline: params.pipeline,
+        topicId: topic?.id,
+        articleId,
+        folderId: params.folderId,
+        instructions: params.instructions,
+        styleProfileId: params.styleProfileId ?? project?.styleProfileId,
+        action: params.action,
+        budget: params.budget,
+        parentRunId: params.parentRunId,
+        chains: params.chains,
+        traceparent: params.traceparent,
+      }),
+    };
+    const run = unit.create(kind, runId, input);
+    if (topic !== undefined) {
+      const startedRun = { runId, stages: stagesOf(workflow) };
+      await topics.send(unit, topic.id, { type: "run.start", startedRun, by: by.username });
+    }
+    return { run, ...present({ articleId }) };
   };
 }

@@ -3,15 +3,13 @@
  *
  * Without trimming, the logs of runs and workspaces would grow without limit.
  */
+
+import { defineDueKind } from "../../../platform/actors/duePort.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
-import type { DueRow, DueWrite, Json, Partition } from "../../../platform/storage/port.ts";
+import type { DueRow, DueWrite, Partition } from "../../../platform/storage/port.ts";
 import { runLog, timelineLog } from "./timelineEntry.ts";
 
-export const trimKind = "timeline.trim";
-
-export interface TrimPayload {
-  readonly log: string;
-}
+export const trimRows = defineDueKind<{ readonly log: string }>("timeline.trim");
 
 /**
  * Interval between trims of a workspace's log. The log may exceed its maximum number of entries long before the entries
@@ -20,8 +18,7 @@ export interface TrimPayload {
 export const trimEveryMs = 60 * 60 * 1000;
 
 export function trimRow(log: string, dueAtMs: number): DueRow {
-  const payload: TrimPayload = { log };
-  return { id: `${trimKind}/${log}`, kind: trimKind, dueAtMs, payload: payload as unknown as Json, attempts: 0 };
+  return trimRows.row({ id: `${trimRows.name}/${log}`, dueAtMs, payload: { log } });
 }
 
 /** Due rows for the commit that appends entries. An existing row keeps its due time. */

@@ -8,11 +8,11 @@ import type { ContentTopic } from "../../../../api/schema/topic.ts";
 import type { WorkflowStepType } from "../../../../api/schema/workflow.ts";
 import { type ModelEndpoint, startModelEndpoint } from "../../../../test/support/modelEndpoint.ts";
 import { after } from "../../../platform/actors/after.ts";
+import { countWords } from "../../call/countWords.ts";
 import { composerNote } from "./composer.ts";
 import { createExecutors, type ExecutorService } from "./executors.ts";
 import { createModel } from "./model.ts";
 import type { StepContext, StepResult } from "./port.ts";
-import { countWords } from "./wordCounts.ts";
 
 const topic: ContentTopic = {
   topicId: "top_1",
@@ -416,4 +416,5 @@ describe("unusual articles", () => {
 
 test("[EX5] words are counted as people count them", () => {
   expect(countWords("It's a hand-dug well: 12 m, tief und naß — déjà vu.")).toBe(11);
+  expect(countWords("井戸を掘る: a de\u0301ja\u0300 vu")).toBe(8);
 });

@@ -89,7 +89,7 @@ export function createModel(options: ModelOptions): Model {
       let textBytes = 0;
       let characters = 0;
       let reason: string | undefined;
-      let told: RunUsage | undefined;
+      let reported: RunUsage | undefined;
       /** Estimated usage. It is used until the endpoint reports its count, or if the endpoint never does. */
       const counted = (): RunUsage => (characters === 0 ? none : { ...none, inputTokens, outputTokens: toTokens(characters) });
       // Do not use the promises of the client library for the end of the answer: reading one consumes the stream
@@ -112,7 +112,7 @@ export function createModel(options: ModelOptions): Model {
           if (failures.length > 0) break;
           if (part.type === "finish-step") {
             reason = part.finishReason;
-            told = toUsage(part.usage);
+            reported = toUsage(part.usage);
           }
           if (part.type === "reasoning-delta") characters += part.text.length;
           if (part.type === "text-delta") {
@@ -145,10 +145,11 @@ export function createModel(options: ModelOptions): Model {
         log.warn({ idempotencyKey, failure, endpointWords: toEndpointWords(failures[0], apiKey) }, "the model's endpoint failed");
         return toFailed(failure, counted());
       }
-      const usage = told ?? counted();
+      const usage = reported ?? counted();
       const { tokens, usd } = budget;
       // The endpoint stopped at the limit that the budget set, so the budget is the cause.
-      const isCut = reason === "length" && maxOutputTokens !== undefined && (told === undefined || told.outputTokens >= maxOutputTokens);
+      const isCut =
+        reason === "length" && maxOutputTokens !== undefined && (reported === undefined || reported.outputTokens >= maxOutputTokens);
       if (isCut || (tokens !== undefined && usage.inputTokens + usage.outputTokens > tokens))
         return toFailed(toBudgetFailure("maxTokens"), usage);
       if (usd !== undefined && usage.usd > usd) return toFailed(toBudgetFailure("maxUsd"), usage);

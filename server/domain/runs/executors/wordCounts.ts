@@ -1,4 +1,4 @@
-/** Computes the target length of an article and of its sections, and counts words. */
+/** Computes the target length of an article and of its sections. */
 import type { ArticleType, WordCountRange } from "../../../../api/schema/topic.ts";
 
 /** Default ranges by article type, used if neither the topic nor its content project has a range. */
@@ -19,9 +19,4 @@ export function shareWords({ min, max }: WordCountRange, weights: readonly numbe
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const middle = (min + max) / 2;
   return weights.map((weight) => Math.max(10, Math.round((middle * weight) / total / 10) * 10));
-}
-
-/** Counts words: sequences of letters and digits that may contain apostrophes and hyphens. */
-export function countWords(text: string): number {
-  return text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
 }

@@ -7,13 +7,13 @@
 import { createHash } from "node:crypto";
 import type { ArtifactKind } from "../../../../api/schema/run.ts";
 import { noUsage } from "../../../../machines/agentRun.ts";
+import { countWords } from "../../call/countWords.ts";
 import { present } from "../../call/present.ts";
 import { type ArticleReader, toUnread } from "./articleReader.ts";
 import type { Composable } from "./composer.ts";
 import type { Model } from "./model.ts";
 import type { Executor, StepContext, StepResult } from "./port.ts";
 import { toPrompt, toSystem, type WritingStep } from "./prompts.ts";
-import { countWords } from "./wordCounts.ts";
 
 const kinds: Readonly<Record<WritingStep, ArtifactKind>> = { research: "research", thesis: "research", outline: "outline", draft: "draft" };
 

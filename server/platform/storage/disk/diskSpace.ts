@@ -65,14 +65,14 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
   let lastFailed = false;
   let broken: Error | undefined;
 
-  function look(): void {
+  function measure(): void {
     ({ freeBytes, totalBytes } = readSpace(directory));
   }
   const toReserve = (MiBs: number) => Math.min(MiBs * MiB, totalBytes / 10);
   const short = () => freeBytes < toReserve(reserveMiB);
-  look();
+  measure();
   const timer = setInterval(() => {
-    look();
+    measure();
     if (lastFailed && !short() && broken === undefined) probe();
   }, checkEveryMs);
   timer.unref();
@@ -92,7 +92,7 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
       lastFailed = false;
     },
     failed(reason) {
-      look();
+      measure();
       if (saysFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
         lastFailed = true;
         return new StorageFullError(`there is no space left in ${directory}`, { cause: reason });

@@ -16,7 +16,7 @@ const idBytes = 16;
 /** A subscriber connection is replaced after this number of checks without an answer, even if no error was reported. */
 const silentLooks = 3;
 
-interface Ear {
+interface Subscriber {
   readonly client: RedisClient;
   readonly server: ServerAddress;
   /** Topics that this connection is subscribed to. */
@@ -42,13 +42,13 @@ export function createRedisBus(options: {
   const { address, topology, nodeId } = options;
   const local = createProcessBus();
   const listeners = new Map<string, number>();
-  let ear: Ear | undefined;
+  let subscriber: Subscriber | undefined;
   let opening = false;
   let closed = false;
 
   const channelOf = (topic: string) => toChannel(address, topic);
 
-  function createEar(server: ServerAddress) {
+  function createSubscriber(server: ServerAddress) {
     const client = createRedisClient(server, address);
     client.on("error", () => queueMicrotask(() => client.destroy()));
     return client;
@@ -64,7 +64,7 @@ export function createRedisBus(options: {
   async function settle(topic: string): Promise<void> {
     if (settling.has(topic)) return;
     settling.add(topic);
-    for (let now = ear; now?.client.isReady === true && now.topics.has(topic) !== listeners.has(topic); now = ear) {
+    for (let now = subscriber; now?.client.isReady === true && now.topics.has(topic) !== listeners.has(topic); now = subscriber) {
       const { client, topics } = now;
       try {
         if (listeners.has(topic)) {
@@ -76,7 +76,7 @@ export function createRedisBus(options: {
         }
       } catch {
         // The connection that replaces this one subscribes to all topics again.
-        if (now === ear) break;
+        if (now === subscriber) break;
       }
     }
     settling.delete(topic);
@@ -117,7 +117,7 @@ export function createRedisBus(options: {
     async keep() {
       const server = topology.current(busPartition)?.server;
       if (closed || opening || server === undefined) return;
-      const known = ear;
+      const known = subscriber;
       if (known?.client.isReady === true && toServerName(known.server) === toServerName(server) && known.silent < silentLooks) {
         known.silent += 1;
         const onAnswer = () => {
@@ -128,11 +128,11 @@ export function createRedisBus(options: {
         return;
       }
       opening = true;
-      ear?.client.destroy();
-      const client = createEar(server);
+      subscriber?.client.destroy();
+      const client = createSubscriber(server);
       try {
         await connectRedisClient(client);
-        ear = { client, server, topics: new Set(), silent: 0 };
+        subscriber = { client, server, topics: new Set(), silent: 0 };
         if (closed) client.destroy();
         else for (const topic of listeners.keys()) void settle(topic);
       } catch {
@@ -143,7 +143,7 @@ export function createRedisBus(options: {
     },
     close() {
       closed = true;
-      ear?.client.destroy();
+      subscriber?.client.destroy();
     },
   };
 }

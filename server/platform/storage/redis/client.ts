@@ -36,13 +36,13 @@ type Create = (options: RedisClientOptions) => RedisClient;
  */
 let create: Create | undefined;
 
-export type Entrance = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
+export type RedisLogin = Pick<RedisAddress, "tls" | "username" | "password" | "database">;
 
 const connectMs = 2000;
 
 /** Creates a client that returns bytes, never reconnects, and does not queue commands while it is offline. */
-export function createRedisClient(server: ServerAddress, entrance: Entrance): RedisClient {
-  const { tls, username, password, database } = entrance;
+export function createRedisClient(server: ServerAddress, login: RedisLogin): RedisClient {
+  const { tls, username, password, database } = login;
   create ??= (PackageClient as unknown as { factory(config: object): Create }).factory({});
   return create({
     socket: { host: server.host, port: server.port, connectTimeout: connectMs, reconnectStrategy: false, ...(tls ? { tls } : {}) },

@@ -47,13 +47,18 @@ const full = /^(OOM|MISCONF)\b/;
 const forbidden =
   /^(NOAUTH|WRONGPASS|NOPERM|DENIED|ERR AUTH|ERR DB index|ERR This instance has cluster support disabled|ERR unknown command 'SENTINEL')/;
 
+/** Redis refuses this server for good: waiting does not help, only a change of the address, the user or the Redis version. */
+export class RedisRefusedError extends StorageUnavailableError {}
+
 /** The error for the caller if Redis keeps refusing a command. */
 export function toUnavailable(refusal: ErrorReply): StorageUnavailableError {
   const { message } = refusal;
-  return new StorageUnavailableError(forbidden.test(message) ? `Redis lets this server not in: ${message}` : message, { cause: refusal });
+  if (forbidden.test(message)) return new RedisRefusedError(`Redis denied access: ${message}`, { cause: refusal });
+  return new StorageUnavailableError(message, { cause: refusal });
 }
 
-interface Way {
+/** How the next attempt of a command differs from the first. */
+interface Retry {
   readonly askServer?: ReturnType<typeof toNamedServer>;
   readonly withText?: boolean;
 }
@@ -92,13 +97,13 @@ export function createRedisCommands(options: {
   }
 
   /** Decides how to retry after a failure. Throws the error for the caller if the failure must not be retried. */
-  function judge(reason: unknown, connection: Connection | undefined, repeatable: boolean): Way {
+  function judge(reason: unknown, connection: Connection | undefined, repeatable: boolean): Retry {
     if (reason instanceof NotSentError) {
-      topology.doubt(undefined);
+      topology.invalidate(undefined);
       return {};
     }
     if (reason instanceof AnswerLostError) {
-      topology.doubt(undefined);
+      topology.invalidate(undefined);
       if (repeatable) return {};
       throw new StorageUnavailableError(reason.message, { cause: reason });
     }
@@ -106,18 +111,18 @@ export function createRedisCommands(options: {
     const { message } = reason;
     if (message.startsWith("NOSCRIPT")) return { withText: true };
     if (message.startsWith("MOVED")) {
-      topology.doubt(undefined);
+      topology.invalidate(undefined);
       return {};
     }
     if (message.startsWith("ASK") && connection !== undefined) return { askServer: toNamedServer(reason, connection.server) };
     if (passing.test(message)) {
-      if (elsewhere.test(message)) topology.doubt(connection);
-      if (alone.test(message)) topology.doubt(undefined);
+      if (elsewhere.test(message)) topology.invalidate(connection);
+      if (alone.test(message)) topology.invalidate(undefined);
       return {};
     }
-    if (full.test(message)) throw new StorageFullError(`Redis takes no writes: ${message}`, { cause: reason });
+    if (full.test(message)) throw new StorageFullError(`Redis refuses writes: ${message}`, { cause: reason });
     if (forbidden.test(message)) throw toUnavailable(reason);
-    throw new Error(`Redis found a command wrong: ${message}`, { cause: reason });
+    throw new Error(`Redis rejected a command as wrong: ${message}`, { cause: reason });
   }
 
   async function execute(
@@ -126,23 +131,26 @@ export function createRedisCommands(options: {
     { repeatable, waits }: { readonly repeatable: boolean; readonly waits: boolean },
   ): Promise<Reply> {
     const untilMs = performance.now() + patienceMs;
-    let way: Way = {};
+    let retry: Retry = {};
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       let connection: Connection | undefined;
       let reason: unknown;
       try {
-        connection = way.askServer === undefined ? topology.current(partition) : undefined;
-        connection ??= await within(way.askServer === undefined ? topology.connect(partition) : topology.connectTo(way.askServer), untilMs);
+        connection = retry.askServer === undefined ? topology.current(partition) : undefined;
+        connection ??= await within(
+          retry.askServer === undefined ? topology.connect(partition) : topology.connectTo(retry.askServer),
+          untilMs,
+        );
         // ASKING and the command are sent in the same turn of the event loop, so no other command can come between them.
-        const asking = way.askServer === undefined ? undefined : connection.send(["ASKING"]);
-        const [answer] = await Promise.all([send(connection, toArgs(way.withText === true), waits), asking]);
+        const asking = retry.askServer === undefined ? undefined : connection.send(["ASKING"]);
+        const [answer] = await Promise.all([send(connection, toArgs(retry.withText === true), waits), asking]);
         return answer;
       } catch (thrown) {
         reason = thrown;
       }
       const next = judge(reason, connection, repeatable);
       const goesOn = next.withText === true || next.askServer !== undefined;
-      way = { ...(way.withText === true ? { withText: true } : {}), ...next };
+      retry = { ...(retry.withText === true ? { withText: true } : {}), ...next };
       if (performance.now() + (goesOn ? 0 : pauseMs) >= untilMs) {
         throw new StorageUnavailableError((reason as Error).message, { cause: reason });
       }

@@ -2,6 +2,7 @@
 import { fromByteText } from "../orderedKey.ts";
 import type { Batch, CommitResult, Conflict } from "../port.ts";
 import type { RecordTypes } from "../recordType.ts";
+import { conflict, retryOnConflict } from "../retryOnConflict.ts";
 import type { Calls } from "./commands.ts";
 import { layOut, type PlannedRecord, toPlannedRecords } from "./commitLayout.ts";
 import type { Reply } from "./connection.ts";
@@ -46,13 +47,13 @@ export function createCommit(options: {
   readonly now: () => number;
 }): (batch: Batch) => Promise<CommitResult> {
   const { calls, recordTypes, now } = options;
-  return async (batch) => {
+  return (batch) => {
     const { partition } = batch;
     const records = toPlannedRecords(batch, recordTypes);
     const script = isFreeing(batch) ? redisScripts.commitFreeing : redisScripts.commit;
     // A repeat means that the script returned stored rows which differ from the caller's copies. The rows may change
     // again before the next try.
-    for (;;) {
+    return retryOnConflict("redis.commit", async () => {
       const { keys, args, rules } = layOut(batch, records, now());
       const [kind, ...rest] = (await calls.run({ partition, script, keys, args, replicated: true })) as readonly [Reply, ...Reply[]];
       const answer = byteText(kind);
@@ -72,6 +73,7 @@ export function createCommit(options: {
         const record = records[Number(rest[at]) - 1] as PlannedRecord;
         record.stored = (rest[at + 1] as Buffer).toString();
       }
-    }
+      return conflict;
+    });
   };
 }

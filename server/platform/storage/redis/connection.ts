@@ -9,7 +9,7 @@
  */
 import { ClientClosedError, ClientOfflineError, ErrorReply } from "redis";
 import { type ServerAddress, toServerName } from "../storeAddress.ts";
-import { connectRedisClient, createRedisClient, type Entrance } from "./client.ts";
+import { connectRedisClient, createRedisClient, type RedisLogin } from "./client.ts";
 import type { Argument } from "./keys.ts";
 
 export type Reply = Buffer | string | number | null | readonly Reply[];
@@ -41,8 +41,8 @@ const silentLooks = 10;
  * Resolves to an open connection. Throws a NotSentError if the server is unreachable, or the ErrorReply if it refused
  * the credentials.
  */
-export async function openConnection(server: ServerAddress, entrance: Entrance): Promise<Connection> {
-  const client = createRedisClient(server, entrance);
+export async function openConnection(server: ServerAddress, login: RedisLogin): Promise<Connection> {
+  const client = createRedisClient(server, login);
   const name = toServerName(server);
   let lastError: Error | undefined;
   // Without a listener, an `error` event would end the process. The client must be destroyed here: after bytes it

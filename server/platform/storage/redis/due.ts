@@ -31,7 +31,11 @@ export function createRedisDue(calls: Calls, now: () => number): Storage["due"] 
   const keysOf = (partition: Partition) => [redisKeys.due(partition), redisKeys.dueOrder(partition)];
 
   /** Due times of the rows that are due now, oldest first, at most `limit` rows of the partition. */
-  async function look(partition: Partition, nowMs: number, limit: number): Promise<readonly { partition: Partition; dueAtMs: number }[]> {
+  async function readDueTimes(
+    partition: Partition,
+    nowMs: number,
+    limit: number,
+  ): Promise<readonly { partition: Partition; dueAtMs: number }[]> {
     const range = ["-inf", String(nowMs), "BYSCORE", "LIMIT", "0", String(limit), "WITHSCORES"];
     const pairs = (await calls.read(partition, ["ZRANGE", redisKeys.dueOrder(partition), ...range])) as readonly (readonly Reply[])[];
     return pairs.map(([, score]) => ({ partition, dueAtMs: Number(score) }));
@@ -40,7 +44,7 @@ export function createRedisDue(calls: Calls, now: () => number): Storage["due"] 
   return {
     async claim({ partitions: asked, limit, leaseMs }) {
       const nowMs = now();
-      const found = (await Promise.all(asked.map((partition) => look(partition, nowMs, limit)))).flat();
+      const found = (await Promise.all(asked.map((partition) => readDueTimes(partition, nowMs, limit)))).flat();
       const shares = new Map<Partition, number>();
       for (const { partition } of found.sort((one, other) => one.dueAtMs - other.dueAtMs).slice(0, limit)) {
         shares.set(partition, (shares.get(partition) ?? 0) + 1);

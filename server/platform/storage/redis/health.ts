@@ -8,7 +8,7 @@ import { type Partition, partitionCount, StorageDamagedError, StorageUnavailable
 import type { RedisAddress } from "../storeAddress.ts";
 import { storeVersion } from "../storeVersion.ts";
 import { createDistantClock } from "./clock.ts";
-import { type Calls, toUnavailable } from "./commands.ts";
+import { type Calls, RedisRefusedError, toUnavailable } from "./commands.ts";
 import { AnswerLostError, ErrorReply, NotSentError, type Reply } from "./connection.ts";
 import { readFacts, readSettings, type ServerFacts, toWeaknesses } from "./durability.ts";
 import { redisKeys } from "./keys.ts";
@@ -17,8 +17,8 @@ import type { Topology } from "./topology.ts";
 
 /** This partition stores the layout version, the store's id and the store time. */
 const metaPartition: Partition = 0;
-const lookEveryMs = 1000;
-const looksBetweenReadings = 10;
+const checkEveryMs = 1000;
+const checksBetweenReadings = 10;
 
 const text = (reply: Reply | undefined) => (reply === null || reply === undefined ? "" : String(reply));
 
@@ -136,7 +136,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
       shards.map(async (partition) => {
         const connection = await topology.connect(partition);
         const server = await readFacts(connection);
-        if (server.isTooOld) throw new StorageUnavailableError(`Redis ${server.version} is too old: 7.0 or newer is needed`);
+        if (server.isTooOld) throw new RedisRefusedError(`Redis ${server.version} is too old: 7.0 or newer is needed`);
         return { server, found: toWeaknesses(await readSettings(connection), server, { kind: address.kind, waitReplicas }) };
       }),
     );
@@ -176,26 +176,26 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   }
 
   await Promise.all([readPromise(), readTime()]);
-  let looking = false;
-  let looks = 0;
-  async function look(): Promise<void> {
-    if (looking || closed) return;
-    looking = true;
+  let checking = false;
+  let checks = 0;
+  async function check(): Promise<void> {
+    if (checking || closed) return;
+    checking = true;
     options.alongside();
     try {
       await readTime();
       await probe();
       writes = true;
-      looks += 1;
-      if (looks % looksBetweenReadings === 0) await readPromise();
+      checks += 1;
+      if (checks % checksBetweenReadings === 0) await readPromise();
     } catch {
       // Callers get the reason from their own failed commands. Here a failure only means that writes are refused.
       writes = false;
     } finally {
-      looking = false;
+      checking = false;
     }
   }
-  const timer = setInterval(() => void look(), lookEveryMs).unref();
+  const timer = setInterval(() => void check(), checkEveryMs).unref();
 
   const readClock = options.now ?? (() => clock.at(performance.now()));
   return {

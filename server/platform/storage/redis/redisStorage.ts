@@ -12,7 +12,7 @@ import { describeRedis, type RedisAddress } from "../storeAddress.ts";
 import { storeVersion } from "../storeVersion.ts";
 import { createRedisBlobs } from "./blobs.ts";
 import { createRedisBus, toChannel } from "./bus.ts";
-import { type Calls, createRedisCommands } from "./commands.ts";
+import { type Calls, createRedisCommands, RedisRefusedError } from "./commands.ts";
 import { createCommit } from "./commit.ts";
 import type { Connection, Reply } from "./connection.ts";
 import { createRedisDue, createRedisLeases } from "./due.ts";
@@ -76,7 +76,7 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   const recordTypes = options.recordTypes === undefined ? undefined : createRecordTypes(options.recordTypes);
   const topology = createTopology({ address, prepare: (connection) => prepare(connection, address) });
   // A master without enough replicas may have been replaced by a failover, so the masters are looked up again.
-  const replicatedWithin = (ms: number) => createReplicated(waitReplicas, ms, () => topology.doubt(undefined));
+  const replicatedWithin = (ms: number) => createReplicated(waitReplicas, ms, () => topology.invalidate(undefined));
   const bus = createRedisBus({ address, topology, nodeId: randomBytes(16) });
   const plain = createRedisCommands({ topology, replicated: replicatedWithin(patienceMs), patienceMs });
   // Health checks do not wait for replicas: having to wait already means that the check has failed.
@@ -125,7 +125,7 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
         alongside: () => void bus.keep(),
       });
     } catch (reason) {
-      const passes = reason instanceof StorageUnavailableError && !/too old|lets this server not in/.test(reason.message);
+      const passes = reason instanceof StorageUnavailableError && !(reason instanceof RedisRefusedError);
       if (passes && performance.now() < untilMs) {
         await delay(200);
         continue;

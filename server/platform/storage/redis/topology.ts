@@ -1,7 +1,7 @@
 /**
  * The topology finds the master of each partition and keeps one connection to each master.
  *
- * Known masters are kept until a caller reports that they may be wrong (`doubt`). They are then looked up again: from
+ * Known masters are kept until a caller reports that they may be wrong (`invalidate`). They are then looked up again: from
  * the Sentinels, or from any node of the Cluster.
  *
  * It uses plain connections because the Sentinel and Cluster clients of the `redis` package resend commands whose
@@ -9,7 +9,7 @@
  */
 import { type Partition, partitionCount } from "../port.ts";
 import { type RedisAddress, type ServerAddress, toServerName } from "../storeAddress.ts";
-import type { Entrance } from "./client.ts";
+import type { RedisLogin } from "./client.ts";
 import { type Connection, ErrorReply, NotSentError, openConnection, type Reply } from "./connection.ts";
 import { redisKeys } from "./keys.ts";
 
@@ -24,7 +24,7 @@ export interface Topology {
    * Reports that the known masters may be wrong, so that they are looked up again. `connection`, if given, leads to a
    * server that is not a master.
    */
-  doubt(connection: Connection | undefined): void;
+  invalidate(connection: Connection | undefined): void;
   /** One partition of each known master. */
   shards(): Promise<readonly Partition[]>;
   close(): void;
@@ -165,7 +165,7 @@ export function createTopology({ address, prepare }: TopologyOptions): Topology 
       }
     },
     connectTo: connections.get,
-    doubt(connection) {
+    invalidate(connection) {
       if (isReplicated) masters.forget();
       // A master that has become a replica keeps its connections open. The connection is closed because a new one
       // checks the role.
@@ -234,10 +234,10 @@ async function askSentinels(address: RedisAddress): Promise<ServerAddress> {
 
 async function withConnection<Answer>(
   server: ServerAddress,
-  entrance: Entrance,
+  login: RedisLogin,
   ask: (connection: Connection) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await openConnection(server, entrance);
+  const connection = await openConnection(server, login);
   try {
     return await ask(connection);
   } finally {

@@ -20,7 +20,7 @@ export interface AuditFilter {
   readonly nextToken?: string | undefined;
 }
 
-export interface TopicAudit {
+export interface AuditEvents {
   ofTopic(topicId: string, filter: AuditFilter): Promise<Page<ContentAuditEvent>>;
   ofWorkspace(workspaceId: string, filter: AuditFilter): Promise<Page<ContentAuditEvent>>;
 }
@@ -29,7 +29,7 @@ export function toAuditEvent({ eventAtMs, place: _place, workspaceId: _workspace
   return { ...event, eventAt: eventAtMs / 1000 } as ContentAuditEvent;
 }
 
-export function createTopicAudit({ storage, pager }: { readonly storage: Pick<Storage, "records">; readonly pager: Pager }): TopicAudit {
+export function createAuditEvents({ storage, pager }: { readonly storage: Pick<Storage, "records">; readonly pager: Pager }): AuditEvents {
   function page(ofId: string, prefix: Parameters<Pager["page"]>[0]["prefix"], filter: AuditFilter, bounded: boolean) {
     const { eventType, actorId, from, to, limit, nextToken } = filter;
     const tests: ((event: ContentAuditEvent) => boolean)[] = [];
