@@ -7,23 +7,26 @@ import type { Storage } from "../../server/platform/storage/port.ts";
 export interface DyingStorage extends Storage {
   /** Number of writes that were started. */
   readonly writes: number;
+  /** True once the fatal write has ended: with "after", its changes are in the storage below. */
   readonly dead: boolean;
 }
 
 export function createDyingStorage(beneath: Storage, dieAt: number, when: "before" | "after"): DyingStorage {
   let writes = 0;
+  let dying = false;
   let dead = false;
   const never = new Promise<never>(() => {});
 
   async function write<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (dead) return never;
+    if (dying) return never;
     writes += 1;
     if (writes !== dieAt) return run();
-    dead = true;
+    dying = true;
     if (when === "after") await run();
+    dead = true;
     return never;
   }
-  const read = <Result>(run: () => Promise<Result>): Promise<Result> => (dead ? never : run());
+  const read = <Result>(run: () => Promise<Result>): Promise<Result> => (dying ? never : run());
 
   return {
     ...beneath,
@@ -36,7 +39,7 @@ export function createDyingStorage(beneath: Storage, dieAt: number, when: "befor
       ...beneath.due,
       // A look for due rows counts as a write only if it finds one.
       claim: async (options) => {
-        if (dead) return never;
+        if (dying) return never;
         const { oldestDueAtMs } = await beneath.due.stats();
         if (oldestDueAtMs === undefined || oldestDueAtMs > beneath.now()) return [];
         return write(() => beneath.due.claim(options));
