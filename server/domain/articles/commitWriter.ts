@@ -222,7 +222,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       };
       const partition = partitionOfId(params.articleId);
       try {
-        return await actors.commitUnit({ operation: "article.commit", partition, committer }, async (unit) => {
+        return await actors.commitUnit({ operation: "commit.write", partition, committer }, async (unit) => {
           // An earlier attempt of the caller may have made this commit.
           const made = hasMetConflict ? await storage.records.get(commitRecord, params.commitId) : undefined;
           if (made !== undefined) return { kind: "committed", commit: made.value };
