@@ -11,19 +11,32 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createRest, signIn } from "../../test/support/clients.ts";
-import { freePort, startServer } from "../../test/support/server.ts";
+import { type RedisProcess, startRedis } from "../../test/support/redisServer.ts";
+import { freePort, type Settings, startServer } from "../../test/support/server.ts";
+import { secretKey } from "../../test/support/stores.ts";
 import { hocuspocusWire, plainWire, relayWire, type Wire } from "./benchClient.ts";
 
-export const serverNames = ["ours", "relay", "y-websocket", "hocuspocus"] as const;
-export type ServerName = (typeof serverNames)[number];
+export type ServerName =
+  | "ours"
+  | "relay"
+  | "y-websocket"
+  | "hocuspocus"
+  | "one node on Redis"
+  | "two nodes on Redis"
+  | "y-redis, two nodes";
+
+/** Servers of one node, each with the store it has. */
+export const singleServers = ["ours", "relay", "y-websocket", "hocuspocus"] as const satisfies readonly ServerName[];
 
 export interface BenchServer {
   readonly name: ServerName;
   readonly wire: Wire;
-  readonly pid: number;
+  /** Processes of the server: one for each node. */
+  readonly pids: readonly number[];
   /** Makes so many empty documents and returns their names. */
   makeRooms(count: number): Promise<readonly string[]>;
-  address(room: string): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  /** Where the client with this number opens the room: clients are spread over the nodes. */
+  address(room: string, client: number): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   /** Ends the server in order and starts it on the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -54,26 +67,36 @@ async function untilListening(port: number): Promise<void> {
 }
 
 interface Program {
-  readonly name: Exclude<ServerName, "ours">;
+  readonly name: ServerName;
   readonly wire: Wire;
-  readonly command: () => readonly string[];
-  readonly folder: () => string;
+  /** Arguments of Node. */
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-async function startProgram({ name, wire, command, folder }: Program): Promise<BenchServer> {
-  const dataDir = mkdtempSync(join(tmpdir(), `bench-${name}-`));
+async function startProgram({ name, wire, command, folder, environment }: Program): Promise<BenchServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bench-peer-"));
   const port = await freePort();
   let child: ChildProcess;
   let made = 0;
   async function start(): Promise<void> {
-    child = spawn(process.execPath, command(), {
-      cwd: folder(),
-      env: { PATH: process.env.PATH ?? "", PORT: String(port), HOST: "127.0.0.1", DATA_DIR: dataDir, NODE_ENV: "production" },
+    child = spawn(process.execPath, command, {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH ?? "",
+        PORT: String(port),
+        HOST: "127.0.0.1",
+        DATA_DIR: dataDir,
+        NODE_ENV: "production",
+        ...environment,
+      },
       stdio: ["ignore", "ignore", "inherit"],
     });
     await untilListening(port);
   }
   async function end(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
     child.kill("SIGTERM");
     await exited;
@@ -82,8 +105,8 @@ async function startProgram({ name, wire, command, folder }: Program): Promise<B
   return {
     name,
     wire,
-    get pid() {
-      return child.pid ?? 0;
+    get pids() {
+      return [child.pid ?? 0];
     },
     makeRooms: async (count) => Array.from({ length: count }, () => `room-${++made}`),
     address: (room) => ({ url: `ws://127.0.0.1:${port}/${room}`, headers: {} }),
@@ -118,22 +141,22 @@ export const benchLimits = JSON.stringify({
   "sse.credential": 1_000_000,
 });
 
-async function startOurs(): Promise<BenchServer> {
-  const server = await startServer({ LIMITS: benchLimits });
-  const rest = await signIn(server.url, server.operator);
+/** Starts nodes of our server on one store: the embedded store holds one node, a Redis any number. */
+async function startOurs(name: ServerName, settings: Settings, nodeCount: number): Promise<BenchServer> {
+  const first = await startServer({ LIMITS: benchLimits, ...settings });
+  const nodes = [first];
+  for (let at = 1; at < nodeCount; at += 1) nodes.push(await startServer({ LIMITS: benchLimits, ...settings }));
+  const rest = await signIn(first.url, first.operator);
   const { workspaces } = await rest.expect(200, "GET", "/workspaces");
   const { workspaceId } = workspaces[0];
-  const { key } = await rest.expect(201, "POST", "/api-keys", {
-    name: "bench",
-    scopes: ["articles:read", "articles:write"],
-  });
+  const { key } = await rest.expect(201, "POST", "/api-keys", { name: "bench", scopes: ["articles:read", "articles:write"] });
   const headers = { "x-api-key": key };
-  const writer = createRest(server.url, headers);
+  const writer = createRest(first.url, headers);
   return {
-    name: "ours",
+    name,
     wire: plainWire,
-    get pid() {
-      return server.pid;
+    get pids() {
+      return nodes.map((node) => node.pid);
     },
     async makeRooms(count) {
       const rooms: string[] = [];
@@ -143,34 +166,88 @@ async function startOurs(): Promise<BenchServer> {
       }
       return rooms;
     },
-    address: (room) => ({ url: `${server.url.replace(/^http/, "ws")}/collab/${room}`, headers }),
-    async restart() {
-      await server.stop();
-      await server.start();
+    address(room, client) {
+      const url = nodes[client % nodes.length]?.url ?? first.url;
+      return { url: `${url.replace(/^http/, "ws")}/collab/${room}`, headers };
     },
-    stop: () => server.remove(),
+    async restart() {
+      for (const node of nodes) await node.stop();
+      for (const node of nodes) await node.start();
+    },
+    async stop() {
+      for (const node of nodes) await node.remove();
+    },
+  };
+}
+
+/** Runs a server on a Redis of its own, which goes with it. */
+async function onRedis(start: (redis: RedisProcess) => Promise<BenchServer>): Promise<BenchServer> {
+  const redis = await startRedis();
+  const server = await start(redis);
+  return {
+    ...server,
+    get pids() {
+      return server.pids;
+    },
+    async stop() {
+      await server.stop();
+      await redis.remove();
+    },
+  };
+}
+
+function nodesOnRedis(name: ServerName, count: number): Promise<BenchServer> {
+  return onRedis((redis) => startOurs(name, { REDIS_URL: `redis://127.0.0.1:${redis.port}`, SVC_SECRET_KEY: secretKey }, count));
+}
+
+/** Two processes of one program as one server. */
+function pair(name: ServerName, one: BenchServer, other: BenchServer): BenchServer {
+  const nodes = [one, other];
+  return {
+    ...one,
+    name,
+    get pids() {
+      return nodes.flatMap((node) => node.pids);
+    },
+    address: (room, client) => (nodes[client % 2] ?? one).address(room, client),
+    async restart() {
+      for (const node of nodes) await node.restart();
+    },
+    async stop() {
+      for (const node of nodes) await node.stop();
+    },
   };
 }
 
 export function startBenchServer(name: ServerName): Promise<BenchServer> {
   switch (name) {
     case "ours":
-      return startOurs();
+      return startOurs(name, {}, 1);
+    case "one node on Redis":
+      return nodesOnRedis(name, 1);
+    case "two nodes on Redis":
+      return nodesOnRedis(name, 2);
     case "relay":
-      return startProgram({
-        name,
-        wire: relayWire,
-        command: () => ["--import", "tsx", join(bench, "relayServer.ts")],
-        folder: () => bench,
-      });
+      return startProgram({ name, wire: relayWire, command: ["--import", "tsx", join(bench, "relayServer.ts")], folder: bench });
     case "y-websocket":
       return startProgram({
         name,
         wire: plainWire,
-        command: () => ["node_modules/@y/websocket-server/src/server.js"],
-        folder: () => installPeer(name),
+        command: ["node_modules/@y/websocket-server/src/server.js"],
+        folder: installPeer(name),
       });
     case "hocuspocus":
-      return startProgram({ name, wire: hocuspocusWire, command: () => ["server.js"], folder: () => installPeer(name) });
+      return startProgram({ name, wire: hocuspocusWire, command: ["server.js"], folder: installPeer(name) });
+    case "y-redis, two nodes":
+      return onRedis(async ({ port }) => {
+        const program = {
+          name,
+          wire: plainWire,
+          command: ["server.js"],
+          folder: installPeer("y-redis"),
+          environment: { REDIS_PORT: String(port) },
+        };
+        return pair(name, await startProgram(program), await startProgram(program));
+      });
   }
 }

@@ -24,7 +24,7 @@ const storedMs = 15_000;
 
 /** Opens a document as a stock client does. `onUpdate` gets each sync step 2 and update. */
 async function open(server: BenchServer, room: string, onUpdate: (update: Uint8Array, frameBytes: number) => void): Promise<WebSocket> {
-  const { url, headers } = server.address(room);
+  const { url, headers } = server.address(room, 0);
   const socket = new WebSocket(url, { headers, perMessageDeflate: false });
   const prefix = server.wire.prefix(room);
   socket.on("message", (data: Buffer) => {

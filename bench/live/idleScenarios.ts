@@ -5,9 +5,9 @@
  * connections cost.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { type BenchServer, type ServerName, serverNames, startBenchServer } from "./benchServer.ts";
+import { residentBytes, wakeUps } from "../processFigures.ts";
+import { type BenchServer, type ServerName, singleServers, startBenchServer } from "./benchServer.ts";
 import { drive, holdIdle } from "./load.ts";
-import { residentBytes, wakeUps } from "./processFigures.ts";
 import { median, type Row } from "./row.ts";
 
 const connections = 2000;
@@ -26,7 +26,7 @@ async function megabytesPerThousand(server: BenchServer, rooms: number): Promise
   await touch(server);
   const [before, connected] = await holdIdle(server, names, connections, async () => {
     await pause(settleMs);
-    return residentBytes(server.pid);
+    return residentBytes(server.pids);
   });
   return (connected - before) / MB / (connections / 1000);
 }
@@ -34,7 +34,7 @@ async function megabytesPerThousand(server: BenchServer, rooms: number): Promise
 export async function runIdleConnections(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
   const results = { one: new Map<ServerName, number[]>(), own: new Map<ServerName, number[]>() };
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of serverNames) {
+    for (const name of singleServers) {
       const server = await startBenchServer(name);
       try {
         for (const [kind, rooms] of [
@@ -70,14 +70,14 @@ export async function runIdleProcess(rounds: number, tell: (line: string) => voi
   const wakes: Record<string, number[]> = {};
   const memory: Record<string, number[]> = {};
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of serverNames) {
+    for (const name of singleServers) {
       const server = await startBenchServer(name);
       try {
         await pause(settleMs);
-        const megabytes = residentBytes(server.pid) / MB;
-        const before = wakeUps(server.pid);
+        const megabytes = residentBytes(server.pids) / MB;
+        const before = wakeUps(server.pids);
         await pause(watchMs);
-        const perSecond = (wakeUps(server.pid) - before) / (watchMs / 1000);
+        const perSecond = (wakeUps(server.pids) - before) / (watchMs / 1000);
         wakes[name] = [...(wakes[name] ?? []), perSecond];
         memory[name] = [...(memory[name] ?? []), megabytes];
         tell(`P4b idle process: ${name} ${perSecond.toFixed(1)} wake-ups per second, ${megabytes.toFixed(0)} MB`);

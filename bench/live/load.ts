@@ -5,9 +5,9 @@
  * figure that a noisy machine disturbs least.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { cpuSeconds } from "../processFigures.ts";
 import { BenchClient } from "./benchClient.ts";
 import type { BenchServer } from "./benchServer.ts";
-import { cpuSeconds } from "./processFigures.ts";
 
 export interface Shape {
   readonly rooms: number;
@@ -60,7 +60,7 @@ async function gather(server: BenchServer, { rooms, clients, typists }: Shape, {
     for (let at = 0; at < clients; at += 1) {
       const isTypist = at < typists;
       const client = await BenchClient.open({
-        ...server.address(room),
+        ...server.address(room, at),
         wire: server.wire,
         room,
         updates: isTypist ? updates : 0,
@@ -117,7 +117,7 @@ export async function drive(server: BenchServer, shape: Shape, flow: Flow): Prom
   try {
     await pause(1500);
     const expected = shape.rooms * shape.typists * (shape.clients - 1) * flow.updates;
-    const before = cpuSeconds(server.pid);
+    const before = cpuSeconds(server.pids);
     await typeAll(crowd, flow);
     const giveUpAtMs = performance.now() + hangMs;
     while (crowd.received.characters < expected) {
@@ -126,7 +126,7 @@ export async function drive(server: BenchServer, shape: Shape, flow: Flow): Prom
       }
       await pause(20);
     }
-    const used = cpuSeconds(server.pid) - before;
+    const used = cpuSeconds(server.pids) - before;
     const figures = { deliveriesPerCpuSecond: expected / used };
     if (flow.everyMs === 0) return figures;
     const sorted = crowd.latenciesMs.sort((a, b) => a - b);
@@ -148,7 +148,7 @@ export async function holdIdle<T>(
   const clients: BenchClient[] = [];
   for (let at = 0; at < connections; at += 1) {
     const room = rooms[at % rooms.length] ?? "";
-    clients.push(await BenchClient.open({ ...server.address(room), wire: server.wire, room, updates: 0, onReceived: () => {} }));
+    clients.push(await BenchClient.open({ ...server.address(room, at), wire: server.wire, room, updates: 0, onReceived: () => {} }));
   }
   const connected = await measure();
   for (const client of clients) client.close();
