@@ -8,9 +8,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { cpuSeconds } from "./cpuTime.ts";
 import { apiKey, articleId, workspaceId } from "./httpWork.ts";
 import type { LoadOrder, LoadResult } from "./loadDriver.ts";
+import { cpuSeconds } from "./processFigures.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 2);
@@ -85,14 +85,14 @@ const driver = fork(join(built, "loadDriver.js"));
 /** Returns the answers per CPU second of the server. */
 async function measure(server: Server, scenario: Scenario, forSeconds: number): Promise<number> {
   const order: LoadOrder = { port: server.port, request: scenario.request, status: scenario.status, connections, seconds: forSeconds };
-  const before = cpuSeconds(server.process.pid ?? 0);
+  const before = cpuSeconds([server.process.pid ?? 0]);
   const result = await new Promise<LoadResult>((resolve, reject) => {
     driver.once("message", (message) => resolve(message as LoadResult));
     driver.once("exit", () => reject(new Error("the driver ended")));
     driver.send(order);
   });
   driver.removeAllListeners("exit");
-  return result.answers / (cpuSeconds(server.process.pid ?? 0) - before);
+  return result.answers / (cpuSeconds([server.process.pid ?? 0]) - before);
 }
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

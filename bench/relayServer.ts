@@ -22,7 +22,7 @@ app.ws<Data>("/*", {
     app.publish(socket.getUserData().room, message, true);
   },
 });
-app.listen("127.0.0.1", 0, (listening) => {
+app.listen("127.0.0.1", Number(process.env.PORT ?? 0), (listening) => {
   if (listening) process.send?.(us_socket_local_port(listening));
 });
 process.on("message", () => process.exit(0));

@@ -1,0 +1,94 @@
+/**
+ * Idle scenarios: what connections cost that do nothing, and what a server costs that nobody uses.
+ *
+ * Every server is restarted after its documents were made, because free pages left by the making would hide what the
+ * connections cost.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { residentBytes, wakeUps } from "../processFigures.ts";
+import { type BenchServer, type ServerName, singleServers, startBenchServer } from "./benchServer.ts";
+import { drive, holdIdle } from "./load.ts";
+import { median, type Row } from "./row.ts";
+
+const connections = 2000;
+const settleMs = 8000;
+const watchMs = 10_000;
+const MB = 1e6;
+
+/** Loads the code of joining and typing, so that its first use is not counted as the cost of a connection. */
+async function touch(server: BenchServer): Promise<void> {
+  await drive(server, { rooms: 20, clients: 2, typists: 2 }, { updates: 5, everyMs: 0 });
+}
+
+async function megabytesPerThousand(server: BenchServer, rooms: number): Promise<number> {
+  const names = await server.makeRooms(rooms);
+  await server.restart();
+  await touch(server);
+  const [before, connected] = await holdIdle(server, names, connections, async () => {
+    await pause(settleMs);
+    return residentBytes(server.pids);
+  });
+  return (connected - before) / MB / (connections / 1000);
+}
+
+export async function runIdleConnections(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
+  const results = { one: new Map<ServerName, number[]>(), own: new Map<ServerName, number[]>() };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of singleServers) {
+      const server = await startBenchServer(name);
+      try {
+        for (const [kind, rooms] of [
+          ["one", 1],
+          ["own", connections],
+        ] as const) {
+          const megabytes = await megabytesPerThousand(server, rooms);
+          results[kind].set(name, [...(results[kind].get(name) ?? []), megabytes]);
+          tell(`P4 ${kind === "one" ? "all in one document" : "a document each"}: ${name} ${megabytes.toFixed(2)} MB per 1,000`);
+        }
+      } finally {
+        await server.stop();
+      }
+    }
+  }
+  const row = (kind: "one" | "own", scenario: string, goal: number, floor: number): Row => {
+    const figures = Object.fromEntries([...results[kind]].map(([name, values]) => [name, Number(median(values).toFixed(2))]));
+    return {
+      id: "P4",
+      scenario,
+      measure: "MB per 1,000 idle connections",
+      value: Number(figures.ours),
+      goal,
+      floor,
+      better: "lower",
+      figures,
+    };
+  };
+  return [row("one", "idle connections, all in one document", 1, 1.5), row("own", "idle connections, a document each", 2, 3)];
+}
+
+export async function runIdleProcess(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
+  const wakes: Record<string, number[]> = {};
+  const memory: Record<string, number[]> = {};
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of singleServers) {
+      const server = await startBenchServer(name);
+      try {
+        await pause(settleMs);
+        const megabytes = residentBytes(server.pids) / MB;
+        const before = wakeUps(server.pids);
+        await pause(watchMs);
+        const perSecond = (wakeUps(server.pids) - before) / (watchMs / 1000);
+        wakes[name] = [...(wakes[name] ?? []), perSecond];
+        memory[name] = [...(memory[name] ?? []), megabytes];
+        tell(`P4b idle process: ${name} ${perSecond.toFixed(1)} wake-ups per second, ${megabytes.toFixed(0)} MB`);
+      } finally {
+        await server.stop();
+      }
+    }
+  }
+  const row = (measure: string, all: Record<string, number[]>, goal: number, floor: number): Row => {
+    const figures = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, Number(median(values).toFixed(1))]));
+    return { id: "P4b", scenario: "idle process", measure, value: Number(figures.ours), goal, floor, better: "lower", figures };
+  };
+  return [row("wake-ups per second", wakes, 5, 10), row("MB resident after start", memory, 110, 130)];
+}

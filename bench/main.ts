@@ -1,0 +1,95 @@
+/**
+ * `npm run bench [-- [filter] [rounds]]` measures the live server against its peers in one run.
+ *
+ * It prints one table (scenario, ours, peers, ratio, goal, floor), and writes the rows to `bench/results.json` and a plot to
+ * `docs/bench-live.svg`. The filter is part of an id or of a scenario's name. A row below its floor makes the exit code 1.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { runColdLoad } from "./live/coldLoad.ts";
+import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
+import { type Row, standingOf } from "./live/row.ts";
+import { runTraffic, trafficScenarios } from "./live/trafficScenarios.ts";
+import { toRatioPlot } from "./ratioPlot.ts";
+
+type Run = (rounds: number, tell: (line: string) => void) => Promise<readonly Row[]>;
+
+const scenarios: readonly { readonly id: string; readonly name: string; readonly run: Run }[] = [
+  ...trafficScenarios.map((scenario) => ({
+    id: scenario.id,
+    name: scenario.name,
+    run: (rounds: number, tell: (line: string) => void) => runTraffic(scenario, rounds, tell),
+  })),
+  { id: "P4", name: "idle connections", run: runIdleConnections },
+  { id: "P4b", name: "idle process", run: runIdleProcess },
+  { id: "P6", name: "cold load", run: runColdLoad },
+];
+
+const [filter = "", roundsText = "3"] = process.argv.slice(2);
+const rounds = Number(roundsText);
+const wanted = scenarios.filter(({ id, name }) => id === filter || name.includes(filter));
+if (wanted.length === 0 || !(rounds >= 1)) {
+  console.error(
+    `Usage: npm run bench [-- [filter] [rounds]]. Scenarios:\n${scenarios.map(({ id, name }) => `  ${id}  ${name}`).join("\n")}`,
+  );
+  process.exit(64);
+}
+
+interface Results {
+  readonly machine: string;
+  readonly node: string;
+  readonly date: string;
+  readonly rounds: number;
+  readonly rows: readonly Row[];
+}
+
+const resultsFile = join(import.meta.dirname, "results.json");
+const plotFile = join(import.meta.dirname, "../docs/bench-live.svg");
+const key = ({ id, scenario, measure }: Row) => `${id}|${scenario}|${measure}`;
+
+/** Replaces the rows that were measured again, and keeps the order of the scenarios. */
+function keep(rows: readonly Row[]): Results {
+  let earlier: readonly Row[] = [];
+  try {
+    earlier = (JSON.parse(readFileSync(resultsFile, "utf8")) as Results).rows;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const fresh = new Map(rows.map((row) => [key(row), row]));
+  const merged = [
+    ...earlier.map((row) => fresh.get(key(row)) ?? row),
+    ...rows.filter((row) => !earlier.some((old) => key(old) === key(row))),
+  ];
+  const results = {
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+    rounds,
+    rows: merged,
+  };
+  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(plotFile, toRatioPlot(merged));
+  return results;
+}
+
+function print(rows: readonly Row[]): void {
+  const verdicts = { goal: "goal reached", floor: "above the floor", missed: "BELOW THE FLOOR" } as const;
+  console.log("\n| id | scenario | figures | measure | value | goal | floor | |\n|---|---|---|---|---|---|---|---|");
+  for (const row of rows) {
+    const figures = Object.entries(row.figures).map(([name, value]) => `${name} ${value}`);
+    const bound = row.better === "higher" ? "≥" : "≤";
+    console.log(
+      `| ${row.id} | ${row.scenario} | ${figures.join(", ")} | ${row.measure} | ${row.value.toFixed(2)} | ${bound} ${row.goal} | ${bound} ${row.floor} | ${verdicts[standingOf(row)]} |`,
+    );
+  }
+}
+
+const rows: Row[] = [];
+for (const { run } of wanted) {
+  const measured = await run(rounds, (line) => console.error(line));
+  rows.push(...measured);
+  keep(rows);
+}
+print(rows);
+process.exit(rows.some((row) => standingOf(row) === "missed") ? 1 : 0);

@@ -1,0 +1,39 @@
+/** Reads what a process has used from /proc: processor time, memory, and wake-ups. Linux only. */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Runs `read` for each thread of the process. A thread that ends meanwhile is left out. */
+function sumOverThreads(pid: number, read: (directory: string) => number): number {
+  let sum = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      sum += read(`/proc/${pid}/task/${thread}`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" && (error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+  return sum;
+}
+
+function statusField(text: string, field: string): number {
+  const found = new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1];
+  if (found === undefined) throw new Error(`no ${field} in /proc status`);
+  return Number(found);
+}
+
+/** Processor seconds that the processes have used, from the scheduler's nanosecond counters: clock ticks are 10 ms. */
+export function cpuSeconds(pids: readonly number[]): number {
+  const nanosecondsOf = (pid: number) =>
+    sumOverThreads(pid, (directory) => Number(readFileSync(`${directory}/schedstat`, "utf8").split(" ")[0]));
+  return pids.reduce((sum, pid) => sum + nanosecondsOf(pid), 0) / 1e9;
+}
+
+/** Resident memory of the processes, in bytes. */
+export function residentBytes(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + statusField(readFileSync(`/proc/${pid}/status`, "utf8"), "VmRSS") * 1024, 0);
+}
+
+/** How often threads of the processes have given up the processor to wait: once for each wake-up. */
+export function wakeUps(pids: readonly number[]): number {
+  const ofThread = (directory: string) => statusField(readFileSync(`${directory}/status`, "utf8"), "voluntary_ctxt_switches");
+  return pids.reduce((sum, pid) => sum + sumOverThreads(pid, ofThread), 0);
+}
