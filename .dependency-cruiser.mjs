@@ -89,7 +89,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|docs|data|coverage)/" },
+    // The peers of the bench have dependencies of their own.
+    exclude: { path: "^(dist|docs|data|coverage|bench/peers)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
