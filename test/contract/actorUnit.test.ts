@@ -137,6 +137,43 @@ describe("one commit of several transitions", () => {
     await expect(node.actors.commitUnit(toOptions(), gather)).rejects.toThrow(CommitConflict);
     expect(ran).toBe(false);
   });
+
+  test("[AC40] a function that fails after a commit neither fails the commit nor stops the others", async () => {
+    const [first = ""] = ids;
+    const ran: string[] = [];
+    const { kind: failing, provided } = createParcelKind(async () => ({ kind: "done" }), {
+      committed: () => {
+        throw new Error("committed failed");
+      },
+    });
+    const { actors } = createActorNode(storage, time, [provided]);
+    const value = await actors.commitUnit(toOptions(), async (unit) => {
+      await unit.send(failing, first, note);
+      unit.afterCommit(() => {
+        throw new Error("a wake-up failed");
+      });
+      unit.afterCommit(() => void ran.push("second"));
+      return "stored";
+    });
+    expect(value).toBe("stored");
+    expect(ran).toEqual(["second"]);
+    expect((await read(first)).value.context.notes).toBe(1);
+  });
+
+  test("[AC41] a send answers with the actor as the commit leaves it, after further events that were gathered", async () => {
+    const [first = ""] = ids;
+    let answered: number | undefined;
+    const sent = await node.actors.send(kind, first, note, {
+      gather: async (unit) => void (await unit.send(kind, first, note)),
+      commit(batch, next) {
+        answered = next.context.notes;
+        return storage.commit(batch);
+      },
+    });
+    const stored = await read(first);
+    expect(stored.value.context.notes).toBe(2);
+    expect([sent.value.context.notes, answered, sent.revision]).toEqual([2, 2, stored.revision]);
+  });
 });
 
 test("[AC22] a result computed when it is accepted uses the newest state of the actor", async () => {

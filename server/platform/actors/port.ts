@@ -76,7 +76,10 @@ export interface UnitOfWork {
   ): Promise<ActorRecord<Context>>;
   /** Number of entries that the unit appends to this log. */
   appended(log: LogName): number;
-  /** Runs `run` after the commit has succeeded. Use it for wake-ups and logging only: it is lost if the process ends. */
+  /**
+   * Runs `run` after the commit has succeeded. Use it for wake-ups and logging only: it is lost if the process ends. An
+   * error of `run` is logged, because the commit is stored.
+   */
   afterCommit(run: () => void): void;
 }
 

@@ -36,7 +36,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after, observe
     return provided;
   }
 
-  const openUnit = (partition: Partition) => createActorUnit({ storage, pump, leaseMs, requireRegistered }, partition);
+  const openUnit = (partition: Partition) => createActorUnit({ storage, pump, log, leaseMs, requireRegistered }, partition);
 
   /** Runs the attempts for one actor after earlier ones of this process have ended. */
   function inTurn<Value>(kind: AnyActorKind, id: string, attempt: () => Promise<Value | typeof conflict>): Promise<Value> {
@@ -44,14 +44,17 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after, observe
     return queue.run(`${kind.name}/${id}`, () => retryOnConflict(`actor.${kind.name}`, attempt));
   }
 
-  /** Adds the changes of the caller to the unit in which `next` was decided, and commits it. */
+  /** Adds the changes of the caller to the unit in which `decided` was made, and commits it. */
   async function persist<Context>(
+    kind: AnyActorKind,
     unit: OpenUnit,
-    next: ActorRecord<Context>,
+    decided: ActorRecord<Context>,
     previous: Stored<ActorRecord<Context>> | null,
     { gather, commit }: SendOptions<Context>,
   ): Promise<Stored<ActorRecord<Context>> | typeof conflict> {
-    await Promise.resolve(gather?.(unit, next, previous));
+    await Promise.resolve(gather?.(unit, decided, previous));
+    // `gather` may have sent further events to the same actor. An actor that the event has removed is not in the unit.
+    const next: ActorRecord<Context> = (await unit.read(kind, decided.id))?.value ?? decided;
     const revision = (previous?.revision ?? 0) + 1;
     const met = await commitOnce(unit, (batch) => (commit === undefined ? storage.commit(batch) : commit(batch, next, revision)));
     return met ?? { value: next, revision };
@@ -70,7 +73,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after, observe
     create<Context, Event extends never>(kind: ActorKind<Context, Event>, id: string, input: object, options: SendOptions<Context> = {}) {
       return inTurn(kind, id, async () => {
         const unit = openUnit(kind.record.partitionOf(id));
-        const created = await persist<Context>(unit, unit.create(kind, id, input), null, options);
+        const created = await persist<Context>(kind, unit, unit.create(kind, id, input), null, options);
         if (created !== conflict || (await storage.records.get(kind.record, id)) === undefined) return created;
         throw new AppError("already_exists", `There is already a ${kind.name} with the id ${id}.`);
       });
@@ -83,7 +86,7 @@ export function createActorRuntime({ storage, pump, log, leaseMs, after, observe
         if (options.atRevision !== undefined && options.atRevision !== previous.revision) {
           throw new AppError("precondition_failed", "The resource was changed meanwhile. Read it again and retry.");
         }
-        return persist(unit, await unit.send(kind, id, event), previous, options);
+        return persist(kind, unit, await unit.send(kind, id, event), previous, options);
       });
     },
     remove(kind, id, replacing) {

@@ -4,6 +4,7 @@
  * Events are decided by `decide.ts`. The commit writes each changed actor once, on the condition that its record is
  * still the one that was read. Effects, wake-ups and `afterCommit` functions run only after the commit.
  */
+import type { Logger } from "pino";
 import { notFound } from "../../../api/schema/error.ts";
 import type { ClaimedRow, DueWrite, LogWrite, Partition, RecordWrite, Requirement, Storage, Stored } from "../storage/port.ts";
 import { conflict } from "../storage/retryOnConflict.ts";
@@ -42,6 +43,7 @@ export interface ActorUnit extends OpenUnit {
 export interface ActorUnitOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly pump: Pick<DuePump, "adopt" | "wake">;
+  readonly log: Pick<Logger, "error">;
   readonly leaseMs: number;
   /** The kind with its effects. Throws if the kind is not registered. */
   readonly requireRegistered: (kind: AnyActorKind) => ProvidedKind;
@@ -68,7 +70,8 @@ export async function commitOnce(unit: OpenUnit, commit: Parameters<OpenUnit["co
   throw new CommitConflict(result.conflict);
 }
 
-export function createActorUnit({ storage, pump, leaseMs, requireRegistered }: ActorUnitOptions, partition: Partition): ActorUnit {
+export function createActorUnit(options: ActorUnitOptions, partition: Partition): ActorUnit {
+  const { storage, pump, log, leaseMs, requireRegistered } = options;
   const records = new Map<string, RecordWrite>();
   const logs: LogWrite[] = [];
   let due: DueWrite[] = [];
@@ -116,15 +119,24 @@ export function createActorUnit({ storage, pump, leaseMs, requireRegistered }: A
     });
   }
 
+  /** The commit is stored, so an error must reach neither the caller nor the functions that run next. */
+  function runSafely(run: () => void): void {
+    try {
+      run();
+    } catch (err) {
+      log.error({ err, partition }, "a function that follows a commit failed; the commit is stored");
+    }
+  }
+
   function afterCommit(): void {
     for (const { kind, current, changed, scheduled, timerTimesMs } of actors.values()) {
       if (!changed) continue;
       for (const atMs of timerTimesMs) pump.wake(partition, atMs);
       // A later event of the same unit may have dropped an effect that an earlier one had scheduled.
       for (const row of scheduled) if (row.id === current.pending[0]?.id) pump.adopt(row);
-      requireRegistered(kind).committed?.(current);
+      runSafely(() => requireRegistered(kind).committed?.(current));
     }
-    for (const run of listeners) run();
+    for (const run of listeners) runSafely(run);
   }
 
   const unit: ActorUnit = {
