@@ -30,7 +30,13 @@ export class SyncAnswers {
   private readonly options: SyncAnswersOptions;
   private readonly rate: TokenBucket;
   private readonly bytesRate: TokenBucket;
+  /** State vector that may be answered now. */
   private stateVector: Uint8Array | undefined;
+  /** True while a state vector waits for the room to settle. */
+  private isWaiting = false;
+  /** Newest state vector that arrived meanwhile. It may be answered only after the room has settled once more. */
+  private nextStateVector: Uint8Array | undefined;
+  private isSendQueued = false;
   private isPresenceRequested = false;
   private cancelWait: (() => void) | undefined;
   private unreadBytes = 0;
@@ -47,12 +53,13 @@ export class SyncAnswers {
     return this.unreadBytes;
   }
 
-  /** Answers a sync step 1 when everything received before it is durable. */
+  /**
+   * Answers a sync step 1 when everything received before it is durable. At most two state vectors wait for that: each may
+   * have megabytes, and a client may send many of them while the store is slow (RT80).
+   */
   requestSync(stateVector: Uint8Array): void {
-    this.options.room.whenSettled(() => {
-      this.stateVector = stateVector;
-      this.send();
-    });
+    if (this.isWaiting) this.nextStateVector = stateVector;
+    else this.awaitSettled(stateVector);
   }
 
   requestPresence(): void {
@@ -74,8 +81,25 @@ export class SyncAnswers {
     return isRequested && this.cancelWait === undefined && this.options.isOpen();
   }
 
+  private awaitSettled(stateVector: Uint8Array): void {
+    this.isWaiting = true;
+    this.options.room.whenSettled(() => {
+      this.isWaiting = false;
+      this.stateVector = stateVector;
+      const { nextStateVector } = this;
+      this.nextStateVector = undefined;
+      if (nextStateVector !== undefined) this.awaitSettled(nextStateVector);
+      this.send();
+    });
+  }
+
   private sendWhenSettled(): void {
-    if (this.isDue) this.options.room.whenSettled(() => this.send());
+    if (!this.isDue || this.isSendQueued) return;
+    this.isSendQueued = true;
+    this.options.room.whenSettled(() => {
+      this.isSendQueued = false;
+      this.send();
+    });
   }
 
   private send(): void {

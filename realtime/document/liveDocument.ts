@@ -16,7 +16,7 @@ import { type EditOutcome, runServerEdit } from "./serverEdit.ts";
 import { UpdateAdmission } from "./updateAdmission.ts";
 import type { ClientIdOwners, Refusal, UpdateRequest, Verdict } from "./verdict.ts";
 
-/** Sync step 2 answers are kept for clients that reconnect at once with the same state. */
+/** Sync step 2 answers are kept for clients that reconnect at once with the same state. The size includes the state vector (RT81). */
 const maxKeptAnswers = 4;
 const maxKeptAnswerBytes = 2 * 1024 * 1024;
 
@@ -142,12 +142,13 @@ export class LiveDocument<Sender> {
 
   /** Encodes what a client with this state vector lacks (sync step 2). */
   encodeAnswer(stateVector: Uint8Array): Uint8Array {
+    if (stateVector.length > maxKeptAnswerBytes) return encodeIntegrated(this.content, stateVector);
     const key = Buffer.from(stateVector).toString("latin1");
     const known = this.answers.get(key);
     if (known !== undefined) return known;
     const answer = encodeIntegrated(this.content, stateVector);
     if (this.answers.size >= maxKeptAnswers) this.answers.clear();
-    if (answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
+    if (stateVector.length + answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
     return answer;
   }
 
