@@ -347,6 +347,31 @@ describe.each(stores)("API keys on the %s store", (_name, open) => {
     expect((await identity.keys.list(root.call(), {})).apiKeys).toEqual([]);
   });
 
+  it("[AU67] a deletion with If-Match fails if the key is changed while it runs", async () => {
+    let change = async () => {};
+    const around = (storage: Store["storage"]): Store["storage"] => ({
+      ...storage,
+      async commit(batch) {
+        const isRelease = batch.records?.some(({ op, type }) => op === "delete" && type.name === "directory") === true;
+        if (isRelease) await change();
+        return storage.commit(batch);
+      },
+    });
+    const raced = await createIdentity(store, { around });
+    const { keyId } = await newKey(raced, root);
+    const { revision } = await raced.keys.revoke(root.call(), keyId);
+    change = async () => {
+      change = async () => {};
+      await raced.keys.update(root.call(), keyId, { name: "Renamed meanwhile" });
+    };
+    expect(await codeOf(raced.keys.delete(root.call({ ifMatch: [`"r${revision}"`] }), keyId))).toBe("precondition_failed");
+    const seen = await raced.keys.get(root.call(), keyId);
+    expect(seen.apiKey.name).toBe("Renamed meanwhile");
+    await raced.keys.delete(root.call({ ifMatch: [`"r${seen.revision}"`] }), keyId);
+    expect(await codeOf(raced.keys.get(root.call(), keyId))).toBe("not_found");
+    await raced.settled();
+  });
+
   it("[AU18] name and description change under If-Match and leave the rest of the key unchanged", async () => {
     const expiresAt = new Date(store.clock.nowMs + 1000).toISOString();
     const { key, keyId } = await newKey(identity, root, { expiresAt });

@@ -190,7 +190,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
     async delete(call, keyId) {
       const seen = await read(call, keyId);
       requireMatch(call, seen.revision);
-      const { value } = await settle(call, seen);
+      const { value, revision } = await settle(call, seen);
       if (value.state === "active") {
         throw new AppError("key_active", "The key is active; revoke it before deleting it.", {
           currentState: "active",
@@ -203,7 +203,8 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
       const gather = async (unit: UnitOfWork) => {
         for (const write of await keyUse.removal(keyId)) unit.record(write);
       };
-      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { gather });
+      const atRevision = call.ifMatch === undefined ? {} : { atRevision: revision };
+      await actors.send(apiKeyKind, keyId, { type: "key.delete" }, { gather, ...atRevision });
       note(call, "key.deleted", keyId);
     },
   };
