@@ -117,7 +117,7 @@ export const publicLinkMachine = setup({
   },
   guards: {
     isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
-    /** `syncPauseMs` have passed since the last synchronization began. */
+    /** True if at least `syncPauseMs` has passed since the last synchronization began. */
     isRested: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
     isCurrent: ({ context, event }) => "round" in event && event.round === context.sync.round,
     isStale: ({ context }) => context.sync.stale,
