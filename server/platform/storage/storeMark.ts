@@ -33,6 +33,6 @@ export function markStore(directory: string): void {
 export function toLostStore(directory: string): string {
   return (
     `${directory} held a store, and now ${join(directory, "store", "data.mdb")} is missing or empty. Nothing was changed. ` +
-    `Put the whole data directory back from a backup; to begin anew without what was stored, choose another one, or empty this one.`
+    `Put the whole data directory back from a backup. To start with a new, empty store, choose another directory or empty this one.`
   );
 }

@@ -43,11 +43,11 @@ export interface LmdbWriter {
 async function toCause(reason: unknown): Promise<unknown> {
   const commitError = (reason as { readonly commitError?: Promise<unknown> }).commitError;
   if (commitError === undefined) return reason;
-  const told = commitError.then(
+  const reported = commitError.then(
     () => reason,
     (cause: unknown) => cause,
   );
-  return Promise.race([told, delay(1000, reason, { ref: false })]);
+  return Promise.race([reported, delay(1000, reason, { ref: false })]);
 }
 
 /** Errors of LMDB have a numeric code. Any other error that ends a transaction is a programming error. */
