@@ -68,10 +68,10 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   let stopPoll: (() => void) | undefined;
   let started = false;
   let draining = false;
-  let looking = false;
+  let claiming = false;
   let claimAgain = false;
   let full = false;
-  const wakes = createWakes({ now: storage.now, after, look: () => void look() });
+  const wakes = createWakes({ now: storage.now, after, look: () => void claimRows() });
 
   const rowName = ({ partition, id }: ClaimedRow) => `${partition}/${id}`;
 
@@ -165,7 +165,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       running.delete(held);
       forget(held);
       lanes.leave(held.lanes);
-      if (full) void look();
+      if (full) void claimRows();
     });
     running.set(held, done);
   }
@@ -212,12 +212,12 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     else void held.behind.then(enter);
   }
 
-  async function look(): Promise<void> {
-    if (looking) {
+  async function claimRows(): Promise<void> {
+    if (claiming) {
       claimAgain = true;
       return;
     }
-    looking = true;
+    claiming = true;
     try {
       do {
         claimAgain = false;
@@ -232,12 +232,12 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     } catch (err) {
       log.warn({ err }, "due rows not claimed");
     } finally {
-      looking = false;
+      claiming = false;
     }
   }
 
   async function poll(): Promise<void> {
-    await look();
+    await claimRows();
     if (started && !draining) stopPoll = after(pollMs, () => void poll());
   }
 

@@ -129,13 +129,13 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
         onCheck: () => void bus.keep(),
       });
     } catch (reason) {
-      const passes = reason instanceof StorageUnavailableError && !(reason instanceof RedisRefusedError);
-      if (passes && performance.now() < untilMs) {
+      const isTemporary = reason instanceof StorageUnavailableError && !(reason instanceof RedisRefusedError);
+      if (isTemporary && performance.now() < untilMs) {
         await delay(200);
         continue;
       }
       end();
-      if (passes) throw new StorageUnavailableError(`${describeRedis(address)} cannot be used: ${reason.message}`, { cause: reason });
+      if (isTemporary) throw new StorageUnavailableError(`${describeRedis(address)} cannot be used: ${reason.message}`, { cause: reason });
       throw reason;
     }
   }
