@@ -26,7 +26,7 @@ export function toRetried(context: RunContext, event: Retry): Partial<RunContext
   const at = event.fromStep === undefined ? context.at : context.steps.findIndex(({ name }) => name === event.fromStep);
   const from = isWaitingOnly(context, event) ? at + 1 : at;
   const successors = context.steps.slice(at).flatMap((step) => {
-    if (!asksAnew(context, step)) return [];
+    if (!needsNewApproval(context, step)) return [];
     const approvalId = event.approvalIds[step.name];
     if (approvalId === undefined) throw new Error(`run.retry carries no id for the next approval, of step ${step.name}`);
     return [toApproval(approvalId, step, event.nowMs)];
@@ -44,7 +44,7 @@ export function toRetried(context: RunContext, event: Retry): Partial<RunContext
 
 const untouched = { status: "pending", startedAtMs: undefined, finishedAtMs: undefined, error: undefined, output: undefined } as const;
 
-function asksAnew({ approvals }: RunContext, { name, approval, attempt }: RunStepContext): boolean {
+function needsNewApproval({ approvals }: RunContext, { name, approval, attempt }: RunStepContext): boolean {
   const newest: RunApproval | undefined = approvals.findLast(({ stepName }) => stepName === name);
   return approval !== "none" && newest?.state !== "pending" && (attempt > 0 || newest?.state === "expired");
 }

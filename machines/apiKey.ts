@@ -34,7 +34,7 @@ export const apiKeyMachine = setup({
     noteRevocation: assign({ revokedAtMs: ({ event }) => event.nowMs }),
   },
   guards: {
-    isOver: ({ context, event }) => context.expiresAtMs !== undefined && context.expiresAtMs <= event.nowMs,
+    hasExpired: ({ context, event }) => context.expiresAtMs !== undefined && context.expiresAtMs <= event.nowMs,
   },
 }).createMachine({
   id: "apiKey",
@@ -52,7 +52,7 @@ export const apiKeyMachine = setup({
       },
       on: {
         "key.revoke": { target: "revoked", actions: "noteRevocation" },
-        "key.expired": { target: "expired", guard: "isOver" },
+        "key.expired": { target: "expired", guard: "hasExpired" },
       },
     },
     revoked: {

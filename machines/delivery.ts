@@ -132,7 +132,7 @@ export function createDeliveryMachine(rules: DeliveryRules) {
         };
       }),
       keepReason: assign(({ event }) => (event.type === "attempt.skipped" ? { skipReason: event.reason } : {})),
-      letExpire: assign(({ event }) => ({ expiresAtMs: event.nowMs + rules.keepMs })),
+      setExpiry: assign(({ event }) => ({ expiresAtMs: event.nowMs + rules.keepMs })),
     },
     guards: {
       attemptIsLeft: ({ context, event }) => event.type === "attempt.failed" && nextAfter(context, event) !== undefined,
@@ -178,9 +178,9 @@ export function createDeliveryMachine(rules: DeliveryRules) {
           "attempt.skipped": { target: "skipped", actions: "keepReason" },
         },
       },
-      delivered: { type: "final", entry: "letExpire" },
-      dead: { type: "final", entry: "letExpire" },
-      skipped: { type: "final", entry: "letExpire" },
+      delivered: { type: "final", entry: "setExpiry" },
+      dead: { type: "final", entry: "setExpiry" },
+      skipped: { type: "final", entry: "setExpiry" },
     },
   });
 }

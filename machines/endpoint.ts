@@ -59,7 +59,7 @@ export function createEndpointMachine(autoDisable: AutoDisable) {
     },
     guards: {
       policyDisables: ({ context, event }) => policyFor(autoDisable, context, event) !== undefined,
-      saysMore: ({ context, event }) => event.type === "attempt.failed" && event.statusCode !== context.lastStatusCode,
+      statusChanged: ({ context, event }) => event.type === "attempt.failed" && event.statusCode !== context.lastStatusCode,
     },
   }).createMachine({
     id: "endpoint",
@@ -81,7 +81,7 @@ export function createEndpointMachine(autoDisable: AutoDisable) {
           "attempt.delivered": { target: "healthy", actions: "forget" },
           "attempt.failed": [
             { guard: "policyDisables", target: "disabled", actions: ["keepFailure", "keepPolicy"] },
-            { guard: "saysMore", actions: "keepFailure" },
+            { guard: "statusChanged", actions: "keepFailure" },
           ],
           "webhook.disabled": { target: "disabled", actions: "keepDecision" },
         },

@@ -117,8 +117,8 @@ export const publicLinkMachine = setup({
   },
   guards: {
     isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
-    /** `syncPauseMs` have passed since the last synchronization began. */
-    isRested: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
+    /** True if at least `syncPauseMs` has passed since the last synchronization began. */
+    syncPauseIsOver: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
     isCurrent: ({ context, event }) => "round" in event && event.round === context.sync.round,
     isStale: ({ context }) => context.sync.stale,
     mayRetry: ({ context, event }) => {
@@ -155,7 +155,7 @@ export const publicLinkMachine = setup({
           on: {
             // The first edit is synchronized at once. An edit within `syncPauseMs` after that waits for the end of the pause.
             "article.edited": [
-              { guard: "isRested", target: "syncing", actions: "noteEdit" },
+              { guard: "syncPauseIsOver", target: "syncing", actions: "noteEdit" },
               { target: "pending", actions: "noteEdit" },
             ],
           },
@@ -178,7 +178,7 @@ export const publicLinkMachine = setup({
           on: {
             "article.edited": { actions: ["noteEdit", "markStale"] },
             "sync.succeeded": [
-              { guard: and(["isCurrent", "isStale", "isRested"]), target: "syncing", reenter: true, actions: "noteSynced" },
+              { guard: and(["isCurrent", "isStale", "syncPauseIsOver"]), target: "syncing", reenter: true, actions: "noteSynced" },
               { guard: and(["isCurrent", "isStale"]), target: "pending", actions: "noteSynced" },
               { guard: "isCurrent", target: "synced", actions: "noteSynced" },
             ],

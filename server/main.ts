@@ -17,8 +17,8 @@ import { isRejectionOfStore } from "./store.ts";
 
 /** A drain that has not ended this long after `shutdownMs` counts as hanging, and the process exits. */
 const graceMs = 5000;
-/** A second signal that comes later than this ends the process at once. Acknowledged writes are durable in any case. */
-const impatientMs = 1000;
+/** A second signal that arrives this long after the first or later ends the process at once. Acknowledged writes are durable in any case. */
+const secondSignalMs = 1000;
 
 let current: Log | undefined;
 
@@ -64,7 +64,8 @@ async function start(): Promise<void> {
   let stoppingSinceMs: number | undefined;
   const stop = async (): Promise<void> => {
     // One Ctrl-C arrives twice: from the terminal and from npm. Only a later signal is a second request to stop.
-    if (server === undefined || (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > impatientMs)) end(exitCodes.done);
+    if (server === undefined || (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > secondSignalMs))
+      end(exitCodes.done);
     if (stoppingSinceMs !== undefined) return;
     stoppingSinceMs = performance.now();
     setTimeout(() => fail(new Error("the drain did not finish in time")), config.shutdownMs + graceMs).unref();

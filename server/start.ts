@@ -86,11 +86,11 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
   async function drain(): Promise<void> {
     log.info({ shutdownMs: config.shutdownMs }, "draining");
     host.stopListening();
-    const giveBack = new AbortController();
-    const timer = setTimeout(() => giveBack.abort(), Math.max(0, config.shutdownMs - lastStepsMs));
+    const releaseWork = new AbortController();
+    const timer = setTimeout(() => releaseWork.abort(), Math.max(0, config.shutdownMs - lastStepsMs));
     const done = new AbortController();
     const timeIsUp = delay(config.shutdownMs, undefined, { signal: done.signal }).catch(() => undefined);
-    await Promise.race([Promise.all([gate.drain(), service.drain(giveBack.signal)]), timeIsUp]);
+    await Promise.race([Promise.all([gate.drain(), service.drain(releaseWork.signal)]), timeIsUp]);
     clearTimeout(timer);
     done.abort();
     await closeAll();

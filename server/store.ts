@@ -23,7 +23,7 @@ import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
 import { describeRedis } from "./platform/storage/storeAddress.ts";
 import { isMarked } from "./platform/storage/storeMark.ts";
 
-/** They are static, because the store needs them before any service exists. */
+/** The record types are listed statically, because the store needs them before any service exists. */
 export const recordTypes = [
   directoryRow,
   ...callRecordTypes,

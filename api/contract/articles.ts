@@ -8,7 +8,7 @@ import { resource } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const byId = { kind: "article", in: "params", name: "articleId" } as const;
-const inTrashToo = { ...byId, deleted: true } as const;
+const includingTrash = { ...byId, deleted: true } as const;
 const replyHeaders = {
   etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares only its second part, so that edits of the text do not make a rename fail.',
 } as const;
@@ -58,7 +58,7 @@ export const articles = {
   }),
   get: article.get({
     replyHeaders,
-    resource: inTrashToo,
+    resource: includingTrash,
     summary: "Get an article",
     description:
       "The article without its text, also while the article is in the trash. `contentHash`, `files` and `wordCount` are those of the last commit; `revision` is that of the live document.",
@@ -77,7 +77,7 @@ export const articles = {
         .describe("`true` deletes the article permanently, which only administrators may do; `false` by default.")
         .optional(),
     }),
-    resource: inTrashToo,
+    resource: includingTrash,
     errors: ["insufficient_role"],
     summary: "Move an article to the trash, or delete it permanently (`permanent`, administrators only)",
     description:
@@ -91,7 +91,7 @@ export const articles = {
     replyHeaders,
     credential: "any",
     scopes: ["articles:write"],
-    resource: inTrashToo,
+    resource: includingTrash,
     role: "write",
     errors: ["invalid_transition"],
     summary: "Restore an article from the trash",

@@ -26,7 +26,7 @@ export const keys = {
     errors: ["scope_escalation", "interactive_session_required", "limit_reached"],
     summary: "Create an API key; its value is shown only in this answer",
     description:
-      "A key can do no more than the credential that creates it: more scopes, more workspaces or a later expiry answer 403 `scope_escalation`. Only a signed-in person can create a key with full access or with `keys:manage`. An account has at most 50 active keys.",
+      "A key cannot have more rights than the credential that creates it: a request for more scopes, more workspaces or a later expiry gets 403 `scope_escalation`. Only a signed-in person can create a key with full access or with `keys:manage`. An account has at most 50 active keys.",
     example: { name: "Build server", scopes: ["articles:read", "articles:write"], expiresAt: "2027-11-21T00:00:00.000Z" },
   }),
   list: key.list({

@@ -91,7 +91,7 @@ export interface OperationSpec {
   /** Error codes in addition to those that every operation may return. */
   readonly errors?: readonly ErrorCode[];
   readonly summary: string;
-  /** What the summary has no room for; Markdown. */
+  /** Description that adds details to the summary, in Markdown. */
   readonly description?: string;
   /** Example of a JSON body that the operation accepts. */
   readonly example?: Readonly<Record<string, unknown>>;
@@ -118,7 +118,7 @@ export interface StreamSpec {
   readonly resource: ResourceReference;
   readonly role: Role;
   readonly summary: string;
-  /** What the summary has no room for; Markdown. */
+  /** Description that adds details to the summary, in Markdown. */
   readonly description?: string;
 }
 

@@ -77,7 +77,7 @@ export interface PageTexts {
   /** Name of the schema. */
   readonly id: string;
   readonly description: string;
-  /** Which items, in which order. */
+  /** Describes which items the list contains, and their order. */
   readonly items: string;
 }
 

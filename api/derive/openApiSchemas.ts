@@ -98,7 +98,7 @@ function normalizeReference(
   const { description } = siblings;
   if (siblings.nullable !== true) {
     const target = { $ref: componentPrefix + name };
-    // OpenAPI 3.0 ignores keywords beside a reference, but not beside `allOf`.
+    // OpenAPI 3.0 ignores keywords next to a reference, but not next to `allOf`.
     return description === undefined || description === definitions[name]?.description ? target : { description, allOf: [target] };
   }
   // `allOf` would refuse null, so the target schema is copied here.

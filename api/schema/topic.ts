@@ -58,7 +58,7 @@ export type ContentTopicArchiveReason = z.infer<typeof ContentTopicArchiveReason
 /** Range in words. `min` must not be above `max`. */
 export const WordCountRange = z
   .strictObject({
-    min: z.number().min(0).meta({ description: "Fewest words.", example: 900 }),
+    min: z.number().min(0).meta({ description: "Minimum number of words.", example: 900 }),
     max: z.number().min(0).meta({ description: "Maximum number of words; not below `min`.", example: 1400 }),
   })
   .refine(({ min, max }) => min <= max, { error: "min must not be above max", path: ["min"] })

@@ -15,7 +15,7 @@ import { ReceiveRates } from "./receiveRates.ts";
 import { type AnswerRoom, SyncAnswers } from "./syncAnswers.ts";
 import { UpdateReceiver, type UpdateRoom, type UpdateSender } from "./updateReceiver.ts";
 
-/** What a connection needs of its room. */
+/** The part of the room that a connection uses. */
 export interface ConnectionRoom extends UpdateRoom<Connection>, AnswerRoom, FrameBudget {
   readonly presence: ConnectionPresence<Connection> & { rename(member: Connection): void };
   whenSettled(run: (revision: number) => void): void;

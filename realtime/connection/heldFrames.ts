@@ -3,7 +3,7 @@
  * the order of arrival. Their bytes count against the queue of the room.
  */
 
-/** What held frames need of the room. */
+/** The part of the room that HeldFrames uses. */
 export interface FrameBudget {
   /** Adds bytes that wait in a connection to the room's total. Returns false when the total exceeds `room.queue`. */
   hold(bytes: number): boolean;

@@ -9,7 +9,7 @@ import { TokenBucket } from "../tokenBucket.ts";
 
 const subscribeDelayMs = 1000;
 
-/** What a connection needs of the room's presence. */
+/** The part of the room's presence that a connection uses. */
 export interface ConnectionPresence<Member> {
   isEcho(member: Member, clientId: number, clock: number): boolean;
   /** Returns false when a state is neither a JSON object nor `null`. */

@@ -8,7 +8,7 @@ import type { Clock, RoomLimits } from "../ports.ts";
 import { writeSyncStep2 } from "../protocol.ts";
 import { TokenBucket } from "../tokenBucket.ts";
 
-/** What answering needs of the room. */
+/** The part of the room that SyncAnswers uses. */
 export interface AnswerRoom {
   whenSettled(run: () => void): void;
   /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */

@@ -17,7 +17,7 @@ export type SubmitOutcome =
   | { readonly kind: "admitted" | "known" | "wait" | "deferred" | "overflow" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** What receiving updates needs of the room. */
+/** The part of the room that UpdateReceiver uses. */
 export interface UpdateRoom<Sender> {
   submit(request: UpdateRequest<Sender>, author: Author): SubmitOutcome;
   /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
@@ -26,7 +26,7 @@ export interface UpdateRoom<Sender> {
   whenSettled(run: (revision: number) => void): void;
 }
 
-/** What receiving updates needs of the connection that sent them. */
+/** The part of the sending connection that UpdateReceiver uses. */
 export interface UpdateSender {
   readonly identity: { readonly author: Author; readonly mayWrite: boolean };
   readonly extensions: boolean;

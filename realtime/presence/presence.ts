@@ -17,7 +17,7 @@ import { isSameAuthor } from "./user.ts";
 export interface OutgoingEntry {
   readonly clientId: number;
   readonly clock: number;
-  /** State as JSON text; `"null"` when the client is gone. */
+  /** State as JSON text; `"null"` when the client has left. */
   readonly json: string;
 }
 

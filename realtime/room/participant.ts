@@ -35,7 +35,7 @@ export interface Participant {
   leave(): void;
 }
 
-/** What a participant needs from the rooms. */
+/** The part of the rooms that a participant uses. */
 export interface ParticipantHost {
   readonly clock: Clock;
   /** Runs `task` in the document's open room. If the room ended before the task began, the task runs in a new room. */

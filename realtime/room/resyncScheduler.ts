@@ -12,7 +12,7 @@ const minIntervalMs = 250;
 const maxVectorBytes = 4096;
 const otherNodeMs = 5000;
 
-/** What the scheduler needs of a member. */
+/** The part of a member that the scheduler uses. */
 export interface ResyncTarget {
   readonly mayResync: boolean;
   /** When the server last sent sync step 1 (Unix milliseconds). */

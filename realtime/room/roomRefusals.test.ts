@@ -229,7 +229,7 @@ describe("refusals", () => {
 });
 
 describe("one author on several sockets", () => {
-  it("[RT3] [RT12] a client that reconnects beside its dead socket has stored what was acknowledged", async () => {
+  it("[RT3] [RT12] a client that reconnects before its dead socket closes keeps acknowledged text", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.awareness.setLocalState(null);

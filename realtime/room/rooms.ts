@@ -42,7 +42,7 @@ export interface Rooms {
   read<T>(articleId: string, view: (document: Y.Doc, revision: number) => T): Promise<T>;
   /**
    * Runs `change` in one transaction under `clientId`. When the promise resolves, the change is durable and relayed.
-   * `clientId` is the idempotency key: if the document already has content of it, nothing runs and `repeated` is true.
+   * `clientId` is the idempotency key: if the document already has content under this id, nothing runs and `repeated` is true.
    * Each client id enlarges the document permanently, so pass `undefined` where repetitions need not be detected.
    * With `isExact` the change is stored only on the revision that `change` saw. If another node wrote in between, `change`
    * runs again on the newer document.

@@ -8,7 +8,7 @@ const maxBatches = 500;
 const maxBytes = 1024 * 1024;
 
 export class SnapshotScheduler {
-  /** What the log has beyond the last snapshot. */
+  /** Number and size of the batches in the log after the last snapshot. */
   private behind: { batches: number; bytes: number };
   private saving: Promise<void> | undefined;
   private readonly saveSnapshot: () => Promise<void>;

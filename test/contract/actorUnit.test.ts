@@ -112,7 +112,7 @@ describe("one commit of several transitions", () => {
     expect(() => unit.record(write)).toThrow(`writes the record parcel/${first} twice`);
     await unit.send(kind, first, note);
     await expect(unit.commit(storage.commit)).rejects.toThrow(`writes the record parcel/${first} twice`);
-    expect(() => unit.create(kind, first, {})).toThrow("knows already");
+    expect(() => unit.create(kind, first, {})).toThrow("already contains");
     expect((await read(first)).revision).toBe(stored.revision);
   });
 

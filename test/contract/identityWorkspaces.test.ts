@@ -142,7 +142,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
     expect((await identity.workspaces.get(ann.call(), team)).revision).toBe(revision + 2);
   });
 
-  it("[WS3] settings stay within their limits, in whatever pieces they are sent", async () => {
+  it("[WS3] settings stay within their limits, also when several changes add up", async () => {
     const half = "x".repeat(40 * 1024);
     await identity.workspaces.update(ann.call(), team, { settings: { a: half } });
     const refused = identity.workspaces.update(ann.call(), team, { settings: { b: half } });

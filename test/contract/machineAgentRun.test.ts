@@ -10,7 +10,7 @@ import {
   runCommands,
   type TimelineFact,
 } from "../../machines/agentRun.ts";
-import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import { decideCreation, decideEvent } from "../../server/platform/actors/decide.ts";
 import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
@@ -138,7 +138,7 @@ describe("a run", () => {
 
   function take(...asks: readonly Ask[]) {
     const events: TimelineFact[] = [];
-    let record = decideBirth<RunContext>(kind, "run_1", input, { nowMs, leaseMs: 1 }).next;
+    let record = decideCreation<RunContext>(kind, "run_1", input, { nowMs, leaseMs: 1 }).next;
     for (const ask of asks) {
       const event = ask(record);
       const next = decideEvent<RunContext>(kind, JSON.parse(JSON.stringify(record)), event, undefined, { nowMs: event.nowMs, leaseMs: 1 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type ApiKeyEvent, type ApiKeyTimes, apiKeyCommands, apiKeyMachine } from "../../machines/apiKey.ts";
-import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import { decideCreation, decideEvent } from "../../server/platform/actors/decide.ts";
 import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
@@ -51,7 +51,7 @@ test("[AC14] on every path, an API key is revoked or expired before it can be re
 
 test("[AC14] a key with an expiry has one timer for it, which only revoking cancels", () => {
   const turn = { nowMs: startMs, leaseMs: 5000 };
-  const born = decideBirth<ApiKeyTimes>(kind, "k", { expiresAtMs: startMs + 1000, name: "robot" }, turn);
+  const born = decideCreation<ApiKeyTimes>(kind, "k", { expiresAtMs: startMs + 1000, name: "robot" }, turn);
   expect(born.next).toMatchObject({
     state: "active",
     context: { expiresAtMs: startMs + 1000, name: "robot" },
@@ -62,7 +62,7 @@ test("[AC14] a key with an expiry has one timer for it, which only revoking canc
   const revoked = decideEvent(kind, born.next, { type: "key.revoke" }, undefined, turn);
   expect(revoked?.next.timers).toEqual({});
   expect(revoked?.due).toEqual([{ op: "cancel", id: born.next.timers.expiry?.row }]);
-  const endless = decideBirth<ApiKeyTimes>(kind, "k", {}, turn);
+  const endless = decideCreation<ApiKeyTimes>(kind, "k", {}, turn);
   expect(endless.due).toEqual([]);
   const removed = decideEvent(kind, revoked?.next ?? born.next, { type: "key.delete" }, undefined, turn);
   expect(removed?.removed).toBe(true);

@@ -7,7 +7,7 @@ import {
   publicLinkMachine,
   syncPauseMs,
 } from "../../machines/publicLink.ts";
-import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import { decideCreation, decideEvent } from "../../server/platform/actors/decide.ts";
 import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
@@ -107,7 +107,7 @@ describe("all paths", () => {
 });
 
 function createLink() {
-  let record = decideBirth<PublicLinkContext>(kind, "link", { ...input, mode: "live" }, { nowMs: startMs, leaseMs: 5000 }).next;
+  let record = decideCreation<PublicLinkContext>(kind, "link", { ...input, mode: "live" }, { nowMs: startMs, leaseMs: 5000 }).next;
   return {
     get record() {
       return record;

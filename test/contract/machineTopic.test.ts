@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { AuditFact, TopicContext, TopicEvent, TopicInput } from "../../machines/topic.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
-import { decideBirth, decideEvent } from "../../server/platform/actors/decide.ts";
+import { decideCreation, decideEvent } from "../../server/platform/actors/decide.ts";
 import type { ActorKind, ActorRecord } from "../../server/platform/actors/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
 import { walkMachine } from "../support/walkMachine.ts";
@@ -98,7 +98,7 @@ test("[TO1] a topic moves only as the specification states, on every path and fr
 
 /** Returns the record after the events, and the audit events that they wrote. */
 function take(...events: readonly TopicEvent[]): { record: ActorRecord<TopicContext>; audit: readonly AuditFact[] } {
-  let next = decideBirth<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 });
+  let next = decideCreation<TopicContext>(kind, "top_1", input, { nowMs, leaseMs: 1 });
   const facts = [...next.facts];
   for (const event of events) {
     const record = JSON.parse(JSON.stringify(next.next));

@@ -292,7 +292,7 @@ describe("tangled documents", () => {
   /** The test waits for a turn. Starting the threads first keeps their start out of the wait. */
   const startThreads = () => Promise.all(["one", "two"].map((name) => show(`Warm ${name}.`, name, name)));
 
-  test("[PL16] whatever one workspace publishes, the pages of others are laid out meanwhile", async () => {
+  test("[PL16] no text that one workspace publishes delays the pages of other workspaces", async () => {
     await startThreads();
     const order: string[] = [];
     const open = async (name: string, markdown: string, workspaceId: string) => {

@@ -117,7 +117,7 @@ describe("refusals over REST", () => {
     expect((await problemOf(response)).code).toBe("bad_request");
   });
 
-  it("[API4] a key needs every scope; a write scope includes its read scope; a session has all", async () => {
+  it("[API4] a key needs every scope; a write scope includes its read scope; a session has every scope", async () => {
     const get = (headers: Record<string, string>) => surface.fetch("GET", `/articles/${articleId}`, { headers });
     const refused = await get(credentials.key("reviews:read", "keys:manage"));
     expect(await problemOf(refused)).toMatchObject({

@@ -171,7 +171,7 @@ export function dueTests(withStorage: WithStorage): void {
       }, clock);
     });
 
-    test("[ST10] of two that hold the same fence, one acknowledgement succeeds", () => {
+    test("[ST10] of two acknowledgements under the same fence, one succeeds", () => {
       const clock = createClock();
       return withStorage(async (storage) => {
         await schedule(storage, [row("a", startMs)]);

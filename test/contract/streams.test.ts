@@ -90,7 +90,7 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     await nobodyIsLeft(runLog(runId), timelineLog(workspaceId));
   });
 
-  test("[SE13] a reader that stops reading delays nobody, is not read ahead for, and later gets all", async () => {
+  test("[SE13] a reader that stops delays no other, nothing is read ahead for it, and it later gets all", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq } = await server.rest.expect(200, "GET", `/runs/${runId}`);
     const stalled = await rawConnection(server.port);

@@ -104,7 +104,7 @@ it("[OP30] each refused socket logs one line with its code, its reason and, if k
 it.each([
   ["uWebSockets.js", startUwsHost],
   ["node:http", startNodeHost],
-] as const)("[API52] a refusal whose client leaves before it is told keeps its code and reason: %s", async (_host, start) => {
+] as const)("[API52] a refusal is logged with code and reason if the client leaves before the close: %s", async (_host, start) => {
   let held = 0;
   const refusalMs = defaultLimits["socket.refusalMs"];
   server = await startCollabServer(start, {

@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type AnyStateNode, type AnyTransitionDefinition, createActor } from "xstate";
-import { type AnyActorKind, decideBirth, decideEvent, toAllowed, toInvalidTransition } from "../../server/platform/actors/decide.ts";
+import { type AnyActorKind, decideCreation, decideEvent, toAllowed, toInvalidTransition } from "../../server/platform/actors/decide.ts";
 import type { ActorEvent, ActorRecord } from "../../server/platform/actors/port.ts";
 
 export interface WalkOptions<Context, Event extends ActorEvent> {
@@ -95,7 +95,7 @@ export function walkMachine<Context, Event extends ActorEvent>(options: WalkOpti
   }
 
   for (const input of inputs) {
-    const born = decideBirth<Context>(kind, "walked", input, turnAt(input.nowMs)).next;
+    const born = decideCreation<Context>(kind, "walked", input, turnAt(input.nowMs)).next;
     const open: { record: ActorRecord<Context>; path: readonly Event[] }[] = [{ record: born, path: [] }];
     const seen = new Set([toSituation(born)]);
     for (let at = open.shift(); at !== undefined; at = open.shift()) {

@@ -25,7 +25,7 @@ import type { History } from "./history.ts";
 import { carryOperations, joinNearest, unpackOperations } from "./merge.ts";
 import type { FileTexts } from "./port.ts";
 import { findChanged } from "./textDiff.ts";
-import { applyToText, leaveMark, toClientId } from "./textUpdate.ts";
+import { applyToText, recordClientId, toClientId } from "./textUpdate.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Edits {
@@ -91,11 +91,11 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
   async function findEarlier(articleId: string, clientId: number, { nowMs }: Call): Promise<number | undefined> {
     for (let count = 256; ; count *= 4) {
       const { batches, before } = await reader.latest(articleId, count);
-      const reachesBack = (batches[0]?.atMs ?? nowMs) < nowMs;
-      if (!reachesBack && before === "kept") continue;
+      const startsBeforeNow = (batches[0]?.atMs ?? nowMs) < nowMs;
+      if (!startsBeforeNow && before === "kept") continue;
       const holds = ({ update }: { readonly update: Uint8Array }) => Y.parseUpdateMeta(update).to.has(clientId);
       const earlier = batches.find((batch) => batch.atMs >= nowMs && batch.updates.some(holds));
-      if (earlier === undefined && !reachesBack && before === "trimmed") throw notKept(await reader.tail(articleId));
+      if (earlier === undefined && !startsBeforeNow && before === "trimmed") throw notKept(await reader.tail(articleId));
       return earlier?.revision;
     }
   }
@@ -164,7 +164,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
         if (plan === undefined) return undefined;
         const operations = joinNearest(now, plan.operations, maxPlacesIn(document));
         applyToText(text, operations);
-        if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) leaveMark(text);
+        if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) recordClientId(text);
         return { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
       };
       // With a precondition the append must fail if another node wrote meanwhile, because the check above saw only this node's text.

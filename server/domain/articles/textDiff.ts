@@ -99,7 +99,7 @@ function toBeginning(line: string): string {
   return line.slice(0, 16);
 }
 
-function toItself(part: string): string {
+function toWholePart(part: string): string {
   return part;
 }
 
@@ -152,7 +152,7 @@ export interface LineDiff {
 /** Compares two texts by lines. Each line includes its line end; the text after `maxLines` lines counts as a single line. */
 export function diffLines(base: string, next: string): LineDiff {
   const [older, newer] = [toLines(base), toLines(next)];
-  const { a, b } = intern(older, newer, toItself);
+  const { a, b } = intern(older, newer, toWholePart);
   return { older, newer, spans: diffSequences(a, b, { steps: stepsForLines }) };
 }
 
@@ -211,7 +211,7 @@ function intern(
 function toHunks(base: string, next: string, split: (text: string) => string[], budget: DiffBudget): Hunk[] {
   const older = split(base);
   const newer = split(next);
-  const { a, b } = intern(older, newer, toItself);
+  const { a, b } = intern(older, newer, toWholePart);
   const offsets = new Int32Array(older.length + 1);
   for (const [at, part] of older.entries()) offsets[at + 1] = (offsets[at] as number) + part.length;
   return diffSequences(a, b, budget).map((span: Span) => ({

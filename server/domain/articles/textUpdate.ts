@@ -37,7 +37,7 @@ export function applyToText(text: Y.Text, operations: readonly TextOperation[]):
  * Inserts and deletes one character, to record the client id in the document. An edit that only deletes text would leave no
  * trace of its client id, and a retry of the edit could not be recognised.
  */
-export function leaveMark(text: Y.Text): void {
+export function recordClientId(text: Y.Text): void {
   text.insert(0, " ");
   text.delete(0, 1);
 }

@@ -45,7 +45,7 @@ export interface CollectionOptions<Value extends CollectionRecord, View> {
   readonly log: Logger;
 }
 
-/** What a write consists of, decided from the record that it replaces. */
+/** One change of a record: the new value, and what the change adds to the commit and to the answer. */
 export interface Change<Value, Shown extends object> {
   readonly value: Value;
   /** Fields that only the answer to this request has, such as a new secret. */

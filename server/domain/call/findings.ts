@@ -27,8 +27,8 @@ export function parsePart<Schema extends z.ZodType>(schema: Schema, value: unkno
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   // Parse again with our own messages. The second parse happens only for invalid requests, so its cost does not matter.
-  const said = schema.safeParse(value, { error: (issue) => toMessage(issue, part) });
-  const findings = (said.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
+  const reparsed = schema.safeParse(value, { error: (issue) => toMessage(issue, part) });
+  const findings = (reparsed.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
   // The code and the detail of the error must describe the same finding.
   const unknown = findings.find((finding) => finding.code === "unknown_field");
   const code = unknown === undefined ? "validation_failed" : "unknown_field";

@@ -117,8 +117,8 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   ): Promise<LinkView | typeof conflict> {
     // Frozen content is committed only if the link is unchanged since it was read. Otherwise an older text could replace the
     // newer text that readers have already seen.
-    const isAsSeen = "content" in event;
-    const atRevision = isAsSeen || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
+    const hasContent = "content" in event;
+    const atRevision = hasContent || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
     try {
       const { value, revision } = await actors.send(publicLinkKind, seen.value.id, event, {
         ...toSendOptions(call, created),

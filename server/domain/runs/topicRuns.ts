@@ -1,5 +1,5 @@
 /**
- * The topic run requests shortlist and archive topics, start pipelines, and decide about outlines and drafts.
+ * TopicRuns serves the requests that shortlist or archive a topic, start its pipeline, or decide about its outline or draft.
  *
  * Each request is one commit of all its effects: the topic's transition with its audit event, the run's start or
  * transition with its timeline entries, a new article, and the idempotent response. A topic is named by its id or short id.

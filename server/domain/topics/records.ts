@@ -30,7 +30,7 @@ export interface TopicScope {
   readonly contentProjectId?: string | undefined;
 }
 
-/** Stands for the complete workspace. No content project has this id. */
+/** Scope key of the whole workspace. No content project has this id. */
 const wholeWorkspace = "";
 
 function toScopeKey({ workspaceId, contentProjectId = wholeWorkspace }: TopicScope): readonly [string, string] {

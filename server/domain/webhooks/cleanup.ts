@@ -13,7 +13,7 @@ const purgeRows = defineDueKind<{ readonly webhookId: string }>("webhook.purge")
 const eventRows = defineDueKind<{ readonly eventId: string }>("webhook.event");
 const chunk = 100;
 /** A body that is still needed is checked again after this time. */
-const stillNeededMs = 24 * 60 * 60 * 1000;
+const recheckMs = 24 * 60 * 60 * 1000;
 
 /** Returns the due row that removes the delivery log of a webhook. Schedule it in the commit that deletes the webhook. */
 export function webhookPurge(webhookId: string, dueAtMs: number): DueRow {
@@ -52,7 +52,7 @@ export function createWebhookCleanup({ storage, actors, deliveryKind }: WebhookC
 
   const collect = eventRows.worker(async ({ partition, id, fence, payload: { eventId } }) => {
     const needed = await storage.index.scan({ partition, prefix: ["delivery.event", eventId], limit: 1 });
-    if (needed.length > 0) return { kind: "retry", atMs: storage.now() + stillNeededMs };
+    if (needed.length > 0) return { kind: "retry", atMs: storage.now() + recheckMs };
     const stored = await storage.records.get(webhookEventRecord, eventId);
     if (stored === undefined) return { kind: "done" };
     await storage.commit({

@@ -35,11 +35,11 @@ export type IdempotencyStart = { readonly kind: "replay"; readonly answer: strin
 export interface IdempotentRun {
   readonly nowMs: number;
   readonly ids: IdSource;
-  /** Commits the batch and the answer row together. Throws `AnsweredMeanwhile` if another attempt has already answered. */
+  /** Commits the batch and the answer row together. Throws `AlreadyAnswered` if another attempt has already answered. */
   commit(batch: Batch, answer: string): Promise<CommitResult>;
   /**
    * Stores the answer of work that did not commit it. Does nothing if `commit` has already stored an answer.
-   * Throws `AnsweredMeanwhile` if another attempt has already answered.
+   * Throws `AlreadyAnswered` if another attempt has already answered.
    */
   keep(answer: string): Promise<void>;
   /** Releases the lease. The reservation row is kept. */
@@ -47,8 +47,8 @@ export interface IdempotentRun {
 }
 
 /** Thrown when another attempt with the same key has answered first. Its answer must be sent. */
-export class AnsweredMeanwhile extends Error {
-  override readonly name = "AnsweredMeanwhile";
+export class AlreadyAnswered extends Error {
+  override readonly name = "AlreadyAnswered";
   readonly answer: string;
   constructor(answer: string) {
     super("another attempt was first");
@@ -161,7 +161,7 @@ export function createIdempotency({ storage, limits, owner, leaseMs }: Idempoten
       }
       // Check for an answer after every conflict: if one exists, another attempt has already done this work.
       const other = await readAnswer(reservation.value, keys);
-      if (other !== undefined) throw new AnsweredMeanwhile(other);
+      if (other !== undefined) throw new AlreadyAnswered(other);
       return result;
     }
 

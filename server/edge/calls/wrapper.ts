@@ -23,7 +23,7 @@ import type { BodyOwner } from "./bodyBudget.ts";
 import { checkRole, checkScope, checkSize } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
 import { toCredentialId } from "./credentialId.ts";
-import { AnsweredMeanwhile, createIdempotency } from "./idempotency.ts";
+import { AlreadyAnswered, createIdempotency } from "./idempotency.ts";
 import { ParsedRequest } from "./parsedRequest.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 import { createRateLimits, type Draw } from "./rateLimits.ts";
@@ -119,7 +119,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       await run.keep(toKept(answer));
       return answer;
     } catch (error) {
-      if (error instanceof AnsweredMeanwhile) return toReplay(error.answer);
+      if (error instanceof AlreadyAnswered) return toReplay(error.answer);
       throw error;
     } finally {
       await run.release();

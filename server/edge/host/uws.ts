@@ -107,7 +107,7 @@ function answer<Answer>(
     if (!(error instanceof ClientGone)) onError(error);
     if (!request.over) send(request, failed, onError);
   };
-  const giveSafely = (given: Answer) => {
+  const respondSafely = (given: Answer) => {
     try {
       give(given);
     } catch (error) {
@@ -116,8 +116,8 @@ function answer<Answer>(
   };
   try {
     const asked = ask();
-    if (asked instanceof Promise) asked.then(giveSafely, fail);
-    else giveSafely(asked);
+    if (asked instanceof Promise) asked.then(respondSafely, fail);
+    else respondSafely(asked);
   } catch (error) {
     fail(error);
   }

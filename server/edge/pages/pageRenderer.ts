@@ -82,8 +82,8 @@ export function createPageRenderer(): PageRenderer {
     if (markdown.length > maxCharacters) return { kind: "tooMuch" } as const;
     const threads = markdown.length > shortCharacters ? long : short;
     const outcome = await threads.run("page", markdown, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
-    const isHuge = outcome.kind === "done" && outcome.value.html.length > maxHtmlCharacters;
-    return isHuge ? ({ kind: "tooMuch" } as const) : outcome;
+    const isTooLong = outcome.kind === "done" && outcome.value.html.length > maxHtmlCharacters;
+    return isTooLong ? ({ kind: "tooMuch" } as const) : outcome;
   }
 
   async function make(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined> {

@@ -39,14 +39,14 @@ function setDirections(parent: Root | Element, leads: boolean): boolean {
   let isLead = leads;
   let hasWords = false;
   for (const child of parent.children) {
-    if (!hasDecidingWords(child, isLead)) continue;
+    if (!decidesDirection(child, isLead)) continue;
     isLead = false;
     hasWords = true;
   }
   return hasWords;
 }
 
-function hasDecidingWords(node: Root["children"][number], isLead: boolean): boolean {
+function decidesDirection(node: Root["children"][number], isLead: boolean): boolean {
   if (node.type === "text") return /\p{L}/u.test(node.value);
   if (node.type !== "element") return false;
   const { tagName, properties } = node;

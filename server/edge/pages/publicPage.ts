@@ -12,7 +12,7 @@ import { createRequestContext } from "../calls/requestContext.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { Route } from "../host/router.ts";
 import { createPageRenderer, type RenderedText } from "./pageRenderer.ts";
-import { contentSecurityPolicy, stylePath, toPageHtml, toPageTag, toStandInHtml } from "./publicPageHtml.ts";
+import { contentSecurityPolicy, stylePath, toErrorPageHtml, toPageHtml, toPageTag } from "./publicPageHtml.ts";
 import { publicPageStyle } from "./publicPageStyle.ts";
 
 export interface PublicPageOptions {
@@ -31,7 +31,7 @@ type Format = "html" | "md" | "json";
 
 const pathForm = /^([a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?)(?:\.(md|json))?$/;
 /** After this many lookups the reader gets the latest rendered page, even if the text has changed during the rendering. */
-const maxLooks = 3;
+const maxLookups = 3;
 /** A text that is still missing after this many lookups is not a concurrent change but a damaged store. */
 const maxMisses = 20;
 
@@ -90,33 +90,33 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
 
   async function toHtmlReply(request: HttpRequest, slug: string): Promise<HttpReply> {
     let made: Awaited<ReturnType<typeof make>>;
-    for (let looks = 1; ; looks += 1) {
+    for (let lookups = 1; ; lookups += 1) {
       // Look the page up again after each wait, so that a page unpublished in the meantime is not shown.
       const page = await pages.find(slug);
-      if (page.kind !== "published") return toStandIn(request, page, "html");
+      if (page.kind !== "published") return toErrorPage(request, page, "html");
       const headers = toHeaders(page, "html");
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
       const rendered = renderer.recall(page.contentHash) ?? (made?.page.contentHash === page.contentHash ? made.rendered : undefined);
       if (rendered !== undefined) return toPageReply(page, rendered);
-      if (looks > maxLooks && made !== undefined) {
+      if (lookups > maxLookups && made !== undefined) {
         return toPageReply(made.page, made.rendered);
       }
       const flight = making.get(slug) ?? make(page).finally(() => making.delete(slug));
       making.set(slug, flight);
       made = (await flight) ?? made;
-      if (made === undefined && looks > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
+      if (made === undefined && lookups > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
     }
   }
 
   async function toTextReply(request: HttpRequest, slug: string, format: "md" | "json"): Promise<HttpReply> {
-    for (let looks = 1; ; looks += 1) {
+    for (let lookups = 1; ; lookups += 1) {
       const page = await pages.find(slug);
-      if (page.kind !== "published") return toStandIn(request, page, format);
+      if (page.kind !== "published") return toErrorPage(request, page, format);
       const headers = toHeaders(page, format);
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
       const bytes = await pages.markdown(page);
       if (bytes === undefined) {
-        if (looks > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
+        if (lookups > maxMisses) throw new Error(`the text ${page.contentHash} of a public page is missing`);
         continue;
       }
       if (format === "md") return { status: 200, headers, body: bytes };
@@ -128,7 +128,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
   }
 
   /** Answers for a missing or unpublished page: HTML for browsers, otherwise a problem (thrown as `AppError`). */
-  function toStandIn(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+  function toErrorPage(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
     // Only this answer depends on `Accept`. Without `vary` a cache would serve the HTML to programs or the problem to browsers.
     const headersOfBoth = format === "html" ? { ...common, vary: "accept" } : common;
     if (format === "html" && wantsHtml(request)) {
@@ -138,7 +138,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
         "content-security-policy": contentSecurityPolicy,
         "x-robots-tag": "noindex",
       };
-      return { status: kind === "unpublished" ? 410 : 404, headers, body: toStandInHtml(kind) };
+      return { status: kind === "unpublished" ? 410 : 404, headers, body: toErrorPageHtml(kind) };
     }
     if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, headersOfBoth);
     throw new AppError("not_found", "There is no public page at this address.", {}, headersOfBoth);
@@ -166,7 +166,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
           const { refusal } = await rateLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
           if (refusal !== undefined) throw refusal;
           const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
-          if (slug === undefined) return toStandIn(request, { kind: "unknown" }, "html");
+          if (slug === undefined) return toErrorPage(request, { kind: "unknown" }, "html");
           return format === undefined ? toHtmlReply(request, slug) : toTextReply(request, slug, format as "md" | "json");
         },
       },

@@ -73,12 +73,12 @@ ${ownHeading}${body}
   );
 }
 
-const standIns = {
+const errorPages = {
   unpublished: { title: "No longer public", text: "This page was taken down by its authors." },
   unknown: { title: "Nothing here", text: "There is no public page at this address." },
 };
 
-export function toStandInHtml(kind: keyof typeof standIns): string {
-  const { title, text } = standIns[kind];
+export function toErrorPageHtml(kind: keyof typeof errorPages): string {
+  const { title, text } = errorPages[kind];
   return toDocument(title, '<meta name="robots" content="noindex">\n', `<main>\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`);
 }

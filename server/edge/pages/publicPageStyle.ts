@@ -54,7 +54,7 @@ a { color: var(--link); text-decoration-thickness: 0.06em; text-underline-offset
 a:hover { text-decoration-thickness: 0.12em; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
 ul, ol { padding: 0; }
-/* The space for the marker is on the side of each item's own direction. */
+/* The space for the marker is on the side where the text of the item begins. */
 li { margin-block: 0.3em; margin-inline-start: 1.5em; }
 li::marker { color: var(--quiet); }
 li > ul, li > ol { margin: 0.3em 0; }
@@ -78,7 +78,7 @@ pre.plain { padding: 0; background: none; font-family: inherit; white-space: pre
 .table { margin: 0 0 1.15em; overflow-x: auto; }
 table { margin: 0; hyphens: manual; border-collapse: collapse; font: 0.9em/1.45 var(--sans); font-variant-numeric: tabular-nums; }
 th, td { padding-block: 0.45em; padding-inline: 0.6em; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap; }
-/* As the table lies, whatever the direction of the words in the cell. An alignment of the author's is left to the attribute. */
+/* A cell is aligned by the direction of the table, not of its own text. An alignment by the author (the attribute align) stays. */
 :is(th, td):not([align]) { text-align: -webkit-match-parent; text-align: match-parent; }
 th { font-weight: 650; }
 .prose { min-width: 9em; white-space: normal; }

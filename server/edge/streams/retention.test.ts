@@ -93,7 +93,7 @@ describe("timeline retention", () => {
     expect(await kept(logs.workspace)).toEqual([303, 1502]);
   });
 
-  test("[SE25] a workspace log that was emptied by a long silence is checked as often as any other", async () => {
+  test("[SE25] a workspace log whose entries were all trimmed is checked as often as any other", async () => {
     await tell(5);
     nowMs += keepMs;
     expect(await trim(logs.workspace)).toBe(trimEveryMs);

@@ -166,7 +166,7 @@ test("[SE5] a place is counted once and freed when its reader leaves, has left o
   expect(rig.gate.open).toBe(1);
 });
 
-test("[SE24] a closed gate admits nobody, and ends the streams that are being admitted", async () => {
+test("[SE24] a closed gate admits no stream, and ends the streams that are being admitted", async () => {
   const rig = createRig();
   const go = rig.hold();
   const admitting = rig.admit(session);

@@ -231,8 +231,8 @@ function headOnly({ reader }: AdmittedStream, headers: Readonly<Record<string, s
 
 /** True for a temporary failure (server stopping, store unavailable) that must not make an EventSource stop reconnecting. */
 function isTemporary(reason: unknown, request: HttpRequest): boolean {
-  const isPassing = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
-  return isPassing && wantsEventStream(request.header("accept"));
+  const isOutage = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
+  return isOutage && wantsEventStream(request.header("accept"));
 }
 
 function retryReply(context: RequestContext): HttpReply {

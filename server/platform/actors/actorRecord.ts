@@ -31,7 +31,7 @@ export interface ActorRecord<Context> {
    */
   readonly step: number;
   /**
-   * In the order of the requests. Only the first effect has a due row, so the effects run one at a time and in order.
+   * Pending effects in the order of their requests. Only the first effect has a due row, so the effects run one at a time and in order.
    */
   readonly pending: readonly PendingEffect[];
   /** Armed timers by name. */

@@ -9,15 +9,15 @@
  * A return time is at most this far ahead. Rows beyond it start again with the first return time, together with earlier
  * rows.
  */
-const mostAheadMs = 300_000;
+const maxAheadMs = 300_000;
 /** Return times are rounded up to a tenth of the pause, so that rows return in groups. */
 const partsOfPause = 10;
 /** Above this number of lines, lines whose last return time has passed are removed. */
 const fewLines = 100;
 
 export interface BacklogPacer {
-  /** Returns Unix milliseconds. `mostWaiting` is the number of rows that the line can hold. */
-  toReturnAtMs(line: string, mostWaiting: number): number;
+  /** Returns Unix milliseconds. `maxWaiting` is the number of rows that the line can hold. */
+  toReturnAtMs(line: string, maxWaiting: number): number;
 }
 
 /**
@@ -34,13 +34,13 @@ export function createBacklogPacer({ now, pauseMs }: { readonly now: () => numbe
   }
 
   return {
-    toReturnAtMs(line, mostWaiting) {
+    toReturnAtMs(line, maxWaiting) {
       const nowMs = now();
       const firstMs = nowMs + pauseMs;
       const nextMs = Math.max(nextByLine.get(line) ?? 0, firstMs);
-      const atMs = nextMs - firstMs > mostAheadMs ? firstMs : nextMs;
+      const atMs = nextMs - firstMs > maxAheadMs ? firstMs : nextMs;
       forget(nowMs);
-      nextByLine.set(line, atMs + pauseMs / mostWaiting);
+      nextByLine.set(line, atMs + pauseMs / maxWaiting);
       return Math.ceil(atMs / partMs) * partMs;
     },
   };

@@ -29,7 +29,7 @@ export interface TimerRowPayload extends ActorRowPayload {
 export const effectRows = defineDueKind<EffectRowPayload>("actor.effect");
 export const timerRows = defineDueKind<TimerRowPayload>("actor.timer");
 
-// biome-ignore lint/suspicious/noExplicitAny: stands for a kind whose context and event are not known here
+// biome-ignore lint/suspicious/noExplicitAny: a kind whose context and event are not known here
 export type AnyActorKind = ActorKind<any, any>;
 
 /** The claimed row that delivered an event or holds an effect. */
@@ -102,7 +102,7 @@ export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unkn
   });
 }
 
-export function decideBirth<Context>(
+export function decideCreation<Context>(
   kind: ActorKind<Context, never> | AnyActorKind,
   id: string,
   input: object,
@@ -247,8 +247,8 @@ function toTimers(
     if (row !== undefined && row !== by?.id) writes.push({ op: "cancel", id: row });
     timers.delete(name);
   };
-  const tookEvent = taken.step !== before?.step;
-  for (const [name, armed] of [...timers]) if (armed.row === by?.id || (tookEvent && !armed.keep)) disarm(name);
+  const isNewStep = taken.step !== before?.step;
+  for (const [name, armed] of [...timers]) if (armed.row === by?.id || (isNewStep && !armed.keep)) disarm(name);
   for (const { type, params } of taken.actions) {
     if (type !== "timer") continue;
     const timer = params as TimerParams;

@@ -18,9 +18,9 @@ const partitions: readonly Partition[] = Array.from({ length: partitionCount }, 
 const claimLimit = 256;
 /** No rows are claimed while this many rows are running. */
 const maxRunning = 1000;
-/** Maximum rows in one line. Further rows are postponed in the store for at least `turnedAwayLeases` leases. */
+/** Maximum rows in one line. Further rows are postponed in the store for at least `postponedLeases` leases. */
 const maxWaiting = { ofKind: 5000, ofNarrowLane: 1000 };
-const turnedAwayLeases = 2;
+const postponedLeases = 2;
 /** A row that still waits after a third of a lease is parked. A parked row holds a lease of this many lease periods. */
 const parkedLeases = 12;
 const failureMs = { first: 1000, most: 300_000 };
@@ -51,7 +51,7 @@ interface Held {
   readonly adopted: boolean;
   leasedUntilMs: number;
   parked: boolean;
-  /** The lease is lost or was given back, so nothing may be written under it. */
+  /** The lease is lost or was released, so nothing may be written under it. */
   over: boolean;
   stopRenewal: () => void;
 }
@@ -60,7 +60,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   const { storage, log, leaseMs, pollMs = 500, after = realAfter, observe } = options;
   const workers = new Map<string, { readonly work: DueWorker; readonly lanes: DueWorkerOptions["lanes"] }>();
   const lanes = createLanes();
-  const backlog = createBacklogPacer({ now: storage.now, pauseMs: leaseMs * turnedAwayLeases });
+  const backlog = createBacklogPacer({ now: storage.now, pauseMs: leaseMs * postponedLeases });
   const running = new Map<Held, Promise<void>>();
   /** The latest claim of each row that waits, runs or has not ended yet. */
   const heldByRow = new Map<string, Held>();
@@ -68,10 +68,10 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   let stopPoll: (() => void) | undefined;
   let started = false;
   let draining = false;
-  let looking = false;
-  let lookAgain = false;
+  let claiming = false;
+  let claimAgain = false;
   let full = false;
-  const wakes = createWakes({ now: storage.now, after, look: () => void look() });
+  const wakes = createWakes({ now: storage.now, after, look: () => void claimRows() });
 
   const rowName = ({ partition, id }: ClaimedRow) => `${partition}/${id}`;
 
@@ -165,7 +165,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       running.delete(held);
       forget(held);
       lanes.leave(held.lanes);
-      if (full) void look();
+      if (full) void claimRows();
     });
     running.set(held, done);
   }
@@ -212,32 +212,32 @@ export function createDuePump(options: DuePumpOptions): DuePump {
     else void held.behind.then(enter);
   }
 
-  async function look(): Promise<void> {
-    if (looking) {
-      lookAgain = true;
+  async function claimRows(): Promise<void> {
+    if (claiming) {
+      claimAgain = true;
       return;
     }
-    looking = true;
+    claiming = true;
     try {
       do {
-        lookAgain = false;
+        claimAgain = false;
         full = running.size >= maxRunning;
         if (draining || !started || full) break;
         // The lease is counted from the request, because the answer may take long to arrive.
         const untilMs = storage.now() + leaseMs;
         const rows = await storage.due.claim({ partitions, limit: claimLimit, leaseMs });
         for (const row of rows) take(row, false, untilMs);
-        if (rows.length === claimLimit) lookAgain = true;
-      } while (lookAgain);
+        if (rows.length === claimLimit) claimAgain = true;
+      } while (claimAgain);
     } catch (err) {
       log.warn({ err }, "due rows not claimed");
     } finally {
-      looking = false;
+      claiming = false;
     }
   }
 
   async function poll(): Promise<void> {
-    await look();
+    await claimRows();
     if (started && !draining) stopPoll = after(pollMs, () => void poll());
   }
 
@@ -260,7 +260,7 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       draining = true;
       stopPoll?.();
       wakes.stop();
-      const handedBack = [...waiting.keys()].map((held) => {
+      const postponed = [...waiting.keys()].map((held) => {
         lost(held);
         return postpone(held.row, storage.now(), held.row.attempts);
       });
@@ -276,9 +276,9 @@ export function createDuePump(options: DuePumpOptions): DuePump {
       for (const held of running.keys()) {
         if (held.over) continue;
         lost(held);
-        handedBack.push(postpone(held.row, storage.now(), held.row.attempts));
+        postponed.push(postpone(held.row, storage.now(), held.row.attempts));
       }
-      await Promise.all(handedBack);
+      await Promise.all(postponed);
     },
   };
 }

@@ -11,7 +11,7 @@ import { conflict } from "../storage/retryOnConflict.ts";
 import {
   type AnyActorKind,
   type Decided,
-  decideBirth,
+  decideCreation,
   decideEvent,
   decideSettled,
   type Turn,
@@ -21,13 +21,13 @@ import {
 import type { DuePump } from "./duePort.ts";
 import { type ActorRecord, CommitConflict, type OpenUnit, type ProvidedKind } from "./port.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: stands for an actor whose context is not known here
+// biome-ignore lint/suspicious/noExplicitAny: an actor whose context is not known here
 type AnyRecord = ActorRecord<any>;
 
 /** An open unit that can also delete actors and settle the due rows of actors. */
 export interface ActorUnit extends OpenUnit {
   /**
-   * Acknowledges the row of an effect or a timer of an actor, and decides the event that came of it, if there is one.
+   * Acknowledges the row of an effect or a timer of an actor, and decides the event that resulted from it, if any.
    * Returns undefined, and gathers nothing, if the machine does not accept the event. The actor must exist.
    */
   settle(
@@ -161,8 +161,8 @@ export function createActorUnit(options: ActorUnitOptions, partition: Partition)
     },
     create(kind, id, input) {
       requireRegistered(kind);
-      if (actors.has(nameOf(kind, id))) throw new Error(`a commit creates ${kind.name} ${id}, which it knows already`);
-      const decided = decideBirth<AnyRecord["context"]>(kind, id, input, turn());
+      if (actors.has(nameOf(kind, id))) throw new Error(`the unit of work already contains ${kind.name} ${id}, so it cannot create it`);
+      const decided = decideCreation<AnyRecord["context"]>(kind, id, input, turn());
       return apply(hold(kind, id, null, decided.next), decided);
     },
     async send(kind, id, event) {

@@ -21,7 +21,7 @@ export class BoundedSocket extends Duplex {
   constructor(inner: Duplex, maxReadBytes: number) {
     super();
     // The peer can break the connection before an HTTP client listens for errors, and an error without a listener ends
-    // the process. The client still learns of the error: the stream is destroyed and keeps the error in `errored`.
+    // the process. The client still gets the error: the stream is destroyed and keeps the error in `errored`.
     this.on("error", () => {});
     this.#inner = inner;
     this.#leftBytes = maxReadBytes;

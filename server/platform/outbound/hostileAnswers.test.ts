@@ -60,7 +60,7 @@ async function expectLittleRead(): Promise<void> {
   expect(dialled[0]?.bytesRead).toBeLessThanOrEqual(maxReadBytes);
 }
 
-test.each(Object.entries(endlessAnswers))("[OB9] of %s no more than the limit is read, and the attempt fails", async (_what, endless) => {
+test.each(Object.entries(endlessAnswers))("[OB9] %s: reading stops at the limit, and the attempt fails", async (_what, endless) => {
   expect(await call(endless)).toEqual({ kind: "failed", reason: "answer_too_long" });
   await expectLittleRead();
 });
@@ -74,7 +74,7 @@ test("[OB9] a body beyond the limit is left unread, and the status counts", asyn
   await expectLittleRead();
 });
 
-test.each(Object.entries(endlessAnswers))("[OB10] of %s from a model's endpoint no more than its limit is read", async (_what, endless) => {
+test.each(Object.entries(endlessAnswers))("[OB10] %s from a model's endpoint: reading stops at the limit", async (_what, endless) => {
   const endpoint = await startHostileReceiver(() => endless);
   const maxReceivedBytes = 2 * 1024 * 1024;
   const provider = createProviderFetch({
@@ -120,7 +120,7 @@ test("[OB10] each answer of a model's endpoint has its own limit", async () => {
   }
 });
 
-test("[OP52] a long line ends a provider's answer wherever it stands in the received bytes", async () => {
+test("[OP52] a long line ends a provider's answer at any place in the received bytes", async () => {
   const long = "y".repeat(101);
   const good = "x".repeat(100);
   const answers = new Map<string, readonly string[]>([

@@ -80,7 +80,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       const { status, statusText, headers, body } = answer;
       if (status >= 300 && status < 400) {
         await body?.cancel();
-        throw new ProviderRefusal(`it answered with a redirect (${status}), and redirects are not followed`, { isLasting: true });
+        throw new ProviderRefusal(`it answered with a redirect (${status}), and redirects are not followed`, { isPermanent: true });
       }
       const limit = answer.ok ? bounded(maxBytes, maxLineBytes) : cut(maxRefusalBytes);
       // undici and the runtime declare incompatible types for the same streams.
@@ -134,11 +134,11 @@ function bounded(maxBytes: number, maxLineBytes: number): TransformStream<Uint8A
       const isLong = hasLongLine(chunk);
       if (bytes <= maxBytes && !isLong) return controller.enqueue(chunk);
       const what = isLong ? `a line of its answer is longer than ${maxLineBytes} bytes` : `its answer is longer than ${maxBytes} bytes`;
-      throw new ProviderRefusal(what, { isLasting: false });
+      throw new ProviderRefusal(what, { isPermanent: false });
     },
   });
 }
 
 function forbidden(host: string): ProviderRefusal {
-  return new ProviderRefusal(`${host} is not a public address; OUTBOUND_ALLOW_CIDRS can allow it`, { isLasting: true });
+  return new ProviderRefusal(`${host} is not a public address; OUTBOUND_ALLOW_CIDRS can allow it`, { isPermanent: true });
 }

@@ -4,11 +4,11 @@
  */
 export class ProviderRefusal extends Error {
   /** True if a retry cannot succeed before a setting changes, on this server or at the service. */
-  readonly isLasting: boolean;
+  readonly isPermanent: boolean;
 
-  constructor(message: string, { isLasting }: { readonly isLasting: boolean }) {
+  constructor(message: string, { isPermanent }: { readonly isPermanent: boolean }) {
     super(message);
     this.name = "ProviderRefusal";
-    this.isLasting = isLasting;
+    this.isPermanent = isPermanent;
   }
 }

@@ -25,10 +25,10 @@ export function parseCidr(text: string): Range {
   throw new RangeError(`${JSON.stringify(text)} is not an address range such as 10.0.0.0/8 or fd00::/8`);
 }
 
-/** The only IPv6 range that is assigned for the public internet. `setAside` lists the exceptions in it. */
+/** The only IPv6 range that is assigned for the public internet. `excludedRanges` lists the exceptions in it. */
 const globalUnicast = parseCidr("2000::/3");
 /** Reserved parts of `globalUnicast`: protocol assignments (including Teredo), documentation and 6to4. */
-const setAside = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseCidr);
+const excludedRanges = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseCidr);
 /** A unicast address by its range, but some clouds serve metadata to their virtual machines at this address. */
 const metadata = parseCidr("168.63.129.16");
 
@@ -44,7 +44,7 @@ function contains(range: Range, address: Address): boolean {
 function isPublicUnicast(address: Address): boolean {
   if (address.range() !== "unicast" || contains(metadata, address)) return false;
   if (address.kind() === "ipv4") return true;
-  return contains(globalUnicast, address) && !setAside.some((range) => contains(range, address));
+  return contains(globalUnicast, address) && !excludedRanges.some((range) => contains(range, address));
 }
 
 export function createPublicAddresses(allowedCidrs: readonly string[] = []): PublicAddresses {

@@ -82,7 +82,7 @@ const ordered: readonly (readonly [LimitField, LimitField])[] = [
   ["model.quietMs", "model.totalMs"],
 ];
 
-function lifted(): Limits {
+function withoutLimits(): Limits {
   const entries = fields.map((field) => {
     const kind = kindOf(field);
     return [field, kind === "rate" ? "off" : kind === "count" ? Number.MAX_SAFE_INTEGER : defaultLimits[field]];
@@ -92,7 +92,7 @@ function lifted(): Limits {
 
 /** Parses the text of `LIMITS`. Each problem names its field. */
 export function parseLimits(text: string): { readonly limits: Limits } | { readonly problems: readonly string[] } {
-  if (text === "off") return { limits: lifted() };
+  if (text === "off") return { limits: withoutLimits() };
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -3,7 +3,7 @@
  * distinguished from a store that never existed.
  *
  * LMDB's lock file and the secret key exist before the first commit, so a first start that was killed also leaves them
- * beside an empty data file. The mark is written after the first commit is on disk and before any write is
+ * next to an empty data file. The mark is written after the first commit is on disk and before any write is
  * acknowledged.
  */
 import { closeSync, existsSync, fsyncSync, openSync, writeSync } from "node:fs";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 
 const name = "store.made";
 const text =
-  "A store was made here: store/data.mdb and blobs/ hold it. While this file is here, the server makes no new one in their place.\n";
+  "The server created a store in this directory: store/data.mdb and blobs/. While this file exists, the server creates no new store here.\n";
 
 export function isMarked(directory: string): boolean {
   return existsSync(join(directory, name));
@@ -33,6 +33,6 @@ export function markStore(directory: string): void {
 export function toLostStore(directory: string): string {
   return (
     `${directory} held a store, and now ${join(directory, "store", "data.mdb")} is missing or empty. Nothing was changed. ` +
-    `Put the whole data directory back from a backup; to begin anew without what was stored, choose another one, or empty this one.`
+    `Put the whole data directory back from a backup. To start with a new, empty store, choose another directory or empty this one.`
   );
 }

@@ -14,7 +14,7 @@ import { type SessionRecord, sessionRecord } from "./credentialRecords.ts";
 const maxAtOnce = 1_000;
 
 export interface SessionEndings {
-  readonly alongside: { readonly records: readonly RecordWrite[]; readonly logs: readonly LogWrite[] };
+  readonly extraWrites: { readonly records: readonly RecordWrite[]; readonly logs: readonly LogWrite[] };
   readonly endedIds: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function toSessionEndings(
     endedIds.push(replacing.value.sessionId);
   }
   const logs = endedIds.map((sessionId) => accessFactWrite({ kind: "session.ended", sessionId }));
-  return { alongside: { records: records as RecordWrite[], logs }, endedIds };
+  return { extraWrites: { records: records as RecordWrite[], logs }, endedIds };
 }
 
 /** Deletes the remaining sessions of epochs before `epoch`. Call it after the commit that set the epoch. */
@@ -60,9 +60,9 @@ export async function sweepSessions(
 ): Promise<void> {
   const sweepPage = () =>
     retryOnConflict("session.sweep", async () => {
-      const { alongside, endedIds } = await toSessionEndings(storage, accountId, epoch);
+      const { extraWrites, endedIds } = await toSessionEndings(storage, accountId, epoch);
       if (endedIds.length === 0) return "done";
-      const result = await storage.commit({ partition: partitionOfId(accountId), ...alongside });
+      const result = await storage.commit({ partition: partitionOfId(accountId), ...extraWrites });
       return result.ok ? "more" : conflict;
     });
   while ((await sweepPage()) === "more");

@@ -165,7 +165,7 @@ export function createAccounts({ storage, registry, passwords, pager, baseUrl, l
             if (!next.disabled || before.disabled) return isDeepStrictEqual(next, before) ? undefined : { next };
             return {
               next: { ...next, sessionEpoch: before.sessionEpoch + 1 },
-              alongside: { logs: [accessFactWrite({ kind: "account.disabled", accountId: before.accountId })] },
+              extraWrites: { logs: [accessFactWrite({ kind: "account.disabled", accountId: before.accountId })] },
             };
           },
           (batch, record) => call.commit(batch, toAccount(record)),

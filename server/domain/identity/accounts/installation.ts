@@ -21,7 +21,7 @@ import {
   type SetupToken,
 } from "../registry/accountRecords.ts";
 import type { AccountRegistry, CommitAccount } from "../registry/accountRegistry.ts";
-import { createFirstAccountLink, isGoodSetupToken } from "./setupLinks.ts";
+import { createFirstAccountLink, isValidSetupToken } from "./setupLinks.ts";
 
 /** Maximum number of valid links. Each server start adds one, and the oldest links are dropped. */
 const maxLinks = 8;
@@ -87,12 +87,12 @@ export function createInstallation(options: InstallationOptions): Installation {
   }
 
   /**
-   * Creates the account if `good` accepts the record that the commit replaces. Returns `undefined` if a retry is
+   * Creates the account if `isAllowed` accepts the record that the commit replaces. Returns `undefined` if a retry is
    * needed.
    */
-  async function make(account: FirstAccount, good: (installation: InstallationRecord) => boolean, commit: CommitAccount) {
+  async function make(account: FirstAccount, isAllowed: (installation: InstallationRecord) => boolean, commit: CommitAccount) {
     const replacing = await read();
-    if (replacing === undefined || replacing.value.firstAccountExists || !good(replacing.value)) throw linkExpired();
+    if (replacing === undefined || replacing.value.firstAccountExists || !isAllowed(replacing.value)) throw linkExpired();
     const { firstAccountId: accountId } = replacing.value;
     const next: InstallationRecord = { firstAccountId: accountId, firstAccountExists: true, links: [] };
     const workspaceId = ids.next("ws", installationPartition);
@@ -112,12 +112,12 @@ export function createInstallation(options: InstallationOptions): Installation {
     }
   }
 
-  async function makeWhileGood(account: FirstAccount, good: (installation: InstallationRecord) => boolean, commit: CommitAccount) {
-    return retryOnConflict("installation.firstAccount", async () => (await make(account, good, commit)) ?? conflict);
+  async function createWithRetry(account: FirstAccount, isAllowed: (installation: InstallationRecord) => boolean, commit: CommitAccount) {
+    return retryOnConflict("installation.firstAccount", async () => (await make(account, isAllowed, commit)) ?? conflict);
   }
 
-  const isGood = (token: string) => (installation: InstallationRecord) =>
-    installation.links.some((link) => isGoodSetupToken(token, link, storage.now()));
+  const hasValidLink = (token: string) => (installation: InstallationRecord) =>
+    installation.links.some((link) => isValidSetupToken(token, link, storage.now()));
 
   async function ignore(username: string): Promise<Prepared> {
     return { kind: "ignored", username, isKnown: (await accounts.find(username)) !== undefined };
@@ -132,7 +132,7 @@ export function createInstallation(options: InstallationOptions): Installation {
         await change((before) => before);
         const passwordHash = await passwords.hash(settings.password);
         try {
-          const { username } = await makeWhileGood(
+          const { username } = await createWithRetry(
             { username: settings.username, passwordHash },
             () => true,
             (batch) => storage.commit(batch),
@@ -151,10 +151,10 @@ export function createInstallation(options: InstallationOptions): Installation {
       );
       return written.firstAccountExists ? { kind: "exists" } : { kind: "link", url };
     },
-    completeFirst: (token, account, commit) => makeWhileGood(account, isGood(token), commit),
+    completeFirst: (token, account, commit) => createWithRetry(account, hasValidLink(token), commit),
     async requireFirstToken(token) {
       const installation = (await read())?.value;
-      if (installation === undefined || installation.firstAccountExists || !isGood(token)(installation)) throw linkExpired();
+      if (installation === undefined || installation.firstAccountExists || !hasValidLink(token)(installation)) throw linkExpired();
     },
   };
 }

@@ -13,7 +13,7 @@ import type { Passwords } from "../auth/passwords.ts";
 import { accountRecord, toAccount } from "../registry/accountRecords.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
 import { type Installation, linkExpired } from "./installation.ts";
-import { isFirstAccountToken, isGoodSetupToken, targetOfSetupToken } from "./setupLinks.ts";
+import { isFirstAccountToken, isValidSetupToken, targetOfSetupToken } from "./setupLinks.ts";
 
 export interface Setup {
   complete(call: Pick<Call, "commit">, request: z.output<typeof SetupRequest>): Promise<Account>;
@@ -50,13 +50,13 @@ export function createSetup({ storage, accounts, installation, passwords, log }:
       }
       const accountId = targetOfSetupToken(token);
       const found = accountIdPattern.test(accountId) ? await storage.records.get(accountRecord, accountId) : undefined;
-      if (found === undefined || !isGoodSetupToken(token, found.value.setup, storage.now())) throw linkExpired();
+      if (found === undefined || !isValidSetupToken(token, found.value.setup, storage.now())) throw linkExpired();
       if (username !== undefined && username !== found.value.username) throw badUsername(`must be ${found.value.username} for this link`);
       const passwordHash = await passwords.hash(password);
       const account = await accounts.change(
         accountId,
         (before) => {
-          if (!isGoodSetupToken(token, before.setup, storage.now())) throw linkExpired();
+          if (!isValidSetupToken(token, before.setup, storage.now())) throw linkExpired();
           const { setup: _used, ...rest } = before;
           const named = displayName === undefined ? {} : { displayName };
           // Increase the epoch so that all sessions that used an old password end.

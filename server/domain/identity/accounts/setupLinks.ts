@@ -39,6 +39,6 @@ export function isFirstAccountToken(token: string): boolean {
 }
 
 /** Returns whether the token matches the stored one and has not expired. */
-export function isGoodSetupToken(token: string, kept: SetupToken | undefined, nowMs: number): boolean {
+export function isValidSetupToken(token: string, kept: SetupToken | undefined, nowMs: number): boolean {
   return kept !== undefined && sameHash(kept.hash, hashSecretText(token)) && kept.expiresAtMs > nowMs;
 }

@@ -74,7 +74,7 @@ export async function createAccessTokens({ seeds, issuer, lifetimeMs }: AccessTo
     return found;
   }
 
-  async function verifyAnew(token: string, nowMs: number): Promise<AccessClaims> {
+  async function verifySignature(token: string, nowMs: number): Promise<AccessClaims> {
     const { payload } = await jwtVerify(token, toKey(token), {
       algorithms: [algorithm],
       typ: tokenType,
@@ -115,7 +115,7 @@ export async function createAccessTokens({ seeds, issuer, lifetimeMs }: AccessTo
       }
       if (Buffer.byteLength(token) > maxTokenBytes) throw refuse();
       try {
-        return await verifyAnew(token, nowMs);
+        return await verifySignature(token, nowMs);
       } catch (reason) {
         if (reason instanceof errors.JWTExpired) throw expired();
         if (reason instanceof errors.JOSEError || reason instanceof TypeError) throw refuse();

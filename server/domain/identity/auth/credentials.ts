@@ -17,10 +17,10 @@ export type CredentialReference =
 
 export interface Credentials {
   /**
-   * Throws `unauthenticated`, `key_revoked` or `key_expired`. `isTheKey`, when given, must accept the key that was
+   * Throws `unauthenticated`, `key_revoked` or `key_expired`. `acceptsKey`, when given, must accept the key that was
    * read.
    */
-  ofKey(keyId: string, isTheKey?: (key: ApiKeyContext) => boolean): Promise<KeyPrincipal>;
+  ofKey(keyId: string, acceptsKey?: (key: ApiKeyContext) => boolean): Promise<KeyPrincipal>;
   /** Throws `unauthenticated`. */
   ofSession(sessionId: string): Promise<SessionPrincipal>;
   of(reference: CredentialReference): Promise<Principal>;
@@ -48,9 +48,9 @@ export function createCredentials({ storage }: { storage: Pick<Storage, "records
   }
 
   const credentials: Credentials = {
-    async ofKey(keyId, isTheKey) {
+    async ofKey(keyId, acceptsKey) {
       const key = (await storage.records.get(apiKeyRecord, keyId))?.value;
-      if (key === undefined || isTheKey?.(key.context) === false) throw unknownKey();
+      if (key === undefined || acceptsKey?.(key.context) === false) throw unknownKey();
       const state = keyStateAt(key, storage.now());
       if (state === "revoked") throw new AppError("key_revoked", "This API key was revoked.");
       if (state === "expired") throw new AppError("key_expired", "This API key has expired.");

@@ -33,7 +33,7 @@ export interface NewAccount {
 
 export interface AccountChange {
   readonly next: AccountRecord;
-  readonly alongside?: Omit<Batch, "partition">;
+  readonly extraWrites?: Omit<Batch, "partition">;
   /** The only session that stays valid when `sessionEpoch` is increased. */
   readonly keepSessionId?: string;
 }
@@ -42,7 +42,7 @@ export type CommitAccount = (batch: Batch, account: AccountRecord) => Promise<Co
 
 export interface AccountRegistry {
   /** Creates an account and its workspace. Throws `already_exists` for a used username or e-mail address. */
-  create(account: NewAccount, commit: CommitAccount, alongside?: Omit<Batch, "partition">): Promise<AccountRecord>;
+  create(account: NewAccount, commit: CommitAccount, extraWrites?: Omit<Batch, "partition">): Promise<AccountRecord>;
   /** Finds an account by username, ignoring case. */
   find(username: string): Promise<AccountRecord | undefined>;
   findStored(username: string): Promise<Stored<AccountRecord> | undefined>;
@@ -90,7 +90,7 @@ export function createAccountRegistry({ storage, directory, access }: AccountReg
   }
 
   return {
-    async create(account, commit, alongside = {}) {
+    async create(account, commit, extraWrites = {}) {
       const { accountId, workspaceId, username, displayName, email, operator, passwordHash, setup, nowMs } = account;
       await claimUsername(username, accountId);
       if (email !== undefined) {
@@ -115,8 +115,8 @@ export function createAccountRegistry({ storage, directory, access }: AccountReg
       };
       const own = toNewWorkspace({ workspaceId, name: displayName ?? username, type: "user", owner: { accountId, username }, nowMs });
       const put: RecordWrite<AccountRecord> = { op: "put", type: accountRecord, value, replacing: null };
-      const records = [put as RecordWrite, ...own.records, own.membership, ...(alongside.records ?? [])];
-      const result = await commit({ ...alongside, partition: partitionOfId(accountId), records }, value);
+      const records = [put as RecordWrite, ...own.records, own.membership, ...(extraWrites.records ?? [])];
+      const result = await commit({ ...extraWrites, partition: partitionOfId(accountId), records }, value);
       // Keep the claims: a concurrent commit that won may use them. Unused claims become free after a minute.
       if (!result.ok) throw taken("username");
       return value;
@@ -133,20 +133,20 @@ export function createAccountRegistry({ storage, directory, access }: AccountReg
         const before = replacing.value;
         const change = await decide(before, replacing.revision);
         if (change === undefined) return { before, after: before };
-        const { next: after, alongside = {}, keepSessionId } = change;
+        const { next: after, extraWrites = {}, keepSessionId } = change;
         if (after.email !== undefined && after.email.toLowerCase() !== before.email?.toLowerCase()) {
           await claimEmail(after.email, accountId);
         }
         const ending =
           after.sessionEpoch > before.sessionEpoch
-            ? (await toSessionEndings(storage, accountId, after.sessionEpoch, keepSessionId)).alongside
+            ? (await toSessionEndings(storage, accountId, after.sessionEpoch, keepSessionId)).extraWrites
             : { records: [], logs: [] };
         const put: RecordWrite<AccountRecord> = { op: "put", type: accountRecord, value: after, replacing };
-        const records = [put as RecordWrite, ...ending.records, ...(alongside.records ?? [])];
+        const records = [put as RecordWrite, ...ending.records, ...(extraWrites.records ?? [])];
         const { displayName } = after;
         const renamed = displayName === before.displayName ? [] : [accessFactWrite({ kind: "account.renamed", accountId, displayName })];
-        const logs = [...ending.logs, ...renamed, ...(alongside.logs ?? [])];
-        const result = await commit({ ...alongside, partition, records, logs }, after);
+        const logs = [...ending.logs, ...renamed, ...(extraWrites.logs ?? [])];
+        const result = await commit({ ...extraWrites, partition, records, logs }, after);
         return result.ok ? { before, after } : conflict;
       });
       if (after.sessionEpoch > before.sessionEpoch) await sweepSessions(storage, accountId, after.sessionEpoch);

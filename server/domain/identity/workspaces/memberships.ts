@@ -44,7 +44,7 @@ function rowId({ workspaceId, accountId, revision }: MembershipChange): string {
 }
 
 export function createMemberships({ storage, leaseMs, log }: MembershipsOptions): Memberships {
-  function bringInLine(workspaceId: string, accountId: string): Promise<void> {
+  function updateProjection(workspaceId: string, accountId: string): Promise<void> {
     const next = async () => {
       // The order matters: a workspace that is read before the projection could be older than the projection.
       const projected = await storage.records.get(membershipRecord, membershipKey(accountId, workspaceId));
@@ -69,7 +69,7 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
     async project(change) {
       const { workspaceId, accountId } = change;
       try {
-        await bringInLine(workspaceId, accountId);
+        await updateProjection(workspaceId, accountId);
         const due: DueWrite[] = [{ op: "acknowledge", id: rowId(change), fence: firstFence }];
         // The result is ignored: a conflict means that another node has taken over the row and will find nothing left to
         // do.
@@ -81,7 +81,7 @@ export function createMemberships({ storage, leaseMs, log }: MembershipsOptions)
     },
     workers: {
       [projectRows.name]: projectRows.worker(async ({ payload: { workspaceId, accountId } }) => {
-        await bringInLine(workspaceId, accountId);
+        await updateProjection(workspaceId, accountId);
         return { kind: "done" };
       }),
     },

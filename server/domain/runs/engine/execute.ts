@@ -55,7 +55,7 @@ interface Execution {
 /** Time that a stopped executor has to end by itself, so that its usage is counted. */
 const graceMs = 1000;
 /** Delay before the retry when the store or a room is unavailable. Such a retry does not count as a failed attempt. */
-const troubleMs = 5000;
+const infrastructureRetryMs = 5000;
 const noTexts: ArticleSession["texts"] = { "content.md": "", "outline.md": "", "research.md": "" };
 /** Errors of the article that end the step as failed. Any other error is a bug and is thrown. */
 const endings: readonly ErrorCode[] = ["content_too_large", "content_not_accepted", "edit_too_complex", "not_found"];
@@ -144,7 +144,7 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
           });
     try {
       const texts = session?.texts ?? (await readTexts(input));
-      const result = await untilCalledOff(
+      const result = await raceWithAbort(
         executor({
           ...input.context,
           run: { ...input.context.run, ...toAction(input, texts) },
@@ -244,11 +244,11 @@ export function createExecute(options: ExecuteOptions): RunEffect<RunContext, Ru
     try {
       return await execute({ runId, round, guard, signal }, context);
     } catch (reason) {
-      if (signal.aborted || !isTrouble(reason)) throw reason;
+      if (signal.aborted || !isInfrastructureError(reason)) throw reason;
       // The run was cancelled, or another node holds the lease of the step.
-      if (reason instanceof WriteFenced) log.info({ runId, round }, "step stopped: it may no longer write");
+      if (reason instanceof WriteFenced) log.info({ runId, round }, "step stopped: the run was cancelled, or another node holds its lease");
       else log.warn({ err: reason, runId, round }, "step postponed: it cannot run at the moment");
-      return { kind: "retry", atMs: storage.now() + troubleMs, reason: (reason as Error).message };
+      return { kind: "retry", atMs: storage.now() + infrastructureRetryMs, reason: (reason as Error).message };
     }
   };
 }
@@ -265,7 +265,7 @@ function drawWriter(ids: IdSource): number {
 }
 
 /** True for infrastructure errors that the step did not cause. The step is retried without limit until they end. */
-function isTrouble(reason: unknown): boolean {
+function isInfrastructureError(reason: unknown): boolean {
   if (reason instanceof StorageFullError || reason instanceof StorageUnavailableError || reason instanceof WriteFenced) return true;
   return reason instanceof AppError && (reason.code === "unavailable" || reason.code === "disk_full");
 }
@@ -274,19 +274,19 @@ function isTrouble(reason: unknown): boolean {
  * Result of the executor; `undefined` if the executor was aborted and did not end in the grace period. A later result
  * is ignored.
  */
-function untilCalledOff(result: Promise<StepResult>, signal: AbortSignal, after: After): Promise<StepResult | undefined> {
+function raceWithAbort(result: Promise<StepResult>, signal: AbortSignal, after: After): Promise<StepResult | undefined> {
   return new Promise((resolve, reject) => {
     let stop = () => {};
-    const callOff = () => {
+    const onAbort = () => {
       stop = after(graceMs, () => resolve(undefined));
     };
-    signal.addEventListener("abort", callOff, { once: true });
-    if (signal.aborted) callOff();
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
     result
       .then(resolve, (reason: unknown) => (signal.aborted ? resolve(undefined) : reject(reason)))
       .finally(() => {
         stop();
-        signal.removeEventListener("abort", callOff);
+        signal.removeEventListener("abort", onAbort);
       });
   });
 }

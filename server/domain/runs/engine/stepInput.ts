@@ -103,7 +103,7 @@ export function createStepInput({ storage, topics, artifacts }: StepInputOptions
 }
 
 /** Step types that are skipped if they have no executor, because no later step uses their output. */
-const dispensable: readonly WorkflowStepType[] = ["visual_planning", "illustrate"];
+const skippableTypes: readonly WorkflowStepType[] = ["visual_planning", "illustrate"];
 
 /**
  * The event that ends a step which cannot begin: no executor exists, or the run has used up its journal or its budget.
@@ -120,7 +120,7 @@ export function refuseStep(
   const { type } = currentStep(run);
   if (!hasExecutor) {
     const { code, message } = toMissingExecutor(type);
-    if (dispensable.includes(type)) return { type: "step.skipped", code, reason: message };
+    if (skippableTypes.includes(type)) return { type: "step.skipped", code, reason: message };
     const advice =
       "The output of earlier steps is kept. Start a workflow without this step, or retry the run on a server that can execute it.";
     return { type: "step.failed", code, message: `${message} ${advice}`, retryable: false };
@@ -129,13 +129,13 @@ export function refuseStep(
     const message = `The steps of the run were started ${run.begun} times; at most ${limits["run.journal"]} starts are kept (run.journal).`;
     return { type: "step.failed", code: "limit_reached", message, retryable: false };
   }
-  const spent = findSpent(run);
+  const spent = describeSpentBudget(run);
   return spent === undefined ? undefined : { type: "step.failed", code: "budget_exhausted", message: spent, retryable: true };
 }
 
 const retryWithMore = "Retry the run with a larger budget.";
 
-function findSpent({ budget, usage, workedMs }: RunContext): string | undefined {
+function describeSpentBudget({ budget, usage, workedMs }: RunContext): string | undefined {
   const tokens = usage.inputTokens + usage.outputTokens;
   if (budget?.maxTokens !== undefined && tokens > budget.maxTokens)
     return `The run used ${tokens} tokens; its budget allows ${budget.maxTokens} (maxTokens). ${retryWithMore}`;

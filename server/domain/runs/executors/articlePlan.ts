@@ -103,8 +103,8 @@ export function toPlan({
     words,
     chosen.map(({ weight }) => weight),
   );
-  const points = dealOut(toPoints(topic), chosen);
-  const terms = dealOut(toTerms(topic, brief, primaryKeyword), chosen);
+  const points = distribute(toPoints(topic), chosen);
+  const terms = distribute(toTerms(topic, brief, primaryKeyword), chosen);
   return {
     title,
     articleType,
@@ -160,9 +160,9 @@ function toTerms(topic: ContentTopic | undefined, brief: StepContext["brief"], p
 }
 
 /** Distributes the items over the sections in order. Sections with more weight get more items. */
-function dealOut(items: readonly string[], sections: readonly Frame[]): readonly (readonly string[])[] {
+function distribute(items: readonly string[], sections: readonly Frame[]): readonly (readonly string[])[] {
   const slots = sections.flatMap(({ weight }, index) => Array.from({ length: weight }, () => index));
-  const dealt: string[][] = sections.map(() => []);
-  for (const [at, item] of items.entries()) dealt[slots[Math.floor((at * slots.length) / items.length)] ?? 0]?.push(item);
-  return dealt;
+  const distributed: string[][] = sections.map(() => []);
+  for (const [at, item] of items.entries()) distributed[slots[Math.floor((at * slots.length) / items.length)] ?? 0]?.push(item);
+  return distributed;
 }

@@ -54,7 +54,7 @@ export function toModelFailure(error: unknown, text: string): ModelFailure {
   const status = APICallError.isInstance(last) ? last.statusCode : undefined;
   if (status !== undefined && status >= 400) return toStatusFailure(status);
   const refusal = causesOf(last).find((cause) => cause instanceof ProviderRefusal);
-  if (refusal?.isLasting === true) {
+  if (refusal?.isPermanent === true) {
     return unavailable(`The model's endpoint cannot be used: ${refusal.message}. ${toOperator("MODEL_BASE_URL")}`, false);
   }
   return unavailable(`The model's endpoint could not be used: ${refusal?.message ?? toReason(last)}. ${retryLater}`, true);

@@ -52,10 +52,10 @@ function readFileSystem(directory: string): Space {
 
 const codesOfFull = new Set<unknown>(["ENOSPC", "EDQUOT", 28, 122]);
 
-function saysFull(reason: unknown): boolean {
+function isDiskFull(reason: unknown): boolean {
   if (!(reason instanceof Error)) return false;
   if (codesOfFull.has((reason as { code?: unknown }).code) || /No space left|MDB_MAP_FULL|ENOSPC/.test(reason.message)) return true;
-  return saysFull(reason.cause);
+  return isDiskFull(reason.cause);
 }
 
 export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
@@ -93,7 +93,7 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
     },
     failed(reason) {
       measure();
-      if (saysFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
+      if (isDiskFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
         lastFailed = true;
         return new StorageFullError(`there is no space left in ${directory}`, { cause: reason });
       }

@@ -73,14 +73,14 @@ interface Other {
  */
 function ask(folder: string, name: string): Promise<Other | undefined> {
   return new Promise((resolve) => {
-    let said = "";
+    let received = "";
     const socket = createConnection(join(folder, name));
     socket.setTimeout(2000, () => socket.destroy());
     socket.on("data", (bytes) => {
-      said += bytes.toString();
+      received += bytes.toString();
     });
     const answer = () => {
-      const [phase, pid = "unknown"] = said.split(" ");
+      const [phase, pid = "unknown"] = received.split(" ");
       resolve({ name, phase: phase === "starting" ? phase : "open", pid });
     };
     socket.on("error", (reason: NodeJS.ErrnoException) => {

@@ -226,7 +226,7 @@ export class LmdbLog implements LogWriter {
     if (after < state.trimmedTo) return { gap: true, firstKept: state.trimmedTo + 1, tail: state.tail };
     const reader = new LogReader(after, limit, maxBytes);
     if (!state.stale) this.#readChunks(key, state.chunkedTo, reader);
-    let at = lastNotAfter(state.recent, reader.next);
+    let at = findRunIndex(state.recent, reader.next);
     for (; at < state.recent.length && !reader.full; at += 1) reader.take(state.recent[at] as Run);
     return { gap: false, entries: reader.entries, tail: state.tail };
   }
@@ -247,7 +247,7 @@ export class LmdbLog implements LogWriter {
 }
 
 /** Index of the run that contains a position, or of the first run after it. */
-function lastNotAfter(runs: readonly Run[], position: number): number {
+function findRunIndex(runs: readonly Run[], position: number): number {
   let low = 0;
   let high = runs.length;
   while (low < high) {

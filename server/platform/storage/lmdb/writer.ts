@@ -43,11 +43,11 @@ export interface LmdbWriter {
 async function toCause(reason: unknown): Promise<unknown> {
   const commitError = (reason as { readonly commitError?: Promise<unknown> }).commitError;
   if (commitError === undefined) return reason;
-  const told = commitError.then(
+  const reported = commitError.then(
     () => reason,
     (cause: unknown) => cause,
   );
-  return Promise.race([told, delay(1000, reason, { ref: false })]);
+  return Promise.race([reported, delay(1000, reason, { ref: false })]);
 }
 
 /** Errors of LMDB have a numeric code. Any other error that ends a transaction is a programming error. */
@@ -57,7 +57,7 @@ function isOfLmdb(reason: unknown): boolean {
 
 export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
   let changed = false;
-  let sliceWanted = false;
+  let sliceRequested = false;
   let regrouping: Promise<void> | undefined;
   let closed = false;
 
@@ -82,9 +82,9 @@ export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, d
       await db.childTransaction(work);
     },
     begin() {
-      changed = sliceWanted;
-      if (sliceWanted) regroup.write();
-      sliceWanted = false;
+      changed = sliceRequested;
+      if (sliceRequested) regroup.write();
+      sliceRequested = false;
     },
     end() {
       changed = log.write() || changed;
@@ -111,7 +111,7 @@ export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, d
     if (!regroup.start()) return;
     try {
       while (regroup.running && !closed && disk.refusal() === undefined) {
-        sliceWanted = true;
+        sliceRequested = true;
         await group.run(() => undefined);
       }
     } catch (reason) {

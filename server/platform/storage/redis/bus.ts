@@ -14,7 +14,7 @@ import type { Topology } from "./topology.ts";
 const busPartition: Partition = 0;
 const idBytes = 16;
 /** A subscriber connection is replaced after this number of checks without an answer, even if no error was reported. */
-const silentLooks = 3;
+const maxSilentChecks = 3;
 
 interface Subscriber {
   readonly client: RedisClient;
@@ -118,7 +118,7 @@ export function createRedisBus(options: {
       const server = topology.current(busPartition)?.server;
       if (closed || opening || server === undefined) return;
       const known = subscriber;
-      if (known?.client.isReady === true && toServerName(known.server) === toServerName(server) && known.silent < silentLooks) {
+      if (known?.client.isReady === true && toServerName(known.server) === toServerName(server) && known.silent < maxSilentChecks) {
         known.silent += 1;
         const onAnswer = () => {
           known.silent = 0;

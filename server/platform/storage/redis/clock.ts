@@ -7,8 +7,8 @@
  * would put the clock ahead by half of the delay, and a clock that is ahead ends leases that are still held.
  */
 export interface DistantClock {
-  /** `saidMs` is the server time in whole milliseconds. `askedMs` and `answeredMs` are values of `performance.now()`. */
-  learn(reading: { readonly askedMs: number; readonly saidMs: number; readonly answeredMs: number }): void;
+  /** `serverMs` is the server time in whole milliseconds. `askedMs` and `answeredMs` are values of `performance.now()`. */
+  addReading(reading: { readonly askedMs: number; readonly serverMs: number; readonly answeredMs: number }): void;
   /** Server time in milliseconds at this value of `performance.now()`. Throws if the clock was never read. */
   at(monotonicMs: number): number;
 }
@@ -16,8 +16,8 @@ export interface DistantClock {
 export function createDistantClock(): DistantClock {
   let offsetMs: number | undefined;
   return {
-    learn({ askedMs, saidMs, answeredMs }) {
-      const [least, most] = [saidMs - answeredMs, saidMs + 1 - askedMs];
+    addReading({ askedMs, serverMs, answeredMs }) {
+      const [least, most] = [serverMs - answeredMs, serverMs + 1 - askedMs];
       offsetMs = offsetMs === undefined ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most);
     },
     at(monotonicMs) {

@@ -149,12 +149,12 @@ export function createRedisCommands(options: {
         reason = thrown;
       }
       const next = judge(reason, connection, repeatable);
-      const goesOn = next.withText === true || next.askServer !== undefined;
+      const retriesAtOnce = next.withText === true || next.askServer !== undefined;
       retry = { ...(retry.withText === true ? { withText: true } : {}), ...next };
-      if (performance.now() + (goesOn ? 0 : pauseMs) >= untilMs) {
+      if (performance.now() + (retriesAtOnce ? 0 : pauseMs) >= untilMs) {
         throw new StorageUnavailableError((reason as Error).message, { cause: reason });
       }
-      if (!goesOn) await delay(pauseMs);
+      if (!retriesAtOnce) await delay(pauseMs);
     }
   }
 

@@ -33,9 +33,9 @@ export interface Connection {
   close(): void;
 }
 
-const lookEveryMs = 500;
+const checkEveryMs = 500;
 /** A connection is closed after this number of checks without any answer while commands are pending. */
-const silentLooks = 10;
+const maxSilentChecks = 10;
 
 /**
  * Resolves to an open connection. Throws a NotSentError if the server is unreachable, or the ErrorReply if it refused
@@ -62,13 +62,13 @@ export async function openConnection(server: ServerAddress, login: RedisLogin): 
   let asked = 0;
   let answered = 0;
   let answeredBefore = -1;
-  let looks = 0;
+  let silentChecks = 0;
   // The watch counts checks instead of milliseconds. Otherwise a pause of this process would count as silence of the server.
   const watch = setInterval(() => {
-    looks = asked > answered && answered === answeredBefore ? looks + 1 : 0;
+    silentChecks = asked > answered && answered === answeredBefore ? silentChecks + 1 : 0;
     answeredBefore = answered;
-    if (looks >= silentLooks) end();
-  }, lookEveryMs).unref();
+    if (silentChecks >= maxSilentChecks) end();
+  }, checkEveryMs).unref();
   function end(): void {
     clearInterval(watch);
     client.destroy();

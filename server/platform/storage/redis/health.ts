@@ -45,7 +45,7 @@ export interface RedisHealthOptions {
   readonly now: (() => number) | undefined;
   readonly onLost: (error: StorageDamagedError) => void;
   /** Called during each check. */
-  readonly alongside: () => void;
+  readonly onCheck: () => void;
 }
 
 /**
@@ -118,7 +118,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
       repeatable: true,
     });
     const [timeMs, found] = (reply as readonly Reply[]).map(text);
-    clock.learn({ askedMs, saidMs: Number(timeMs), answeredMs: performance.now() });
+    clock.addReading({ askedMs, serverMs: Number(timeMs), answeredMs: performance.now() });
     if (found !== store) lose();
   }
 
@@ -181,7 +181,7 @@ export async function openRedisHealth(options: RedisHealthOptions): Promise<Redi
   async function check(): Promise<void> {
     if (checking || closed) return;
     checking = true;
-    options.alongside();
+    options.onCheck();
     try {
       await readTime();
       await probe();

@@ -44,7 +44,7 @@ export interface RedisStorageOptions {
 }
 
 const MiB = 1024 * 1024;
-const lookMs = 1000;
+const healthPatienceMs = 1000;
 
 function crash(error: Error): void {
   queueMicrotask(() => {
@@ -80,7 +80,11 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   const bus = createRedisBus({ address, topology, nodeId: randomBytes(16) });
   const plain = createRedisCommands({ topology, replicated: replicatedWithin(patienceMs), patienceMs });
   // Health checks do not wait for replicas: having to wait already means that the check has failed.
-  const looking = createRedisCommands({ topology, replicated: replicatedWithin(0), patienceMs: Math.min(patienceMs, lookMs) });
+  const healthCommands = createRedisCommands({
+    topology,
+    replicated: replicatedWithin(0),
+    patienceMs: Math.min(patienceMs, healthPatienceMs),
+  });
   let health: RedisHealth | undefined;
   let closed: Promise<void> | undefined;
   const underway = new Set<Promise<unknown>>();
@@ -116,22 +120,22 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
   while (health === undefined) {
     try {
       health = await openRedisHealth({
-        calls: looking,
+        calls: healthCommands,
         topology,
         address,
         waitReplicas,
         now: options.now,
         onLost,
-        alongside: () => void bus.keep(),
+        onCheck: () => void bus.keep(),
       });
     } catch (reason) {
-      const passes = reason instanceof StorageUnavailableError && !(reason instanceof RedisRefusedError);
-      if (passes && performance.now() < untilMs) {
+      const isTemporary = reason instanceof StorageUnavailableError && !(reason instanceof RedisRefusedError);
+      if (isTemporary && performance.now() < untilMs) {
         await delay(200);
         continue;
       }
       end();
-      if (passes) throw new StorageUnavailableError(`${describeRedis(address)} cannot be used: ${reason.message}`, { cause: reason });
+      if (isTemporary) throw new StorageUnavailableError(`${describeRedis(address)} cannot be used: ${reason.message}`, { cause: reason });
       throw reason;
     }
   }

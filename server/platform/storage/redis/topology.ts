@@ -188,17 +188,17 @@ async function findMasters(address: RedisAddress, seen: readonly ServerAddress[]
   const everywhere = (server: ServerAddress) => Array.from({ length: partitionCount }, () => server);
   if (address.kind === "single") return everywhere(address.servers[0] as ServerAddress);
   if (address.kind === "sentinel") return everywhere(await askSentinels(address));
-  let doubtful: readonly ServerAddress[] | undefined;
+  let fallbackMasters: readonly ServerAddress[] | undefined;
   return askAny([...seen, ...address.servers], async (server) => {
     const { isWhole, masters } = await askCluster(server, address);
     if (isWhole) return masters;
     // The node may be cut off from the others, which may have elected new masters. Its answer is used only if no other
     // node answers.
-    doubtful ??= masters;
+    fallbackMasters ??= masters;
     throw new NotSentError(`the Cluster is down for its node ${toServerName(server)}`);
   }).catch((reason: unknown) => {
-    if (doubtful === undefined) throw reason;
-    return doubtful;
+    if (fallbackMasters === undefined) throw reason;
+    return fallbackMasters;
   });
 }
 
