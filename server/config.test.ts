@@ -243,6 +243,7 @@ describe("limits", () => {
     for (const [field, value] of Object.entries(limits)) {
       const before = defaultLimits[field as keyof typeof defaultLimits];
       if (typeof before !== "number") expect(value).toBe("off");
+      if (field.endsWith(".perWorkspace")) expect(value).toBe(Number.MAX_SAFE_INTEGER);
     }
     expect(limits["keys.active"]).toBe(Number.MAX_SAFE_INTEGER);
     expect(limits["body.json"]).toBe(defaultLimits["body.json"]);

@@ -14,7 +14,7 @@ import { Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "../contract/rawHttp.ts";
 import { sampleOf } from "../contract/schemaSample.ts";
 import { type Answer, signIn } from "../support/clients.ts";
-import { commonNames, type Ids, idNames, readSeededAccount, type SeededAccount, seedAccount } from "../support/seededAccount.ts";
+import { type Ids, idNames, missingIds as missing, readSeededAccount, type SeededAccount, seedAccount } from "../support/seededAccount.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 let server: RunningServer;
@@ -153,18 +153,6 @@ describe("bodies", () => {
 });
 
 describe("foreign ids", () => {
-  const missing: Ids = {
-    workspaceId: "ws_01KAHX0000050123456789ABCD",
-    articleId: "art_01KAHX0000050123456789ABCD",
-    commitId: "cmt_01KAHX0000050123456789ABCD",
-    keyId: "key_01KAHX0000050123456789ABCD",
-    webhookId: "whk_01KAHX0000050123456789ABCD",
-    topicId: "top_01KAHX0000050123456789ABCD",
-    runId: "run_01KAHX0000050123456789ABCD",
-    approvalId: "apr_01KAHX0000050123456789ABCD",
-    username: "nobody-here",
-    ...commonNames,
-  };
   const comparable = (answer: Answer<Record<string, unknown>>) => {
     const { instance: _, requestId: __, ...body } = answer.body;
     return { status: answer.status, body };

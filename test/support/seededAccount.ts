@@ -2,15 +2,33 @@
  * Creates an account with one resource of each kind, so that tests can request its ids as another caller. Also reads
  * all data of the account.
  */
+import { exampleId, type IdPrefix } from "../../api/schema/id.ts";
 import type { Rest } from "./clients.ts";
 import { untilReturns } from "./untilReturns.ts";
 
-/** Ids that belong to one account. */
-export const idNames = ["workspaceId", "articleId", "commitId", "keyId", "webhookId", "topicId", "runId", "approvalId"] as const;
-export type IdName = (typeof idNames)[number];
+/** Ids that belong to one account, each with its prefix. */
+const prefixes = {
+  workspaceId: "ws",
+  articleId: "art",
+  commitId: "cmt",
+  keyId: "key",
+  webhookId: "whk",
+  topicId: "top",
+  runId: "run",
+  approvalId: "apr",
+} as const satisfies Record<string, IdPrefix>;
+export type IdName = keyof typeof prefixes;
+export const idNames = Object.keys(prefixes) as readonly IdName[];
 /** The other names are the same for every account. */
 export type Ids = Readonly<Record<IdName | "username" | "workflowId" | "artifactKey", string>>;
 export const commonNames = { workflowId: "draft", artifactKey: "outline-1" } as const;
+
+/** Ids of nothing. An allowed request with them finds nothing to change. */
+export const missingIds: Ids = {
+  ...(Object.fromEntries(idNames.map((name) => [name, exampleId(prefixes[name])])) as Record<IdName, string>),
+  username: "nobody-here",
+  ...commonNames,
+};
 
 export interface SeededAccount {
   readonly rest: Rest;

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
-import type { Limits } from "../../../api/limits.ts";
+import type { LimitField } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { ActorRuntime, OpenUnit, UnitOfWork } from "../../platform/actors/port.ts";
 import {
@@ -26,7 +26,8 @@ import type { Page, Pager } from "./paging.ts";
 import { requireMatch } from "./precondition.ts";
 import { principalOf, toActor } from "./principal.ts";
 
-type CountLimit = { [Name in keyof Limits]: Limits[Name] extends number ? Name : never }[keyof Limits];
+/** `LIMITS=off` lifts every limit with such a name. */
+type CountLimit = Extract<LimitField, `${string}.perWorkspace`>;
 
 export interface CollectionOptions<Value extends CollectionRecord, View> {
   readonly storage: Pick<Storage, "records" | "index">;

@@ -12,7 +12,6 @@ type LimitKind = "rate" | "count" | "size" | "time";
 
 const counts: readonly LimitField[] = [
   "keys.active",
-  "webhook.perWorkspace",
   "sockets.anonymous",
   "sockets.anonymousAddress",
   "sockets.held",
@@ -39,7 +38,7 @@ const fields = Object.keys(defaultLimits) as LimitField[];
 
 function kindOf(field: LimitField): LimitKind {
   if (typeof defaultLimits[field] !== "number") return "rate";
-  if (counts.includes(field)) return "count";
+  if (counts.includes(field) || field.endsWith(".perWorkspace")) return "count";
   return field.startsWith("keep.") || field.endsWith("Ms") || field === "webhook.retryAfter" || field === "webhook.oldSecret"
     ? "time"
     : "size";

@@ -66,7 +66,7 @@ function idFor(ids: Ids, name: string): string {
 function placesOf({ key, spec }: ProbedOperation): readonly Place[] {
   const inPath = fieldNames(spec.params).filter((name) => !nobodys.has(name));
   const unknown = inPath.filter((name) => name !== "username" && !(idNames as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new Error(`${key}: no household has a ${unknown.join(", ")} yet`);
+  if (unknown.length > 0) throw new Error(`${key}: no seeded account has a ${unknown.join(", ")} yet`);
   return [
     ...inPath.map((name): Place => ({ part: "params", name })),
     ...fieldNames(spec.query)

@@ -9,7 +9,7 @@ import type { OperationSpec } from "../../../api/contract/operation.ts";
 import { missingScopes, type Scope, scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
 import { updateFrame, updateOf } from "../../support/hostileFrames.ts";
-import { commonNames, type Ids } from "../../support/seededAccount.ts";
+import { missingIds } from "../../support/seededAccount.ts";
 import { operations, probedStreams, toAsked } from "./probes.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
@@ -21,20 +21,6 @@ interface Scale {
 
 type Problem = { readonly code?: string; readonly missingScopes?: readonly string[] };
 
-const end = "01KAHX0000050123456789ABCD";
-/** Ids that do not exist, so that an allowed request finds nothing to change. */
-const nothing: Ids = {
-  workspaceId: `ws_${end}`,
-  articleId: `art_${end}`,
-  commitId: `cmt_${end}`,
-  keyId: `key_${end}`,
-  webhookId: `whk_${end}`,
-  topicId: `top_${end}`,
-  runId: `run_${end}`,
-  approvalId: `apr_${end}`,
-  username: "nobody-of-that-name",
-  ...commonNames,
-};
 const asked = operations.filter(({ spec }) => spec.credential !== "none");
 const hourMs = 60 * 60 * 1000;
 
@@ -80,18 +66,18 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
 
   async function atOperations(rest: Rest, scope: Scope): Promise<void> {
     for (const operation of asked) {
-      const { method, path, body } = toAsked(operation, nothing, nothing, []);
+      const { method, path, body } = toAsked(operation, missingIds, missingIds, []);
       const answer = await rest.request(method, path, body);
       judge(`${operation.key} with ${scope}`, operation.spec, [scope], answer.status, answer.body);
     }
-    const inputs = asked.map((operation) => toAsked(operation, nothing, nothing, []).input);
+    const inputs = asked.map((operation) => toAsked(operation, missingIds, missingIds, []).input);
     const batch = await rest.request("POST", `/trpc/${asked.map(({ key }) => key).join(",")}?batch=1`, { ...inputs });
     for (const [at, { key, spec }] of asked.entries()) {
       const { error } = batch.body[at];
       judge(`${key} with ${scope} over tRPC`, spec, [scope], error?.data.httpStatus ?? 200, error?.data.problem ?? {});
     }
     for (const { key, spec } of probedStreams) {
-      const { path, input } = toAsked({ key, spec: { ...spec, method: "GET" } as never }, nothing, nothing, []);
+      const { path, input } = toAsked({ key, spec: { ...spec, method: "GET" } as never }, missingIds, missingIds, []);
       const like = { ...spec, credential: "any" } as unknown as OperationSpec;
       const answer = await rest.request("GET", path);
       judge(`the stream ${key} with ${scope}`, like, [scope], answer.status, answer.body);
