@@ -19,6 +19,17 @@ const notOnRedis = [
   // Start the Redis that they are about.
   "test/e2e/redis.test.ts",
   "test/e2e/cluster.test.ts",
+  // Run the programs and commands of pages and of the start page: they say nothing about a store. The README's two nodes
+  // on one Redis start their own.
+  "test/e2e/readme.test.ts",
+  "test/e2e/docPages.test.ts",
+  "test/e2e/welcome.test.ts",
+  "test/e2e/webhookRecipe.test.ts",
+  "test/e2e/editorPage.test.ts",
+  // About addresses, bodies and the process, before any store is asked.
+  "test/e2e/linkAddress.test.ts",
+  "test/e2e/bodyMemory.test.ts",
+  "test/e2e/process.test.ts",
   // Compares answers with the OpenAPI document, whatever the store.
   "test/e2e/validatingProxy.test.ts",
   // Sockets over a log in memory: there is no store behind them.
