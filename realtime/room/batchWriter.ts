@@ -59,7 +59,7 @@ export class BatchWriter {
         return;
       }
       if (result.kind === "fenced") {
-        rejectAll(new WriteFenced("another process has claimed this work, or the work was dropped"));
+        rejectAll(new WriteFenced("another process holds the lease of this work, or the work was dropped"));
         await this.options.revert();
         return;
       }
