@@ -110,7 +110,7 @@ export function resource<
     description: `A page of ${many}.`,
     items: `${capitalize(many)}, newest first.`,
   });
-  // The parts are put together untyped; the return types say what came out, and `test/types` compares them.
+  // The fields are combined without types. The return types of the presets declare the result, and `test/types` checks them.
   const preset = (...parts: readonly object[]) => Object.assign({}, ...parts);
   const reply = (status: number, body: z.ZodType | null) => ({ replies: { [status]: body } });
   const bodies = (body: z.ZodType) => ({ bodies: { "application/json": body } });

@@ -1,5 +1,5 @@
 /**
- * BenchClient is one editor of a bench: a raw WebSocket that sends updates made beforehand and counts what it receives.
+ * BenchClient simulates one editor: it sends prepared updates over a raw WebSocket and counts the received characters.
  *
  * It behaves as a stock Yjs provider does where that costs the server work: it opens with sync step 1 and answers each
  * sync step 1 of the server with everything that the server lacks of its own text. It keeps no document, so that one

@@ -27,7 +27,7 @@ const toldMs = 120_000;
  * Time without a request after which the load counts as quiet: answers are stored, and the leases of dead nodes have
  * ended.
  */
-const quietMs = { inPeace: 500, underKills: 2000 };
+const quietMs = 2000;
 const dupShare = 0.02;
 
 function toAnswer({ n }: ReceivedRequest): ReceiverAnswer {
@@ -56,16 +56,16 @@ async function play(rig: Rig, { webhooks: count, commits, perSecond, kills, ever
     });
   }
 
-  async function untilTold(leastQuietMs: number): Promise<ReadonlySet<string>> {
+  async function untilTold(): Promise<ReadonlySet<string>> {
     const owed = new Set([...ackedAtMs.keys(), ...(await committers.list())]);
     for (const endMs = Date.now() + toldMs; Date.now() < endMs; await pause(50)) {
-      if (missing(owed).length === 0 && Date.now() - arrivals.lastAtMs > leastQuietMs) break;
+      if (missing(owed).length === 0 && Date.now() - arrivals.lastAtMs > quietMs) break;
     }
     return owed;
   }
 
   await committers.commitUntil(() => ackedAtMs.size >= commits.inPeace, perSecond);
-  const inPeace = await untilTold(quietMs.inPeace);
+  const inPeace = await untilTold();
 
   let killed = 0;
   async function kill(): Promise<void> {
@@ -80,7 +80,7 @@ async function play(rig: Rig, { webhooks: count, commits, perSecond, kills, ever
   }
   const enough = commits.inPeace + commits.underKills;
   await Promise.all([kill(), committers.commitUntil(() => killed >= kills && ackedAtMs.size >= enough, perSecond)]);
-  const owed = await untilTold(quietMs.underKills);
+  const owed = await untilTold();
 
   let dup = 0;
   const lost = missing(owed);
