@@ -17,30 +17,53 @@ async function fillStateVector(): Promise<void> {
 }
 
 describe("sync steps", () => {
-  it("[RT15] a writer gets sync step 1 on join and every 250 ms after a write, until it is refused", async () => {
+  it("[RT15] a writer gets sync step 1 on join and every 5 s while it writes, until it is refused", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     await settle(rig.clients);
     expect(ada.resyncs).toBe(1);
-    await rig.time.advance(300);
+    await rig.time.advance(5000);
     for (let times = 0; times < 10; times += 1) {
       ada.type("x");
       await settle(rig.clients);
     }
     expect(ada.resyncs).toBe(2);
-    await rig.time.advance(250);
+    await rig.time.advance(4900);
+    await settle(rig.clients);
+    expect(ada.resyncs).toBe(2);
+    await rig.time.advance(100);
     await settle(rig.clients);
     expect(ada.resyncs).toBe(3);
-    await rig.time.advance(2000);
+    await rig.time.advance(20_000);
     await settle(rig.clients);
     expect(ada.resyncs).toBe(3);
     ada.document.getText("research.md").insert(0, "x", { bold: true });
     await settle(rig.clients);
-    await rig.time.advance(2000);
+    await rig.time.advance(20_000);
     ada.type("y");
     await settle(rig.clients);
     expect(ada.denied.length).toBeGreaterThan(0);
     expect(ada.resyncs).toBe(3);
+  });
+
+  it("[RT70] a writer that waits for its next question is asked at once when its update lacks content", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await settle(rig.clients);
+    await rig.time.advance(5000);
+    ada.type("x");
+    await settle(rig.clients);
+    ada.type("x");
+    await settle(rig.clients);
+    expect(ada.resyncs).toBe(2);
+    ada.type("lost ");
+    ada.toServer = [];
+    ada.type("found");
+    await settle(rig.clients);
+    await rig.time.advance(250);
+    await settle(rig.clients);
+    expect(ada.resyncs).toBe(3);
+    expect(bob.text).toBe("xxlost found");
   });
 
   it("[RT15] the server's sync step 1 recovers a lost frame", async () => {

@@ -1,13 +1,15 @@
 /**
  * ResyncScheduler decides when the server sends sync step 1 to a member, which requests what the server lacks.
  *
- * A member is asked after its updates are durable, at most every 250 ms. The message carries the durable state vector, so a
- * client made for this server can read it as an acknowledgement. While the state vector has 4096 bytes or more, a member
- * is asked only if the server lacks content that the member may have (RT70).
+ * A member is asked after its updates are durable: at most every 5 s while it writes, and at most every 250 ms if the server
+ * lacks content that the member may have (RT70). The message carries the durable state vector, so a client made for this
+ * server can read it as an acknowledgement. While the state vector has 4096 bytes or more, it is sent only in the second case.
  */
 import type { Clock } from "../ports.ts";
 
-const minIntervalMs = 250;
+/** A client that lacks nothing answers each question with nothing, so questions without a cause are rare (RT15). */
+const questionIntervalMs = 5000;
+const missingContentIntervalMs = 250;
 /** Above this size, in bytes, sync step 1 serves only to get missing content, not to acknowledge. */
 const maxVectorBytes = 4096;
 const otherNodeMs = 5000;
@@ -37,6 +39,8 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   private readonly claimants = new Map<Member, Set<Member>>();
   /** Members that sent content of client ids whose owners are on other nodes, before this node had that content. */
   private readonly awaitingNodes = new Set<Member>();
+  /** When `run` is called next (Unix milliseconds). Infinity when it is not scheduled. */
+  private wakesAtMs = Number.POSITIVE_INFINITY;
   private cancel: (() => void) | undefined;
   private cancelAwaiting: (() => void) | undefined;
 
@@ -88,7 +92,7 @@ export class ResyncScheduler<Member extends ResyncTarget> {
     let stateVector: Uint8Array | undefined;
     let nextMs = Number.POSITIVE_INFINITY;
     for (const [member, lacksContent] of this.due) {
-      const dueMs = member.resyncedAtMs + minIntervalMs;
+      const dueMs = member.resyncedAtMs + (lacksContent ? missingContentIntervalMs : questionIntervalMs);
       if (dueMs > nowMs && member.mayResync) {
         nextMs = Math.min(nextMs, dueMs);
         continue;
@@ -98,11 +102,7 @@ export class ResyncScheduler<Member extends ResyncTarget> {
       stateVector ??= this.options.stateVector();
       if (lacksContent || stateVector.length < maxVectorBytes) member.sendSyncStep1(stateVector);
     }
-    if (nextMs === Number.POSITIVE_INFINITY || this.cancel !== undefined) return;
-    this.cancel = this.options.clock.after(nextMs - nowMs, () => {
-      this.cancel = undefined;
-      this.options.whenSettled(() => this.run());
-    });
+    this.wakeAt(nextMs, nowMs);
   }
 
   /** Removes a member that has left. Claimants of its client ids get a resync, because they may now supply the content. */
@@ -116,6 +116,16 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   stop(): void {
     this.cancel?.();
     this.cancelAwaiting?.();
+  }
+
+  private wakeAt(atMs: number, nowMs: number): void {
+    if (atMs >= this.wakesAtMs) return;
+    this.cancel?.();
+    this.wakesAtMs = atMs;
+    this.cancel = this.options.clock.after(atMs - nowMs, () => {
+      this.wakesAtMs = Number.POSITIVE_INFINITY;
+      this.options.whenSettled(() => this.run());
+    });
   }
 
   private add(member: Member, lacksContent: boolean): void {
