@@ -23,6 +23,8 @@ export interface LoggedBatch {
 export interface LoadedDocument {
   /** Snapshot of the document (a Yjs update). Absent when no snapshot is stored. */
   readonly state?: Uint8Array;
+  /** State vector of `state`. Absent if `state` has pending updates, or if its state vector is too large to be stored. */
+  readonly stateVector?: Uint8Array;
   readonly revision: number;
   /** Batches after the snapshot, up to `revision`, oldest first. */
   readonly tail: readonly LoggedBatch[];
@@ -59,8 +61,11 @@ export interface UpdateLog {
     articleId: string,
     revision: number,
   ): Promise<{ readonly gap: false; readonly batches: readonly LoggedBatch[] } | { readonly gap: true }>;
-  /** Saves a snapshot at a revision, so that the next load does not replay the batches before it. */
-  saveState(articleId: string, revision: number, state: Uint8Array): Promise<void>;
+  /**
+   * Saves a snapshot at a revision, so that the next load does not replay the batches before it. `stateVector` must be absent
+   * if the snapshot has pending updates.
+   */
+  saveState(articleId: string, revision: number, state: Uint8Array, stateVector?: Uint8Array): Promise<void>;
 }
 
 /** Best-effort wake-ups and presence between nodes. */

@@ -12,7 +12,7 @@ const api = { username: "api", kind: "key" } as const;
 
 /** Writes under so many client ids that the state vector of the document has more than 4 KiB. */
 async function fillStateVector(): Promise<void> {
-  const sections = Array.from({ length: 1000 }, (_, at) => ({ clientId: 2 ** 31 + at, clock: 0, structs: [struct.text("x")] }));
+  const sections = Array.from({ length: 1000 }, (_, at) => ({ clientId: 2 ** 31 - at, clock: 0, structs: [struct.text("x")] }));
   await rig.rooms.applyUpdate(articleId, api, rawUpdate(sections));
 }
 

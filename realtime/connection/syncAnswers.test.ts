@@ -14,7 +14,7 @@ function createRig() {
       whenSettled: (run) => void waiting.push(run),
       encodeAnswer(stateVector) {
         answered.push(stateVector[0] ?? 0);
-        return stateVector;
+        return { update: stateVector };
       },
     },
     clock: { now: time.now, after: time.after },

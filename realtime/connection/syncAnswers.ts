@@ -4,15 +4,16 @@
  *
  * An answer is sent only when the room is settled, because until then the document may be ahead of the log.
  */
+import type { SyncAnswer } from "../document/keptDocument.ts";
 import type { Clock, RoomLimits } from "../ports.ts";
-import { writeSyncStep2 } from "../protocol.ts";
+import { writeSyncStep2, writeUpdate } from "../protocol.ts";
 import { TokenBucket } from "../tokenBucket.ts";
 
 /** The part of the room that SyncAnswers uses. */
 export interface AnswerRoom {
   whenSettled(run: () => void): void;
-  /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */
-  encodeAnswer(stateVector: Uint8Array): Uint8Array;
+  /** Encodes what a client with this state vector lacks. Call it only inside `whenSettled`. */
+  encodeAnswer(stateVector: Uint8Array): SyncAnswer;
 }
 
 export interface SyncAnswersOptions {
@@ -124,9 +125,12 @@ export class SyncAnswers {
     const { stateVector } = this;
     if (stateVector === undefined) return;
     this.stateVector = undefined;
-    const frame = writeSyncStep2(room.encodeAnswer(stateVector));
-    this.bytesRate.overdraw(frame.length);
-    this.unreadBytes = frame.length;
-    deliver(frame);
+    const { state, update } = room.encodeAnswer(stateVector);
+    // The client counts as synchronized after the sync step 2, so the stored state goes before it.
+    const frames = state === undefined ? [writeSyncStep2(update)] : [writeUpdate(state), writeSyncStep2(update)];
+    const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+    this.bytesRate.overdraw(bytes);
+    this.unreadBytes = bytes;
+    for (const frame of frames) deliver(frame);
   }
 }

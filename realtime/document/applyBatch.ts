@@ -7,6 +7,7 @@
  * pending content, because a reader that integrated it at a different moment than the server would get a different text.
  */
 import * as Y from "yjs";
+import { mergeUpdates } from "./mergeUpdates.ts";
 
 export interface BatchedUpdate<Sender> {
   /** The connection that sent the update. Absent for an HTTP request or another node: then no reader here has the update. */
@@ -55,9 +56,30 @@ export function applyBatch<Sender>(
   if (senders.size > maxSeparateSenders || hasPending(document) || batch.some(({ mayBePending }) => mayBePending)) {
     return sameForAll(senders, merge([editUpdate, integrate(document, batch)]));
   }
+  return separate(batch, editUpdate, (own) => integrateOwn(document, own));
+}
+
+/**
+ * Returns what to send of a batch whose updates build only on known content, without a document. Senders get the whole batch
+ * if there are too many of them.
+ */
+export function relayBatch<Sender>(batch: readonly BatchedUpdate<Sender>[]): AppliedBatch<Sender> {
+  const mergeAll = (updates: readonly BatchedUpdate<Sender>[]) => merge(updates.map(({ update }) => update));
+  const senders = new Set(batch.map(({ sender }) => sender));
+  if (senders.size > maxSeparateSenders) return sameForAll(senders, mergeAll(batch));
+  return separate(batch, undefined, mergeAll);
+}
+
+/** Makes one update from the updates of each sender (`combine`), and leaves each sender's own one out of what it gets. */
+function separate<Sender>(
+  batch: readonly BatchedUpdate<Sender>[],
+  editUpdate: Uint8Array | undefined,
+  combine: (own: readonly BatchedUpdate<Sender>[]) => Uint8Array | undefined,
+): AppliedBatch<Sender> {
+  const senders = new Set(batch.map(({ sender }) => sender));
   const parts = [...senders].map((sender) => {
     const own = senders.size === 1 ? batch : batch.filter((update) => update.sender === sender);
-    return { sender, update: integrateOwn(document, own) };
+    return { sender, update: combine(own) };
   });
   const toOthers = merge([editUpdate, ...parts.map(({ update }) => update)]);
   const toSenders = new Map<Sender, Uint8Array | undefined>();
@@ -79,7 +101,7 @@ function sameForAll<Sender>(senders: ReadonlySet<Sender | undefined>, update: Ui
   return { toOthers: update, toSenders };
 }
 
-function hasPending({ store }: Y.Doc): boolean {
+export function hasPending({ store }: Y.Doc): boolean {
   return store.pendingStructs !== null || store.pendingDs !== null;
 }
 
@@ -100,7 +122,7 @@ function integrate(document: Y.Doc, updates: readonly BatchedUpdate<unknown>[]):
 
 function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
   const present = updates.filter((update) => update !== undefined);
-  return present.length > 1 ? Y.mergeUpdates(present) : present[0];
+  return present.length === 0 ? undefined : mergeUpdates(present);
 }
 
 /** Sorts a batch by sender, in order of each sender's first update. The updates of one sender keep their order. */

@@ -1,8 +1,9 @@
 /**
  * DocumentSize keeps an upper bound of a document's size, so that the document is not measured at every keystroke.
  *
- * The bound is the last exact measurement plus the bytes accepted since then. The document is measured again only when an
- * update would exceed a limit by this bound.
+ * The bound is the last exact measurement plus the bytes accepted since then. Before the first measurement it is the size of
+ * the encoded document, which is never smaller than its text. The document is measured only when an update would exceed a
+ * limit by this bound.
  */
 import * as Y from "yjs";
 import { type ArticleFile, articleFiles } from "../../api/schema/article.ts";
@@ -15,18 +16,24 @@ function noSizes(): Sizes {
 }
 
 export class DocumentSize {
-  private readonly document: Y.Doc;
-  private files: Sizes;
+  private readonly build: () => Y.Doc;
+  /** Upper bound of the largest file, in bytes. */
   private largest: number;
   private textSince = 0;
+  private isMeasured = false;
   private encoded: number;
   private encodedSince = 0;
+  private isEncodedExact = false;
 
-  constructor(document: Y.Doc, encodedBytes: number) {
-    this.document = document;
-    this.files = measureFiles(document);
-    this.largest = Math.max(...Object.values(this.files));
+  /** `build` returns the document, which may have to be built for it. */
+  constructor(build: () => Y.Doc, encodedBytes: number) {
+    this.build = build;
+    this.largest = encodedBytes;
     this.encoded = encodedBytes;
+  }
+
+  private get document(): Y.Doc {
+    return this.build();
   }
 
   /** Upper bound of the encoded document, in bytes. */
@@ -43,17 +50,18 @@ export class DocumentSize {
   /** True when no file can exceed `maxBytes` after `textBytes` more. `queuedBytes`: text that is accepted but not applied. */
   filesHave(textBytes: number, queuedBytes: number, maxBytes: number): boolean {
     if (this.largest + this.textSince + textBytes <= maxBytes) return true;
-    if (this.textSince <= queuedBytes) return false;
-    this.files = measureFiles(this.document);
-    this.largest = Math.max(...Object.values(this.files));
+    if (this.isMeasured && this.textSince <= queuedBytes) return false;
+    this.largest = Math.max(...Object.values(measureFiles(this.document)));
     this.textSince = queuedBytes;
+    this.isMeasured = true;
     return this.largest + this.textSince + textBytes <= maxBytes;
   }
 
   /** True when the encoded document stays within `maxBytes` after `bytes` more. `queuedBytes`: accepted but not applied. */
   documentHas(bytes: number, queuedBytes: number, maxBytes: number): boolean {
     if (this.encodedBytes + bytes <= maxBytes) return true;
-    if (this.encodedSince <= queuedBytes) return false;
+    if (this.isEncodedExact && this.encodedSince <= queuedBytes) return false;
+    this.isEncodedExact = true;
     this.encoded = Y.encodeStateAsUpdate(this.document).length;
     this.encodedSince = queuedBytes;
     return this.encodedBytes + bytes <= maxBytes;
@@ -63,6 +71,7 @@ export class DocumentSize {
   encodedIs(bytes: number, queuedBytes: number): void {
     this.encoded = bytes;
     this.encodedSince = queuedBytes;
+    this.isEncodedExact = true;
   }
 
   /** The file that the update makes larger than `maxBytes`. The result is exact when every accepted update is applied. */

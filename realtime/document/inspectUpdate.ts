@@ -97,6 +97,7 @@ class Reader {
   private readonly sections = new Map<number, Section>();
   private readonly buildsOn = new Map<number, number>();
   private readonly deletes: ClockRange[] = [];
+  private lastClientId = clientIdEnd;
   private runs = 0;
   private readonly inserts: Insert[] = [];
   private textBytes = 0;
@@ -156,6 +157,9 @@ class Reader {
     const from = this.clock();
     // A second section would replace the first one when applied.
     if (structs === 0 || this.sections.has(clientId)) refuse("Each client must have one section, with structs.");
+    // Yjs writes this order, and its merge of two updates silently drops a section that breaks it.
+    if (clientId > this.lastClientId) refuse("The sections of an update must be in descending order of their client ids.");
+    this.lastClientId = clientId;
     let clock = from;
     let to = from;
     let skips: ClockRange[] | undefined;

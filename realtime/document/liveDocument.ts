@@ -2,16 +2,20 @@
  * LiveDocument is the document of one open room: its Yjs content with its revision, its size and its admission.
  *
  * All four belong to one loaded state, so `replace` exchanges them together. The rest of the room uses a document only
- * through this class: whether and when a Y.Doc is in memory is decided here.
+ * through this class: whether and when a Y.Doc is in memory is decided here. A loaded document is kept as bytes
+ * (`keptDocument.ts`) until somebody needs its text: a read, a server edit, a deletion, or an update that builds on missing
+ * content. Relaying plain updates needs only the clocks.
  * A server edit puts the document ahead of the log until its update is appended. The room keeps readers away meanwhile.
  */
 import * as Y from "yjs";
 import type { LoadedDocument, RoomLimits } from "../ports.ts";
-import { type AppliedBatch, applyBatch, type BatchedUpdate } from "./applyBatch.ts";
+import { type AppliedBatch, applyBatch, type BatchedUpdate, hasPending, relayBatch } from "./applyBatch.ts";
+import { buildDocument } from "./buildDocument.ts";
 import { DocumentSize } from "./documentSize.ts";
 import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
-import { encodedBytes, openDocument } from "./openDocument.ts";
+import { KeptDocument, type SyncAnswer } from "./keptDocument.ts";
+import { encodedBytes, updatesOf } from "./loadedDocument.ts";
 import { type EditOutcome, runServerEdit } from "./serverEdit.ts";
 import { UpdateAdmission } from "./updateAdmission.ts";
 import type { ClientIdOwners, Refusal, UpdateRequest, Verdict } from "./verdict.ts";
@@ -23,28 +27,43 @@ const maxKeptAnswerBytes = 2 * 1024 * 1024;
 /** An edit whose update was `refused` has changed the document all the same and must be reverted. */
 export type JudgedEdit = EditOutcome<unknown> | { readonly kind: "refused"; readonly refusal: Refusal };
 
+/** A snapshot to store. `stateVector` is absent while the state has pending updates. */
+export interface Snapshot {
+  readonly state: Uint8Array;
+  readonly stateVector?: Uint8Array;
+}
+
+const noClocks: ReadonlyMap<number, number> = new Map();
+
 export interface LiveDocumentOptions<Sender> {
   readonly loaded: LoadedDocument;
   readonly limits: RoomLimits;
   readonly clientIds: ClientIdOwners<Sender>;
 }
 
+/** The content of a document: as bytes, or as a Y.Doc with the clock of each client id. */
+type Content =
+  | { readonly kind: "kept"; readonly kept: KeptDocument; readonly clocks: Map<number, number> }
+  | { readonly kind: "built"; readonly document: Y.Doc; readonly clocks: Map<number, number> };
+
 export class LiveDocument<Sender> {
   private readonly limits: RoomLimits;
   private readonly clientIds: ClientIdOwners<Sender>;
-  private content: Y.Doc;
+  private content: Content;
   private size: DocumentSize;
   private admission: UpdateAdmission<Sender>;
   private currentRevision: number;
   private judged = 0;
+  /** Client id under which the server writes. A Y.Doc gets it when it is built. */
+  private readonly newClientId = Math.floor(Math.random() * 2 ** 32);
   /** Recent answers by state vector. */
   private readonly answers = new Map<string, Uint8Array>();
 
   constructor({ loaded, limits, clientIds }: LiveDocumentOptions<Sender>) {
     this.limits = limits;
     this.clientIds = clientIds;
-    this.content = openDocument(loaded);
-    this.size = new DocumentSize(this.content, encodedBytes(loaded));
+    this.content = this.open(loaded);
+    this.size = this.createSize(loaded);
     this.admission = this.createAdmission();
     this.currentRevision = loaded.revision;
   }
@@ -62,6 +81,11 @@ export class LiveDocument<Sender> {
   /** Upper bound of the encoded document, in bytes. */
   get encodedBytes(): number {
     return this.size.encodedBytes;
+  }
+
+  /** True when updates that build on a refused one would be refused too. This is forgotten with the LiveDocument. */
+  get hasRefusedClocks(): boolean {
+    return this.admission.hasRefusedClocks;
   }
 
   /** Number of updates judged so far. An update that was judged meanwhile is not valid after `replace`. */
@@ -86,7 +110,7 @@ export class LiveDocument<Sender> {
 
   /** Applies the batch that `batchStarted` announced. `editUpdate` is the update of a server edit in the same batch. */
   applyStarted(batch: readonly BatchedUpdate<Sender>[], editUpdate: Uint8Array | undefined, revision: number): AppliedBatch<Sender> {
-    const applied = this.apply(batch, editUpdate);
+    const applied = this.apply(batch, editUpdate, this.admission.startedClocks);
     this.admission.batchApplied();
     this.currentRevision = revision;
     return applied;
@@ -95,12 +119,16 @@ export class LiveDocument<Sender> {
   /** Takes over the update of a server edit that was appended alone. The document contains it already. */
   applyEdit(editUpdate: Uint8Array, revision: number): AppliedBatch<Sender> {
     this.currentRevision = revision;
-    return this.apply([], editUpdate);
+    return this.apply([], editUpdate, noClocks);
   }
 
   /** Applies updates that other nodes appended. They may build on each other in any order. */
   applyRemote(updates: readonly Uint8Array[], revision: number): AppliedBatch<Sender> {
-    const applied = this.apply(updates.map((update) => ({ update, mayBePending: true })));
+    const applied = this.apply(
+      updates.map((update) => ({ update, mayBePending: true })),
+      undefined,
+      noClocks,
+    );
     // The text size of remote updates is unknown, so the whole update counts as text until the next full measurement.
     for (const update of updates) this.size.grow({ bytes: update, textBytes: update.length });
     this.currentRevision = Math.max(this.currentRevision, revision);
@@ -113,8 +141,11 @@ export class LiveDocument<Sender> {
    * content of `clientId`.
    */
   edit(clientId: number | undefined, once: boolean, change: (document: Y.Doc, revision: number) => unknown): JudgedEdit {
-    const outcome = runServerEdit(this.content, clientId, once, () => change(this.content, this.currentRevision));
+    const document = this.build();
+    const outcome = runServerEdit(document, clientId, once, () => change(document, this.currentRevision));
     if (outcome.kind !== "changed") return outcome;
+    const editId = clientId ?? document.clientID;
+    if (Y.getState(document.store, editId) > 0) this.content.clocks.set(editId, Y.getState(document.store, editId));
     const inspected = inspectUpdate(outcome.update, this.limits);
     if (inspected.kind === "refused") {
       return { kind: "refused", refusal: { code: "content_not_accepted", detail: inspected.detail } };
@@ -125,55 +156,120 @@ export class LiveDocument<Sender> {
 
   /** Replaces the document by another loaded state. Updates that were admitted and not applied are forgotten. */
   replace(loaded: LoadedDocument): void {
-    this.content.destroy();
-    this.content = openDocument(loaded);
-    this.size = new DocumentSize(this.content, encodedBytes(loaded));
+    this.destroy();
+    this.answers.clear();
+    this.content = this.open(loaded);
+    this.size = this.createSize(loaded);
     this.admission = this.createAdmission();
     this.currentRevision = loaded.revision;
   }
 
   read<T>(read: (document: Y.Doc, revision: number) => T): T {
-    return read(this.content, this.currentRevision);
+    return read(this.build(), this.currentRevision);
   }
 
   stateVector(): Uint8Array {
-    return Y.encodeStateVector(this.content);
+    return Y.encodeStateVector(this.content.clocks);
   }
 
   /** Encodes what a client with this state vector lacks (sync step 2). */
-  encodeAnswer(stateVector: Uint8Array): Uint8Array {
-    if (stateVector.length > maxKeptAnswerBytes) return encodeIntegrated(this.content, stateVector);
+  encodeAnswer(stateVector: Uint8Array): SyncAnswer {
+    const isEmpty = stateVector.length === 1 && stateVector[0] === 0;
+    if (isEmpty && this.content.kind === "kept") return this.content.kept.encode();
+    const document = this.build();
+    if (stateVector.length > maxKeptAnswerBytes) return { update: encodeIntegrated(document, stateVector) };
     const key = Buffer.from(stateVector).toString("latin1");
     const known = this.answers.get(key);
-    if (known !== undefined) return known;
-    const answer = encodeIntegrated(this.content, stateVector);
+    if (known !== undefined) return { update: known };
+    const update = encodeIntegrated(document, stateVector);
     if (this.answers.size >= maxKeptAnswers) this.answers.clear();
-    if (stateVector.length + answer.length <= maxKeptAnswerBytes) this.answers.set(key, answer);
-    return answer;
+    if (stateVector.length + update.length <= maxKeptAnswerBytes) this.answers.set(key, update);
+    return { update };
   }
 
   forgetAnswers(): void {
     this.answers.clear();
   }
 
-  /** Encodes the whole document as a snapshot. Undefined while pending updates cannot be separated from it. */
-  encodeSnapshot(): Uint8Array | undefined {
-    const state = encodeWhole(this.content);
-    if (state !== undefined) this.size.encodedIs(state.length, this.admission.queuedBytes);
-    return state;
+  /**
+   * Encodes the whole document as a snapshot. Undefined while pending updates cannot be separated from it. `stateVector` is
+   * absent while updates are pending.
+   */
+  encodeSnapshot(): Snapshot | undefined {
+    const document = this.build();
+    const state = encodeWhole(document);
+    if (state === undefined) return undefined;
+    this.size.encodedIs(state.length, this.admission.queuedBytes);
+    return hasPending(document) ? { state } : { state, stateVector: this.stateVector() };
   }
 
   destroy(): void {
-    this.content.destroy();
+    if (this.content.kind === "built") this.content.document.destroy();
   }
 
-  private apply(batch: readonly BatchedUpdate<Sender>[], editUpdate?: Uint8Array): AppliedBatch<Sender> {
+  private apply(
+    batch: readonly BatchedUpdate<Sender>[],
+    editUpdate: Uint8Array | undefined,
+    clocks: ReadonlyMap<number, number>,
+  ): AppliedBatch<Sender> {
     this.answers.clear();
-    return applyBatch(this.content, batch, editUpdate);
+    const mayBePending = batch.some((update) => update.mayBePending);
+    if (this.content.kind === "kept" && !mayBePending && !this.content.kept.isFull) {
+      for (const { update } of batch) this.content.kept.add(update);
+      for (const [clientId, clock] of clocks) this.content.clocks.set(clientId, clock);
+      return relayBatch(batch);
+    }
+    const document = this.build();
+    const isExact = !mayBePending && !hasPending(document);
+    const applied = applyBatch(document, batch, editUpdate);
+    if (isExact) for (const [clientId, clock] of clocks) this.content.clocks.set(clientId, clock);
+    else readClocks(document, this.content.clocks);
+    return applied;
+  }
+
+  private open(loaded: LoadedDocument): Content {
+    const kept = KeptDocument.from(loaded, this.limits);
+    if (kept !== undefined) return { kind: "kept", kept, clocks: kept.clocks };
+    return this.toBuilt(buildDocument(loaded.state, updatesOf(loaded)), new Map());
+  }
+
+  /** Returns the Y.Doc, and builds it if nobody needed it before. */
+  private build(): Y.Doc {
+    if (this.content.kind === "built") return this.content.document;
+    const { kept, clocks } = this.content;
+    const document = kept.build();
+    this.content = this.toBuilt(document, clocks);
+    return document;
+  }
+
+  private toBuilt(document: Y.Doc, clocks: Map<number, number>): Content {
+    document.clientID = this.newClientId;
+    readClocks(document, clocks);
+    return { kind: "built", document, clocks };
+  }
+
+  private createSize(loaded: LoadedDocument): DocumentSize {
+    return new DocumentSize(() => this.build(), encodedBytes(loaded));
   }
 
   private createAdmission(): UpdateAdmission<Sender> {
-    const { content: document, size, limits, clientIds } = this;
-    return new UpdateAdmission<Sender>({ document, size, limits, clientIds });
+    const { size, limits, clientIds } = this;
+    return new UpdateAdmission<Sender>({
+      clocks: this.content.clocks,
+      serverClientId: () => (this.content.kind === "built" ? this.content.document.clientID : this.newClientId),
+      build: () => this.build(),
+      pendingBytes: () => (this.content.kind === "built" ? pendingBytesOf(this.content.document) : 0),
+      size,
+      limits,
+      clientIds,
+    });
   }
+}
+
+function readClocks(document: Y.Doc, clocks: Map<number, number>): void {
+  for (const clientId of document.store.clients.keys()) clocks.set(clientId, Y.getState(document.store, clientId));
+}
+
+function pendingBytesOf({ store }: Y.Doc): number {
+  return (store.pendingStructs?.update.length ?? 0) + (store.pendingDs?.length ?? 0);
 }

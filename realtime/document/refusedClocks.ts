@@ -10,6 +10,10 @@ const maxClientIds = 1024;
 export class RefusedClocks {
   private readonly ranges = new Map<number, { from: number; to: number }>();
 
+  get isEmpty(): boolean {
+    return this.ranges.size === 0;
+  }
+
   add({ clientId, from, to }: ClockRange): void {
     const before = this.ranges.get(clientId);
     this.ranges.delete(clientId);

@@ -36,14 +36,22 @@ const fileTooLarge = (file: ArticleFile, limits: RoomLimits) =>
   refused("content_too_large", `${file} may have at most ${limits["article.file"]} bytes of UTF-8 text.`);
 
 export interface UpdateAdmissionOptions<Sender> {
-  readonly document: Y.Doc;
+  /** Clock of each client id in the durable document. Whoever applies a batch keeps it up to date. */
+  readonly clocks: ReadonlyMap<number, number>;
+  /** Client id under which the server itself writes. */
+  readonly serverClientId: () => number;
+  /** Returns the durable document. It may have to be built, so it is asked for only where the clocks do not suffice. */
+  readonly build: () => Y.Doc;
+  /** Bytes of stored updates that wait for missing content. */
+  readonly pendingBytes: () => number;
   readonly size: DocumentSize;
   readonly limits: RoomLimits;
   readonly clientIds: ClientIdOwners<Sender>;
 }
 
 export class UpdateAdmission<Sender> {
-  private readonly document: Y.Doc;
+  private readonly options: UpdateAdmissionOptions<Sender>;
+  private readonly clocks: ReadonlyMap<number, number>;
   private readonly size: DocumentSize;
   private readonly limits: RoomLimits;
   private readonly clientIds: ClientIdOwners<Sender>;
@@ -53,17 +61,22 @@ export class UpdateAdmission<Sender> {
   private inFlight = nothingQueued();
   private pendingBytes: number;
 
-  constructor({ document, size, limits, clientIds }: UpdateAdmissionOptions<Sender>) {
-    this.document = document;
-    this.size = size;
-    this.limits = limits;
-    this.clientIds = clientIds;
-    this.pendingBytes = pendingBytesOf(document);
+  constructor(options: UpdateAdmissionOptions<Sender>) {
+    this.options = options;
+    this.clocks = options.clocks;
+    this.size = options.size;
+    this.limits = options.limits;
+    this.clientIds = options.clientIds;
+    this.pendingBytes = options.pendingBytes();
   }
 
   /** Bytes of updates that are admitted and not yet applied. */
   get queuedBytes(): number {
     return this.gathering.bytes + this.inFlight.bytes;
+  }
+
+  get hasRefusedClocks(): boolean {
+    return !this.refusedClocks.isEmpty;
   }
 
   /** Must be called when the gathered batch is being appended. Later updates belong to the next batch. */
@@ -72,15 +85,20 @@ export class UpdateAdmission<Sender> {
     this.gathering = nothingQueued();
   }
 
+  /** Clock of each client id that the batch contains, as it will be when the batch is applied. */
+  get startedClocks(): ReadonlyMap<number, number> {
+    return this.inFlight.clocks;
+  }
+
   batchApplied(): void {
     this.inFlight = nothingQueued();
-    const pending = pendingBytesOf(this.document);
+    const pending = this.options.pendingBytes();
     this.pendingBytes = pending === 0 ? 0 : Math.max(pending, this.pendingBytes);
   }
 
   judge(request: UpdateRequest<Sender>): Verdict<Sender> {
     if (this.usesServerClocks(request.update)) {
-      return refused("content_not_accepted", `The client id ${this.document.clientID} is the server's own.`);
+      return refused("content_not_accepted", `The client id ${this.options.serverClientId()} is the server's own.`);
     }
     const own = cutContentOfOthers(request, this.clientIds, (clientId) => this.knownClock(clientId), this.limits);
     if (own.kind === "refused") return own;
@@ -107,10 +125,10 @@ export class UpdateAdmission<Sender> {
 
   /** Counts and judges an update that a server edit has already applied to the document. */
   judgeApplied(update: InspectedUpdate): Refusal | undefined {
-    const { document, limits, size } = this;
+    const { limits, size } = this;
     size.grow(update);
     if (update.textBytes === 0) return undefined;
-    if (document.store.clients.size > limits["document.clientIds"]) return tooManyClientIds(limits).refusal;
+    if (this.clocks.size > limits["document.clientIds"]) return tooManyClientIds(limits).refusal;
     if (!size.documentHas(0, this.queuedBytes, limits["document.bytes"])) return documentTooLarge(limits).refusal;
     const maxBytes = limits["article.file"];
     if (size.filesHave(0, this.queuedTextBytes, maxBytes)) return undefined;
@@ -134,7 +152,7 @@ export class UpdateAdmission<Sender> {
   /** Clock up to which the content of a client id is durable or queued. */
   private knownClock(clientId: number): number {
     const queued = Math.max(this.gathering.clocks.get(clientId) ?? 0, this.inFlight.clocks.get(clientId) ?? 0);
-    return Math.max(queued, Y.getState(this.document.store, clientId));
+    return Math.max(queued, this.clocks.get(clientId) ?? 0);
   }
 
   /** Clock of the client id after the section is applied: content behind an unfilled gap does not count. */
@@ -151,10 +169,10 @@ export class UpdateAdmission<Sender> {
    * clocks, but the server itself only with the next update, so their documents would differ.
    */
   private usesServerClocks({ sections, deletes, buildsOn }: InspectedUpdate): boolean {
-    const { clientID } = this.document;
-    const known = this.knownClock(clientID);
-    const isAhead = ({ clientId, to }: ClockRange) => clientId === clientID && to > known;
-    return sections.some(isAhead) || deletes.some(isAhead) || (buildsOn.get(clientID) ?? -1) >= known;
+    const serverClientId = this.options.serverClientId();
+    const known = this.knownClock(serverClientId);
+    const isAhead = ({ clientId, to }: ClockRange) => clientId === serverClientId && to > known;
+    return sections.some(isAhead) || deletes.some(isAhead) || (buildsOn.get(serverClientId) ?? -1) >= known;
   }
 
   private judgeDeletions(update: InspectedUpdate, { isSyncStep2, waits }: UpdateRequest<Sender>): "new" | "known" | "wait" {
@@ -164,8 +182,9 @@ export class UpdateAdmission<Sender> {
   }
 
   private isDeleted({ clientId, from, to }: ClockRange): boolean {
-    const structs = this.document.store.clients.get(clientId);
-    if (structs === undefined || to > Y.getState(this.document.store, clientId)) return false;
+    if (to > (this.clocks.get(clientId) ?? 0)) return false;
+    const structs = this.options.build().store.clients.get(clientId);
+    if (structs === undefined) return false;
     for (let at = Y.findIndexSS(structs, from); at < structs.length; at += 1) {
       const struct = structs[at];
       if (struct === undefined || struct.id.clock >= to) return true;
@@ -204,10 +223,10 @@ export class UpdateAdmission<Sender> {
   }
 
   private judgeClientIds(added: readonly Section[]): Verdict<Sender> | undefined {
-    const isNew = (clientId: number) => !this.document.store.clients.has(clientId);
+    const isNew = (clientId: number) => !this.clocks.has(clientId);
     const newIds = added.reduce((count, { clientId }) => count + (this.knownClock(clientId) === 0 ? 1 : 0), 0);
     if (newIds === 0) return undefined;
-    let count = this.document.store.clients.size + newIds;
+    let count = this.clocks.size + newIds;
     for (const clientId of this.inFlight.clocks.keys()) if (isNew(clientId)) count += 1;
     for (const clientId of this.gathering.clocks.keys()) if (isNew(clientId) && !this.inFlight.clocks.has(clientId)) count += 1;
     return count > this.limits["document.clientIds"] ? tooManyClientIds(this.limits) : undefined;
@@ -231,8 +250,4 @@ export class UpdateAdmission<Sender> {
     this.gathering.textBytes += update.textBytes;
     this.size.grow(update);
   }
-}
-
-function pendingBytesOf({ store }: Y.Doc): number {
-  return (store.pendingStructs?.update.length ?? 0) + (store.pendingDs?.length ?? 0);
 }

@@ -45,6 +45,6 @@ export class BatchPublisher {
       resyncs.noteWrite(sender, mayBePending);
     }
     resyncs.run();
-    snapshots.grow(bytes, document.encodedBytes);
+    snapshots.grow(batch.length + (edit === undefined ? 0 : 1), bytes, document.encodedBytes);
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { AppliedBatch } from "../document/applyBatch.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
+import { updatesOf } from "../document/loadedDocument.ts";
 import type { UpdateLog } from "../ports.ts";
 import type { RoomMember } from "./member.ts";
 
@@ -59,13 +60,10 @@ export class LogFollower {
     const read = await updateLog.readAfter(articleId, from);
     if (!read.gap) {
       const batches = read.batches.filter((batch) => batch.revision !== ownRevision);
-      return { updates: batches.flatMap(updatesOf), revision: read.batches.at(-1)?.revision ?? from };
+      return { updates: updatesOf({ tail: batches }), revision: read.batches.at(-1)?.revision ?? from };
     }
-    const { state, tail, revision } = await updateLog.load(articleId);
-    return { updates: [...(state === undefined ? [] : [state]), ...tail.flatMap(updatesOf)], revision };
+    const loaded = await updateLog.load(articleId);
+    const { state, revision } = loaded;
+    return { updates: state === undefined ? updatesOf(loaded) : [state, ...updatesOf(loaded)], revision };
   }
-}
-
-function updatesOf({ updates }: { readonly updates: readonly { readonly update: Uint8Array }[] }): readonly Uint8Array[] {
-  return updates.map(({ update }) => update);
 }

@@ -45,6 +45,8 @@ interface Entry {
   readonly unsubscribe: () => void;
 }
 
+/** Interval at which rooms check whether they are quiet. */
+const tickMs = 1000;
 /** Tries per operation. Rooms usually end because the store fails, so more tries would not help. */
 const maxTries = 3;
 
@@ -52,6 +54,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
   const entries = new Map<string, Entry>();
   let isPolling = false;
+  let isTicking = false;
 
   const publish = (articleId: string, message: RoomMessage) => bus.publish(articleId, writeRoomMessage(nodeId, message));
 
@@ -78,6 +81,21 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     if (entries.size === 0 || isPolling) return;
     isPolling = true;
     clock.after(pollMs, poll);
+  }
+
+  /** Lets each room that is awake notice that it is quiet. One timer serves all rooms. */
+  function tick(): void {
+    isTicking = false;
+    for (const { room } of entries.values()) {
+      room?.tick();
+      if (room?.isAwake === true) scheduleTick();
+    }
+  }
+
+  function scheduleTick(): void {
+    if (isTicking) return;
+    isTicking = true;
+    clock.after(tickMs, tick);
   }
 
   function open(articleId: string): Promise<Room> {
@@ -120,6 +138,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   }
 
   function noteActivity(entry: Entry): void {
+    if (entry.room?.isAwake === true) scheduleTick();
     entry.cancelUnload?.();
     entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
   }
@@ -127,7 +146,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   /** Saves a snapshot if needed and closes the room. The room is checked again after saving: it may be in use by then. */
   async function unload({ room }: Entry): Promise<void> {
     if (room === undefined || !room.isIdle) return;
-    if (room.isUnsaved) await room.save();
+    await room.save();
     // Saving counts as activity. A room that is not idle here is unloaded by a later call, one idle time after its last use.
     if (room.isIdle) room.end(1001, "the document is not in use");
   }

@@ -48,6 +48,11 @@ export class ResyncScheduler<Member extends ResyncTarget> {
     this.options = options;
   }
 
+  /** True when no member has to be asked later. */
+  get isIdle(): boolean {
+    return this.due.size === 0 && this.claimants.size === 0 && this.awaitingNodes.size === 0;
+  }
+
   /** Notes that an update of this member has become durable. `lacksContent`: it builds on content that may be missing. */
   noteWrite(member: Member, lacksContent: boolean): void {
     this.add(member, lacksContent);
@@ -109,7 +114,7 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   forget(member: Member): void {
     this.due.delete(member);
     this.awaitingNodes.delete(member);
-    for (const claimants of this.claimants.values()) claimants.delete(member);
+    for (const [owner, claimants] of this.claimants) if (claimants.delete(member) && claimants.size === 0) this.claimants.delete(owner);
     if (this.addClaimantsOf(member)) this.options.whenSettled(() => this.run());
   }
 

@@ -1,32 +1,27 @@
 /**
- * Room holds one open document: the queue of its changes, and the members that read and write it.
+ * Room is one open document: its members, their presence, and, while the document is in use, an AwakeRoom with its content.
  *
- * Each update passes five stages in this order, and none of them calls back: a connection decodes it, `submit` admits it,
- * the queue gathers it, BatchWriter appends it, BatchPublisher applies it and sends it out (`pipeline.ts`). While one batch is being
- * appended, the next one is gathered. A batch is one revision. Therefore the document and its readers see durable updates
- * only. The one exception is a server edit: it changes the document first, and reads wait until it is durable.
- * When an append fails, the stored state is unknown: the room ends, and the next use loads the document from the log.
+ * A room that is quiet sleeps: it keeps its members and its revision only. The next use loads the document from the log
+ * again; what arrives meanwhile waits for it. When an append fails, the stored state is unknown: the room ends, and the next
+ * use loads the document in a new room.
  *
  * The room must not know credentials, hosts or storage.
  */
-
 import type { Logger } from "pino";
 import type * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import type { ClockRange } from "../document/inspectUpdate.ts";
-import { LiveDocument } from "../document/liveDocument.ts";
-import { tailBytes } from "../document/openDocument.ts";
+import type { SyncAnswer } from "../document/keptDocument.ts";
+import { upTo } from "../document/loadedDocument.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { createPresence, type Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
+import { AwakeRoom } from "./awakeRoom.ts";
 import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
 import { FanOut } from "./fanOut.ts";
 import type { RoomMember } from "./member.ts";
-import { createPipeline, type Pipeline } from "./pipeline.ts";
-import { ResyncScheduler } from "./resyncScheduler.ts";
-import { SnapshotScheduler } from "./snapshotScheduler.ts";
 
 export interface RoomOptions {
   readonly articleId: string;
@@ -46,22 +41,29 @@ export interface RoomOptions {
   readonly onEnded: () => void;
 }
 
+/** Work that waits until the room is awake. */
+interface Waiting {
+  readonly run: (awake: AwakeRoom) => void;
+  readonly abandon: (() => void) | undefined;
+}
+
 export class Room {
   readonly articleId: string;
   readonly presence: Presence<RoomMember>;
   private readonly options: RoomOptions;
-  private readonly document: LiveDocument<RoomMember>;
-  private readonly queue: Pipeline["queue"];
-  private readonly follower: Pipeline["follower"];
   private readonly fanOut: FanOut<RoomMember>;
-  private readonly resyncs: ResyncScheduler<RoomMember>;
-  private readonly snapshots: SnapshotScheduler;
+  /** Undefined while the room sleeps. */
+  private awake: AwakeRoom | undefined;
+  /** Undefined unless the room is waking up. */
+  private waiting: Waiting[] | undefined;
+  /** Revision up to which the members have the document, while the room sleeps. */
+  private sleepingRevision = 0;
   private isEnded = false;
   /** Bytes of frames that wait in connections. They count against `room.queue`, as admitted updates do. */
   private heldBytes = 0;
 
   constructor(options: RoomOptions) {
-    const { articleId, clock, limits, loaded, metrics, updateLog } = options;
+    const { articleId, clock, limits, loaded, metrics } = options;
     this.options = options;
     this.articleId = articleId;
     const fanOut = new FanOut<RoomMember>({ clock, metrics });
@@ -72,39 +74,15 @@ export class Room {
       deliver: (entries, to) => fanOut.sendPresence(entries, to),
       broadcast: options.onPresence,
     });
-    const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds: clientIdOwners(this.presence) });
-    this.document = document;
-    this.resyncs = new ResyncScheduler({
-      clock,
-      whenSettled: (run) => this.whenSettled(run),
-      stateVector: () => document.stateVector(),
-    });
-    this.snapshots = new SnapshotScheduler(
-      { batches: loaded.tail.length, bytes: tailBytes(loaded) },
-      () => this.saveSnapshot(),
-      () => options.onActivity(),
-    );
-    const { queue, follower } = createPipeline({
-      articleId,
-      updateLog,
-      clock,
-      metrics,
-      document,
-      fanOut,
-      resyncs: this.resyncs,
-      snapshots: this.snapshots,
-      isEnded: () => this.isEnded,
-      onAppended: options.onAppended,
-      onEmptied: options.onActivity,
-      onFailed: (error) => this.fail(error),
-      end: (code, reason, error) => this.end(code, reason, error),
-    });
-    this.queue = queue;
-    this.follower = follower;
+    this.awake = this.createAwake(loaded);
   }
 
   get isOpen(): boolean {
     return !this.isEnded;
+  }
+
+  get isAwake(): boolean {
+    return this.awake !== undefined || this.waiting !== undefined;
   }
 
   get members(): ReadonlySet<RoomMember> {
@@ -113,12 +91,7 @@ export class Room {
 
   /** True when the room has no member, no queued work and no snapshot in progress. */
   get isIdle(): boolean {
-    return this.members.size === 0 && this.queue.isSettled && !this.snapshots.isSaving;
-  }
-
-  /** True when the log has batches that the last snapshot does not contain. */
-  get isUnsaved(): boolean {
-    return this.snapshots.isBehind;
+    return this.members.size === 0 && this.waiting === undefined && this.awake?.isSettled !== false;
   }
 
   join(member: RoomMember): void {
@@ -131,23 +104,14 @@ export class Room {
 
   leave(member: RoomMember): void {
     this.fanOut.delete(member);
-    if (this.members.size === 0) this.document.forgetAnswers();
-    this.resyncs.forget(member);
+    this.awake?.forget(member, this.members.size === 0);
     this.presence.leave(member);
     this.options.onActivity();
   }
 
-  /**
-   * Sends sync step 1 to a writer, whatever the size of the state vector: this is the only way to get its offline work.
-   * The room does not wait for a batch in progress, because updates that the writer sends before its answer may build on
-   * the missing offline work. It waits only while the document shows a server edit that is not durable.
-   */
+  /** Sends sync step 1 to a writer. */
   resync(member: RoomMember): void {
-    const send = () => {
-      if (member.mayResync) member.sendSyncStep1(this.document.stateVector());
-    };
-    if (this.queue.showsUnwritten) this.whenSettled(send);
-    else send();
+    this.whenAwake({ run: (awake) => awake.resync(member), abandon: undefined });
   }
 
   /**
@@ -160,27 +124,21 @@ export class Room {
     completion?: Completion<number>,
   ): Verdict<RoomMember> | { readonly kind: "overflow" } {
     if (this.waitingBytes + request.update.bytes.length > this.options.limits["room.queue"]) return { kind: "overflow" };
-    const verdict = this.document.judge(request);
-    const { sender } = request;
-    if (verdict.kind === "admitted" || verdict.kind === "known") {
-      for (const owner of verdict.owners) this.resyncs.requestResync(owner, sender);
-      if (verdict.awaitsOtherNodes && sender !== undefined) this.resyncs.awaitOtherNodes(sender);
+    if (this.awake === undefined) {
+      this.wake();
+      return { kind: "wait" };
     }
-    if (verdict.kind === "admitted") {
-      const { update, mayBePending } = verdict;
-      // A client that sends no presence is identified by the client id under which it writes.
-      const [section] = update.sections;
-      if (!request.isSyncStep2 && sender !== undefined && update.sections.length === 1 && section !== undefined) {
-        this.presence.claim(sender, section.clientId);
-      }
-      this.queue.push({ author, sender, update: update.bytes, mayBePending, completion });
+    const verdict = this.awake.submit(request, author, completion);
+    // A client that sends no presence is identified by the client id under which it writes.
+    if (verdict.kind === "admitted" && request.sender !== undefined && !request.isSyncStep2 && verdict.update.sections.length === 1) {
+      for (const { clientId } of verdict.update.sections) this.presence.claim(request.sender, clientId);
     }
     return verdict;
   }
 
   /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
   refuse(clocks: readonly ClockRange[], sender: RoomMember | undefined): void {
-    this.document.refuse(clocks, sender);
+    this.whenAwake({ run: ({ document }) => document.refuse(clocks, sender), abandon: undefined });
   }
 
   countRefusal(code: string): void {
@@ -198,8 +156,8 @@ export class Room {
   }
 
   edit(request: EditRequest): void {
-    if (this.isEnded) request.completion.reject(new RoomEnded());
-    else this.queue.edit(request);
+    const reject = () => request.completion.reject(new RoomEnded());
+    this.whenAwake({ run: ({ queue }) => queue.edit(request), abandon: reject });
   }
 
   /**
@@ -207,7 +165,13 @@ export class Room {
    * this is already true, `run` is called synchronously. If the room ends first, `abandon` is called instead.
    */
   whenSettled(run: (revision: number) => void, abandon?: () => void): void {
-    this.queue.read(() => run(this.document.revision), abandon);
+    this.whenAwake({ run: ({ queue, document }) => queue.read(() => run(document.revision), abandon), abandon });
+  }
+
+  /** Calls `run` when everything received before this call is durable, without waking a room that sleeps. */
+  whenDurable(run: () => void): void {
+    if (this.isAwake) this.whenSettled(run, run);
+    else run();
   }
 
   /** Passes the document and its revision to `read`. Call it only inside `whenSettled`. */
@@ -215,26 +179,34 @@ export class Room {
     return this.document.read(read);
   }
 
-  /** Encodes what a client with this state vector lacks (sync step 2). Call it only inside `whenSettled`. */
-  encodeAnswer(stateVector: Uint8Array): Uint8Array {
+  /** Encodes what a client with this state vector lacks. Call it only inside `whenSettled`. */
+  encodeAnswer(stateVector: Uint8Array): SyncAnswer {
     return this.document.encodeAnswer(stateVector);
   }
 
   /** Reads the log's newest revision. Work queued after this resolves sees everything that other nodes appended up to it. */
   async refresh(): Promise<void> {
-    await this.follower.refresh();
-    this.scheduleCatchUp();
+    this.noteRevision(await this.options.updateLog.tail(this.articleId));
   }
 
   /** Notes that the log has grown to `revision`, and schedules reading the batches of other nodes. */
   noteRevision(revision: number): void {
-    this.follower.note(revision);
-    this.scheduleCatchUp();
+    if (this.awake !== undefined) {
+      this.awake.noteRevision(revision);
+    } else if (revision > this.sleepingRevision) this.wake();
   }
 
-  /** Saves a snapshot, so that the next load does not replay the log. */
-  save(): Promise<void> {
-    return this.snapshots.save();
+  /** Saves a snapshot if a load would have to replay many updates. */
+  async save(): Promise<void> {
+    await this.awake?.saveIfWorth();
+  }
+
+  /** Must be called once a second while the room is awake: a room that is quiet goes to sleep. */
+  tick(): void {
+    if (this.awake?.tick() !== true || this.heldBytes > 0) return;
+    this.sleepingRevision = this.awake.document.revision;
+    this.awake.stop();
+    this.awake = undefined;
   }
 
   /** Closes every connection and rejects all queued work that has not begun with `error`. */
@@ -245,34 +217,78 @@ export class Room {
     for (const member of [...this.members]) member.close(code, reason);
     this.fanOut.stop();
     this.presence.stop();
-    this.resyncs.stop();
+    const { awake, waiting } = this;
     const reject = ({ completion }: { readonly completion: Completion<never> | undefined }) => completion?.reject(error);
-    this.queue.end(reject, reject);
-    this.document.destroy();
+    awake?.queue.end(reject, reject);
+    awake?.stop();
+    this.waiting = undefined;
+    for (const { abandon } of waiting ?? []) abandon?.();
+  }
+
+  private get document(): AwakeRoom["document"] {
+    if (this.awake === undefined) throw new Error("the document of a room that sleeps was used");
+    return this.awake.document;
   }
 
   private get waitingBytes(): number {
-    return this.document.queuedBytes + this.heldBytes;
+    return (this.awake?.document.queuedBytes ?? 0) + this.heldBytes;
   }
 
-  private scheduleCatchUp(): void {
-    if (this.follower.isBehind) this.queue.schedule();
-  }
-
-  private async saveSnapshot(): Promise<void> {
-    const { articleId, log, updateLog } = this.options;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        this.whenSettled((revision) => {
-          const snapshot = this.document.encodeSnapshot();
-          if (snapshot === undefined) resolve();
-          else updateLog.saveState(articleId, revision, snapshot).then(resolve, reject);
-        }, resolve);
-      });
-    } catch (error) {
-      // No data is lost: the log still has every update, and the next due snapshot tries again.
-      log?.warn({ err: error, articleId }, "the snapshot of a document could not be saved");
+  /** Runs work with the document: at once, or when the room is awake. The order of all work is kept. */
+  private whenAwake(work: Waiting): void {
+    if (this.isEnded) work.abandon?.();
+    else if (this.awake !== undefined) {
+      this.awake.use();
+      work.run(this.awake);
+    } else {
+      this.wake();
+      this.waiting?.push(work);
     }
+  }
+
+  private wake(): void {
+    if (this.waiting !== undefined || this.isEnded) return;
+    this.waiting = [];
+    this.options.onActivity();
+    this.load().catch((error: unknown) => this.fail(error));
+  }
+
+  private async load(): Promise<void> {
+    const { articleId, updateLog } = this.options;
+    const loaded = await updateLog.load(articleId);
+    if (this.isEnded) return;
+    // The members have the document up to the sleeping revision. What other nodes wrote since then reaches them by catching up.
+    const known = upTo(loaded, this.sleepingRevision);
+    if (known === undefined) {
+      this.end(1012, "the document was reloaded");
+      return;
+    }
+    const awake = this.createAwake(known);
+    this.awake = awake;
+    const waiting = this.waiting ?? [];
+    this.waiting = undefined;
+    this.noteRevision(loaded.revision);
+    for (const { run } of waiting) run(awake);
+  }
+
+  private createAwake(loaded: LoadedDocument): AwakeRoom {
+    const { articleId, updateLog, clock, limits, metrics, log, onAppended, onActivity } = this.options;
+    return new AwakeRoom({
+      articleId,
+      loaded,
+      updateLog,
+      clock,
+      limits,
+      metrics,
+      log,
+      clientIds: clientIdOwners(this.presence),
+      fanOut: this.fanOut,
+      isEnded: () => this.isEnded,
+      onAppended,
+      onActivity,
+      onFailed: (error) => this.fail(error),
+      end: (code, reason, error) => this.end(code, reason, error),
+    });
   }
 
   private fail(error: unknown): void {

@@ -74,8 +74,8 @@ describe("contradictory updates", () => {
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     const waits = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.after("E", 4_000_000_000, 0)] }]);
     const stands = rawUpdate([
-      { clientId: 5, clock: 0, structs: [struct.text("E")] },
       { clientId: 6, clock: 1, structs: [struct.deleted(1)] },
+      { clientId: 5, clock: 0, structs: [struct.text("E")] },
     ]);
     for (const update of [waits, stands]) {
       mal.send(updateFrame(update, 1));

@@ -163,7 +163,7 @@ export function createRooms(options: OpenRoomsOptions): Rooms {
       const draining = rooms.list().map(async (opening) => {
         const room = await opening;
         for (const member of [...room.members]) member.close(1012, "the server is restarting");
-        await new Promise<void>((resolve) => room.whenSettled(() => resolve(), resolve));
+        await new Promise<void>((resolve) => room.whenDurable(resolve));
       });
       // Failed openings are ignored, because a document that cannot be opened has no queued changes.
       await Promise.allSettled(draining);

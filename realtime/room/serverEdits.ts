@@ -6,7 +6,7 @@
  */
 import { AppError } from "../../api/schema/error.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
-import { upTo } from "../document/openDocument.ts";
+import { upTo } from "../document/loadedDocument.ts";
 import type { UpdateLog } from "../ports.ts";
 import type { BegunEdit, EditRequest } from "./changes.ts";
 import type { RoomMember } from "./member.ts";

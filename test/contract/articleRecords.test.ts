@@ -1,5 +1,6 @@
 /** Tests articles as a whole: create, find, rename, delete and restore, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as Y from "yjs";
 import { articleRecord, commitRecord, documentLog, documentRecord, withPublicLink } from "../../server/domain/articles/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createArticleHandlers } from "../../server/edge/handlers/articles.ts";
@@ -226,6 +227,8 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
       await node.commits.create(articleId, {}, call());
       await node.edits.edit(articleId, { mode: "append", content: ` ${at}` }, call());
     }
+    const state = await node.rooms.read(articleId, (document) => Y.encodeStateAsUpdate(document));
+    await node.documentStore.updateLog.saveState(articleId, 4, state);
     await time.advance(2 * idleMs + 1);
     const blobs = [
       ...(await node.commits.list(articleId, {})).items.flatMap((commit) => commit.files.map((file) => file.blob)),

@@ -97,11 +97,14 @@ async function play(rig: ReturnType<typeof createRealtimeRig>, good: readonly Pa
         const ids = [...good.map(({ document }) => document.clientID), serverId, 3, 4, 5, 6];
         const idOf = (index: number) => ids[index] ?? 0;
         const update = rawUpdate(
-          made.sections.map((section) => ({
-            clientId: idOf(section.who),
-            clock: section.clock,
-            structs: section.structs.map((struct) => writeStruct(struct, ids)),
-          })),
+          made.sections
+            .map((section) => ({
+              clientId: idOf(section.who),
+              clock: section.clock,
+              structs: section.structs.map((struct) => writeStruct(struct, ids)),
+            }))
+            // Sections in another order are refused, so they would test nothing else.
+            .sort((a, b) => b.clientId - a.clientId),
           made.deletes.map(({ who: index, ranges }) => ({ clientId: idOf(index), ranges })),
         );
         if (bad[made.by]?.peer.closed !== undefined) {

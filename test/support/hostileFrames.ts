@@ -139,6 +139,10 @@ export function forbiddenUpdates(): HostileFrame[] {
         { clientId: id, clock: 0, structs: [struct.text("b")] },
       ]),
     ],
+    [
+      "sections in ascending order of client ids",
+      rawUpdate([3, 4].map((clientId) => ({ clientId, clock: 0, structs: [struct.text("x")] }))),
+    ],
     ["a deletion of 2^40", rawUpdate([], [{ clientId: id, ranges: [[0, 2 ** 40]] }])],
     ["a deletion of 0", rawUpdate([], [{ clientId: id, ranges: [[0, 0]] }])],
     ["a deletion beyond 2^32", rawUpdate([], [{ clientId: id, ranges: [[2 ** 32 - 1, 2]] }])],

@@ -5,7 +5,7 @@ interface Article {
   batches: LoggedBatch[];
   trimmedTo: number;
   revision: number;
-  state: { revision: number; bytes: Uint8Array } | undefined;
+  state: { revision: number; bytes: Uint8Array; stateVector: Uint8Array | undefined } | undefined;
   isDeleted: boolean;
 }
 
@@ -48,7 +48,12 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       await Promise.resolve();
       const { batches, state, revision } = article(articleId);
       const tail = batches.filter((batch) => batch.revision > (state?.revision ?? 0));
-      return { revision, tail, ...(state === undefined ? {} : { state: state.bytes }) };
+      return {
+        revision,
+        tail,
+        ...(state === undefined ? {} : { state: state.bytes }),
+        ...(state?.stateVector === undefined ? {} : { stateVector: state.stateVector }),
+      };
     },
     async tail(articleId) {
       await Promise.resolve();
@@ -76,9 +81,9 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
       if (revision < found.trimmedTo) return { gap: true };
       return { gap: false, batches: found.batches.filter((batch) => batch.revision > revision) };
     },
-    async saveState(articleId, revision, bytes) {
+    async saveState(articleId, revision, bytes, stateVector) {
       await Promise.resolve();
-      article(articleId).state = { revision, bytes };
+      article(articleId).state = { revision, bytes, stateVector };
     },
     hold() {
       isHolding = true;

@@ -20,6 +20,8 @@ export interface StateAndBatches {
   readonly revision: number;
   /** A Yjs update; absent for an empty document. */
   readonly state?: Uint8Array;
+  /** State vector of `state`, if it was stored. */
+  readonly stateVector?: Uint8Array;
   /** The batches after `revision`, oldest first. */
   readonly batches: readonly (LoggedBatch & BatchHeader)[];
 }
@@ -96,7 +98,10 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
           batches(articleId, revision, through),
         ]);
         const complete = saved === undefined || state !== undefined;
-        if (complete && after !== undefined) return { revision, batches: after, ...(state === undefined ? {} : { state }) };
+        if (complete && after !== undefined) {
+          const vector = saved?.stateVector === undefined ? {} : { stateVector: Buffer.from(saved.stateVector, "base64") };
+          return { revision, batches: after, ...(state === undefined ? {} : { state, ...vector }) };
+        }
         const now = await storage.records.get(documentRecord, articleId);
         if (now?.revision === stored?.revision) {
           throw new StorageDamagedError(`${articleId} lacks its snapshot at revision ${revision} or batches after it`);

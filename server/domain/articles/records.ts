@@ -126,7 +126,15 @@ export const commitRecord = defineRecord<CommitRecord>({
 export interface StoredState {
   readonly revision: number;
   readonly blob: string;
+  /**
+   * State vector in base64. With it the state can be sent to a reader before a Y.Doc is built. Only the newest state has one,
+   * and only if the state has no pending updates and the vector has at most `maxVectorBytes`.
+   */
+  readonly stateVector?: string;
 }
+
+/** A larger state vector is not stored, because every write of the record would repeat it. */
+export const maxVectorBytes = 4096;
 
 /**
  * Stored states of a document, ascending by revision. The last state is the head, which the room loads when a client joins. The

@@ -18,7 +18,7 @@ import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
 import type { ArmAtEdit } from "./port.ts";
-import { type ArticleRecord, articleRecord, documentLog, documentRecord, type StoredState } from "./records.ts";
+import { type ArticleRecord, articleRecord, documentLog, documentRecord, maxVectorBytes, type StoredState } from "./records.ts";
 
 /** The base, the head, and two states between them that become the next bases. */
 const maxStates = 4;
@@ -57,8 +57,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
     async load(articleId) {
       const found = await reader.rebuild(articleId);
       if (found === undefined) throw new Error(`the log head of ${articleId} is below its base`);
-      const { state, batches } = found;
-      return { revision: batches.at(-1)?.revision ?? found.revision, tail: batches, ...(state === undefined ? {} : { state }) };
+      const { batches, revision, ...state } = found;
+      return { revision: batches.at(-1)?.revision ?? revision, tail: batches, ...state };
     },
 
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
@@ -95,7 +95,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
       return batches === undefined ? { gap: true } : { gap: false, batches };
     },
 
-    async saveState(articleId, revision, state) {
+    async saveState(articleId, revision, state, stateVector) {
       const partition = partitionOfId(articleId);
       const blob = await storage.blobs.put(partition, state);
       await retryOnConflict("document.saveState", async () => {
@@ -105,7 +105,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
         ]);
         const before = stored?.value ?? { articleId, states: [], trimmedTo: 0 };
         if (article === undefined || revision <= (before.states.at(-1)?.revision ?? 0)) return undefined;
-        const states = withHead(before.states, { revision, blob });
+        const states = withHead(before.states, { revision, blob, ...toStoredVector(stateVector) });
         const base = await findBase(article.value, states);
         const trimmedTo = Math.max(before.trimmedTo, states[base]?.revision ?? 0);
         const value = { articleId, states: states.slice(Math.max(0, base)), trimmedTo };
@@ -122,9 +122,14 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   };
 }
 
+function toStoredVector(stateVector: Uint8Array | undefined): Pick<StoredState, "stateVector"> {
+  if (stateVector === undefined || stateVector.length > maxVectorBytes) return {};
+  return { stateVector: Buffer.from(stateVector).toString("base64") };
+}
+
 /** Adds the new head. While there are more than `maxStates`, drops the inner state whose two neighbours are closest together. */
 function withHead(states: readonly StoredState[], head: StoredState): readonly StoredState[] {
-  const next = [...states, head];
+  const next = [...states.map(({ revision, blob }) => ({ revision, blob })), head];
   while (next.length > maxStates) {
     const span = (at: number) => (next[at + 1]?.revision ?? 0) - (next[at - 1]?.revision ?? 0);
     let closest = 1;

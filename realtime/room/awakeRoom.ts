@@ -1,0 +1,177 @@
+/**
+ * AwakeRoom is the part of a room that exists while its document is in use: the document, the queue of its changes, and what
+ * the server still has to ask its members.
+ *
+ * Each update passes these stages in order, and none of them calls back: a connection decodes it, `submit` admits it, the
+ * queue gathers it, BatchWriter appends it, BatchPublisher applies it and sends it out (`pipeline.ts`). While one batch is
+ * being appended, the next one is gathered. A batch is one revision. Therefore the document and its readers see durable
+ * updates only. The one exception is a server edit: it changes the document first, and reads wait until it is durable.
+ * A room that is quiet drops this part, because everything in it can be loaded from the log again.
+ */
+import type { Logger } from "pino";
+import type { Author } from "../../api/schema/article.ts";
+import { LiveDocument } from "../document/liveDocument.ts";
+import { unsavedOf } from "../document/loadedDocument.ts";
+import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
+import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { Completion } from "./changes.ts";
+import type { FanOut } from "./fanOut.ts";
+import type { RoomMember } from "./member.ts";
+import { createPipeline, type Pipeline } from "./pipeline.ts";
+import { ResyncScheduler } from "./resyncScheduler.ts";
+import { SnapshotScheduler } from "./snapshotScheduler.ts";
+
+export interface AwakeRoomOptions {
+  readonly articleId: string;
+  readonly loaded: LoadedDocument;
+  readonly updateLog: UpdateLog;
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly metrics: RoomMetrics | undefined;
+  readonly log: Logger | undefined;
+  readonly clientIds: ClientIdOwners<RoomMember>;
+  readonly fanOut: FanOut<RoomMember>;
+  readonly isEnded: () => boolean;
+  readonly onAppended: (revision: number) => void;
+  /** Called when the queue or a snapshot finished. */
+  readonly onActivity: () => void;
+  /** Called when the log cannot be written or read, or after a bug. The room must end. */
+  readonly onFailed: (error: unknown) => void;
+  readonly end: (code: number, reason: string, error?: unknown) => void;
+}
+
+/** After this time without use a changed document is saved. */
+const saveAfterQuietSeconds = 2;
+/** A quiet document is dropped after this time, and a large one later, because loading it again costs more. */
+const minAwakeSeconds = 5;
+const awakeBytesPerSecond = 8192;
+
+export class AwakeRoom {
+  readonly document: LiveDocument<RoomMember>;
+  readonly queue: Pipeline["queue"];
+  private readonly follower: Pipeline["follower"];
+  private readonly resyncs: ResyncScheduler<RoomMember>;
+  private readonly options: AwakeRoomOptions;
+  private readonly snapshots: SnapshotScheduler;
+  private isUsed = true;
+  private quietSeconds = 0;
+
+  constructor(options: AwakeRoomOptions) {
+    const { articleId, updateLog, clock, limits, loaded, metrics, clientIds, fanOut, isEnded, onAppended, onActivity } = options;
+    this.options = options;
+    const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds });
+    this.document = document;
+    this.resyncs = new ResyncScheduler({
+      clock,
+      whenSettled: (run) => this.queue.read(run),
+      stateVector: () => document.stateVector(),
+    });
+    this.snapshots = new SnapshotScheduler(unsavedOf(loaded), () => this.saveSnapshot(), onActivity);
+    const { queue, follower } = createPipeline({
+      articleId,
+      updateLog,
+      clock,
+      metrics,
+      document,
+      fanOut,
+      resyncs: this.resyncs,
+      snapshots: this.snapshots,
+      isEnded,
+      onAppended,
+      onEmptied: onActivity,
+      onFailed: options.onFailed,
+      end: options.end,
+    });
+    this.queue = queue;
+    this.follower = follower;
+  }
+
+  /** True when no work is queued and no snapshot is being saved. */
+  get isSettled(): boolean {
+    return this.queue.isSettled && !this.snapshots.isSaving;
+  }
+
+  /** Notes that the document is in use, so that it is not dropped. */
+  use(): void {
+    this.isUsed = true;
+  }
+
+  /** Judges an update and queues it if it is admitted. */
+  submit(request: UpdateRequest<RoomMember>, author: Author, completion: Completion<number> | undefined): Verdict<RoomMember> {
+    this.isUsed = true;
+    const verdict = this.document.judge(request);
+    const { sender } = request;
+    if (verdict.kind === "admitted" || verdict.kind === "known") {
+      for (const owner of verdict.owners) this.resyncs.requestResync(owner, sender);
+      if (verdict.awaitsOtherNodes && sender !== undefined) this.resyncs.awaitOtherNodes(sender);
+    }
+    if (verdict.kind === "admitted") {
+      const { update, mayBePending } = verdict;
+      this.queue.push({ author, sender, update: update.bytes, mayBePending, completion });
+    }
+    return verdict;
+  }
+
+  /**
+   * Sends sync step 1 to a writer, whatever the size of the state vector: this is the only way to get its offline work.
+   * The room does not wait for a batch in progress, because updates that the writer sends before its answer may build on
+   * the missing offline work. It waits only while the document shows a server edit that is not durable.
+   */
+  resync(member: RoomMember): void {
+    const send = () => {
+      if (member.mayResync) member.sendSyncStep1(this.document.stateVector());
+    };
+    if (this.queue.showsUnwritten) this.queue.read(send);
+    else send();
+  }
+
+  /** Must be called when a member has left. */
+  forget(member: RoomMember, isLast: boolean): void {
+    this.resyncs.forget(member);
+    if (isLast) this.document.forgetAnswers();
+  }
+
+  /** Notes that the log has grown to `revision`, and schedules reading the batches of other nodes. */
+  noteRevision(revision: number): void {
+    this.follower.note(revision);
+    if (!this.follower.isBehind) return;
+    this.isUsed = true;
+    this.queue.schedule();
+  }
+
+  /** Saves a snapshot if a load would have to replay many updates. */
+  async saveIfWorth(): Promise<void> {
+    if (this.snapshots.isWorthSaving) await this.snapshots.save();
+  }
+
+  /** Must be called once a second. Returns true when the document has been quiet so long that it may be dropped. */
+  tick(): boolean {
+    this.quietSeconds = this.isUsed || !this.queue.isSettled ? 0 : this.quietSeconds + 1;
+    this.isUsed = false;
+    if (this.quietSeconds >= saveAfterQuietSeconds && !this.snapshots.isSaving) void this.saveIfWorth();
+    const awakeSeconds = minAwakeSeconds + this.document.encodedBytes / awakeBytesPerSecond;
+    return this.quietSeconds >= awakeSeconds && this.isSettled && this.resyncs.isIdle && !this.document.hasRefusedClocks;
+  }
+
+  stop(): void {
+    this.resyncs.stop();
+    this.document.destroy();
+  }
+
+  private async saveSnapshot(): Promise<void> {
+    const { articleId, log, updateLog } = this.options;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const save = () => {
+          const snapshot = this.document.encodeSnapshot();
+          if (snapshot === undefined) resolve();
+          else updateLog.saveState(articleId, this.document.revision, snapshot.state, snapshot.stateVector).then(resolve, reject);
+        };
+        this.queue.read(save, resolve);
+      });
+    } catch (error) {
+      // No data is lost: the log still has every update, and the next due snapshot tries again.
+      log?.warn({ err: error, articleId }, "the snapshot of a document could not be saved");
+    }
+  }
+}
