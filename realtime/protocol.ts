@@ -13,6 +13,8 @@ import * as encoding from "lib0/encoding";
 const message = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3, ack: 100, refusal: 101 } as const;
 const sync = { step1: 0, step2: 1, update: 2 } as const;
 const auth = { permissionDenied: 0, credential: 1 } as const;
+/** The first bytes of a frame that carries an update; its length and the update follow. */
+export const updateFrameHead = [message.sync, sync.update] as const;
 
 export type ClientFrame =
   /** The client requests everything that is not in its state vector. `stateVector` is well-formed. */

@@ -7,6 +7,7 @@
  *
  * Durability, relaying and the document itself belong to the room.
  */
+import { readPlainUpdate } from "../document/plainUpdate.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "../ports.ts";
 import { type ClientFrame, parseFrame, writeAck, writeSyncStep1 } from "../protocol.ts";
 import { type FrameBudget, HeldFrames } from "./heldFrames.ts";
@@ -88,8 +89,10 @@ export class Connection implements UpdateSender {
   receive(bytes: Uint8Array): void {
     if (!this.isOpen) return;
     if (!this.rates.take(bytes.length, this.clock.now())) this.close(4429, "too many frames or bytes");
-    else if (!this.held.isHolding) this.handle(parseFrame(bytes));
-    else if (!this.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
+    else if (!this.held.isHolding) {
+      const plain = this.identity.mayWrite ? readPlainUpdate(bytes, this.limits) : undefined;
+      if (plain === undefined || !this.room.submitPlain(plain, this)) this.handle(parseFrame(bytes));
+    } else if (!this.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
   }
 
   /** Must be called when the socket's send buffer has drained. */

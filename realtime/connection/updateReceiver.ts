@@ -6,6 +6,7 @@
  */
 import type { Author } from "../../api/schema/article.ts";
 import { type ClockRange, claimedClocks, type InspectedUpdate, inspectUpdate } from "../document/inspectUpdate.ts";
+import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { Refusal, UpdateRequest } from "../document/verdict.ts";
 import type { RoomLimits } from "../ports.ts";
 import { writePermissionDenied, writeRefusal } from "../protocol.ts";
@@ -20,6 +21,8 @@ export type SubmitOutcome =
 /** The part of the room that UpdateReceiver uses. */
 export interface UpdateRoom<Sender> {
   submit(request: UpdateRequest<Sender>, author: Author): SubmitOutcome;
+  /** Queues an ordinary keystroke, as `submit` would. False: it must be inspected and submitted. */
+  submitPlain(plain: PlainUpdate, sender: Sender): boolean;
   /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
   refuse(clocks: readonly ClockRange[], sender: Sender): void;
   countRefusal(code: string): void;

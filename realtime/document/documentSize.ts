@@ -41,10 +41,15 @@ export class DocumentSize {
     return this.encoded + this.encodedSince;
   }
 
-  /** Adds an accepted update to the bound, whether it is applied yet or not. */
-  grow(update: Pick<InspectedUpdate, "textBytes" | "bytes">): void {
-    this.textSince += update.textBytes;
-    this.encodedSince += update.bytes.length;
+  /** Adds an accepted update to the bound, whether it is applied yet or not. Both sizes are in bytes. */
+  growBy(encodedBytes: number, textBytes: number): void {
+    this.textSince += textBytes;
+    this.encodedSince += encodedBytes;
+  }
+
+  /** True when neither limit can be reached by this much more, without measuring the document. All sizes are in bytes. */
+  staysBelow(encodedBytes: number, maxEncodedBytes: number, textBytes: number, maxFileBytes: number): boolean {
+    return this.encodedBytes + encodedBytes <= maxEncodedBytes && this.largest + this.textSince + textBytes <= maxFileBytes;
   }
 
   /** True when no file can exceed `maxBytes` after `textBytes` more. `queuedBytes`: text that is accepted but not applied. */

@@ -59,8 +59,10 @@ const documentShape = `A document here is Markdown in three Y.Text roots: ${arti
 const nestedType = `${documentShape} A nested type, as ProseMirror and Tiptap write, is refused.`;
 const flags = { origin: 128, rightOrigin: 64, parentKey: 32, content: 31 } as const;
 const content = { gc: 0, deleted: 1, string: 4, type: 7, skip: 10 } as const;
+/** The parts of a struct's first byte that a plain update may have. */
+export const structFlags = { origin: flags.origin, rightOrigin: flags.rightOrigin, string: content.string } as const;
 /** Upper end of all clocks. A client id that has reached it cannot be used any more. */
-const clockEnd = 2 ** 32;
+export const clockEnd = 2 ** 32;
 const none: readonly ClockRange[] = [];
 
 class Refusal extends Error {}

@@ -16,6 +16,7 @@ import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
 import { KeptDocument, type SyncAnswer } from "./keptDocument.ts";
 import { encodedBytes, updatesOf } from "./loadedDocument.ts";
+import type { PlainUpdate } from "./plainUpdate.ts";
 import { type EditOutcome, runServerEdit } from "./serverEdit.ts";
 import { UpdateAdmission } from "./updateAdmission.ts";
 import type { ClientIdOwners, Refusal, UpdateRequest, Verdict } from "./verdict.ts";
@@ -98,6 +99,13 @@ export class LiveDocument<Sender> {
     return this.admission.judge(request);
   }
 
+  /** Admits an ordinary keystroke of the sender's own client id. False: it must be inspected and judged. */
+  admitPlain(plain: PlainUpdate, sender: Sender): boolean {
+    const isAdmitted = this.admission.admitPlain(plain, sender);
+    if (isAdmitted) this.judged += 1;
+    return isAdmitted;
+  }
+
   /** Records clocks of an update that was refused before `judge`, so that updates that build on them are refused too. */
   refuse(clocks: readonly ClockRange[], sender: Sender | undefined): void {
     this.admission.refuse(clocks, sender);
@@ -130,7 +138,7 @@ export class LiveDocument<Sender> {
       noClocks,
     );
     // The text size of remote updates is unknown, so the whole update counts as text until the next full measurement.
-    for (const update of updates) this.size.grow({ bytes: update, textBytes: update.length });
+    for (const update of updates) this.size.growBy(update.length, update.length);
     this.currentRevision = Math.max(this.currentRevision, revision);
     return applied;
   }

@@ -11,6 +11,7 @@ import type { RoomLimits } from "../ports.ts";
 import { cutContentOfOthers } from "./cutContentOfOthers.ts";
 import type { DocumentSize } from "./documentSize.ts";
 import type { ClockRange, InspectedUpdate, Section } from "./inspectUpdate.ts";
+import type { PlainUpdate } from "./plainUpdate.ts";
 import { RefusedClocks } from "./refusedClocks.ts";
 import { type ClientIdOwners, type Refusal, refused, type UpdateRequest, type Verdict } from "./verdict.ts";
 
@@ -123,10 +124,33 @@ export class UpdateAdmission<Sender> {
     return verdict;
   }
 
+  /**
+   * Admits an ordinary keystroke of the sender's own client id. Returns false, and changes nothing, when `judge` has to
+   * decide: when the sender does not own the client id, when content is missing or known, or when a limit may be reached.
+   */
+  admitPlain(plain: PlainUpdate, sender: Sender): boolean {
+    const { clientId, from, to, textBytes, bytes } = plain;
+    const { limits, size } = this;
+    if (!this.isKnown(plain.deletedId, plain.deletedTo)) return false;
+    if (clientId === -1) {
+      if (this.isDeleted({ clientId: plain.deletedId, from: plain.deletedFrom, to: plain.deletedTo })) return false;
+    } else {
+      if (clientId === this.options.serverClientId() || this.clientIds.ownerOf(clientId) !== sender) return false;
+      if (from === 0 || from !== this.knownClock(clientId)) return false;
+      if (!this.isKnown(plain.leftId, plain.leftClock + 1) || !this.isKnown(plain.rightId, plain.rightClock + 1)) return false;
+      if (!size.staysBelow(bytes.length, limits["document.bytes"], textBytes, limits["article.file"])) return false;
+      this.gathering.clocks.set(clientId, to);
+    }
+    this.gathering.bytes += bytes.length;
+    this.gathering.textBytes += textBytes;
+    size.growBy(bytes.length, textBytes);
+    return true;
+  }
+
   /** Counts and judges an update that a server edit has already applied to the document. */
   judgeApplied(update: InspectedUpdate): Refusal | undefined {
     const { limits, size } = this;
-    size.grow(update);
+    size.growBy(update.bytes.length, update.textBytes);
     if (update.textBytes === 0) return undefined;
     if (this.clocks.size > limits["document.clientIds"]) return tooManyClientIds(limits).refusal;
     if (!size.documentHas(0, this.queuedBytes, limits["document.bytes"])) return documentTooLarge(limits).refusal;
@@ -153,6 +177,11 @@ export class UpdateAdmission<Sender> {
   private knownClock(clientId: number): number {
     const queued = Math.max(this.gathering.clocks.get(clientId) ?? 0, this.inFlight.clocks.get(clientId) ?? 0);
     return Math.max(queued, this.clocks.get(clientId) ?? 0);
+  }
+
+  /** True when the clocks below `to` are durable or queued, and when there is no such part (client id -1). */
+  private isKnown(clientId: number, to: number): boolean {
+    return clientId === -1 || to <= this.knownClock(clientId);
   }
 
   /** Clock of the client id after the section is applied: content behind an unfilled gap does not count. */
@@ -248,6 +277,6 @@ export class UpdateAdmission<Sender> {
     for (const section of update.sections) this.gathering.clocks.set(section.clientId, this.clockAfter(section));
     this.gathering.bytes += update.bytes.length;
     this.gathering.textBytes += update.textBytes;
-    this.size.grow(update);
+    this.size.growBy(update.bytes.length, update.textBytes);
   }
 }

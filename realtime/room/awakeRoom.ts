@@ -12,6 +12,7 @@ import type { Logger } from "pino";
 import type { Author } from "../../api/schema/article.ts";
 import { LiveDocument } from "../document/liveDocument.ts";
 import { unsavedOf } from "../document/loadedDocument.ts";
+import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import type { Completion } from "./changes.ts";
@@ -110,6 +111,15 @@ export class AwakeRoom {
       this.queue.push({ author, sender, update: update.bytes, mayBePending, completion });
     }
     return verdict;
+  }
+
+  /** Queues an ordinary keystroke. False: it must be inspected and submitted. */
+  submitPlain(plain: PlainUpdate, sender: RoomMember): boolean {
+    if (!this.document.admitPlain(plain, sender)) return false;
+    this.isUsed = true;
+    const { author } = sender.identity;
+    this.queue.push({ author, sender, update: plain.bytes, mayBePending: false, completion: undefined });
+    return true;
   }
 
   /**

@@ -39,6 +39,8 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   private readonly claimants = new Map<Member, Set<Member>>();
   /** Members that sent content of client ids whose owners are on other nodes, before this node had that content. */
   private readonly awaitingNodes = new Set<Member>();
+  /** No member in `due` is to be asked before this time (Unix milliseconds). */
+  private nextDueMs = Number.POSITIVE_INFINITY;
   /** When `run` is called next (Unix milliseconds). Infinity when it is not scheduled. */
   private wakesAtMs = Number.POSITIVE_INFINITY;
   private cancel: (() => void) | undefined;
@@ -94,12 +96,16 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   run(): void {
     if (this.due.size === 0) return;
     const nowMs = this.options.clock.now();
+    if (nowMs < this.nextDueMs) {
+      this.wakeAt(this.nextDueMs, nowMs);
+      return;
+    }
     let stateVector: Uint8Array | undefined;
-    let nextMs = Number.POSITIVE_INFINITY;
+    this.nextDueMs = Number.POSITIVE_INFINITY;
     for (const [member, lacksContent] of this.due) {
-      const dueMs = member.resyncedAtMs + (lacksContent ? missingContentIntervalMs : questionIntervalMs);
+      const dueMs = dueMsOf(member, lacksContent);
       if (dueMs > nowMs && member.mayResync) {
-        nextMs = Math.min(nextMs, dueMs);
+        this.nextDueMs = Math.min(this.nextDueMs, dueMs);
         continue;
       }
       this.due.delete(member);
@@ -107,7 +113,7 @@ export class ResyncScheduler<Member extends ResyncTarget> {
       stateVector ??= this.options.stateVector();
       if (lacksContent || stateVector.length < maxVectorBytes) member.sendSyncStep1(stateVector);
     }
-    this.wakeAt(nextMs, nowMs);
+    this.wakeAt(this.nextDueMs, nowMs);
   }
 
   /** Removes a member that has left. Claimants of its client ids get a resync, because they may now supply the content. */
@@ -134,7 +140,10 @@ export class ResyncScheduler<Member extends ResyncTarget> {
   }
 
   private add(member: Member, lacksContent: boolean): void {
-    this.due.set(member, lacksContent || this.due.get(member) === true);
+    const before = this.due.get(member);
+    if (before === true || before === lacksContent) return;
+    this.due.set(member, lacksContent);
+    this.nextDueMs = Math.min(this.nextDueMs, dueMsOf(member, lacksContent));
   }
 
   /** Makes the claimants of `owner` due: deletions of, or additions to, the owner's content could not be accepted before. */
@@ -145,4 +154,8 @@ export class ResyncScheduler<Member extends ResyncTarget> {
     for (const claimant of claimants) this.add(claimant, true);
     return true;
   }
+}
+
+function dueMsOf({ resyncedAtMs }: ResyncTarget, lacksContent: boolean): number {
+  return resyncedAtMs + (lacksContent ? missingContentIntervalMs : questionIntervalMs);
 }

@@ -13,6 +13,7 @@ import type { Author } from "../../api/schema/article.ts";
 import type { ClockRange } from "../document/inspectUpdate.ts";
 import type { SyncAnswer } from "../document/keptDocument.ts";
 import { upTo } from "../document/loadedDocument.ts";
+import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { createPresence, type Presence } from "../presence/presence.ts";
@@ -134,6 +135,15 @@ export class Room {
       for (const { clientId } of verdict.update.sections) this.presence.claim(request.sender, clientId);
     }
     return verdict;
+  }
+
+  /**
+   * Queues an ordinary keystroke of a writer, as `submit` would. Returns false, and changes nothing, when the update has to
+   * be inspected and judged.
+   */
+  submitPlain(plain: PlainUpdate, sender: RoomMember): boolean {
+    if (this.awake === undefined || this.waitingBytes + plain.bytes.length > this.options.limits["room.queue"]) return false;
+    return this.awake.submitPlain(plain, sender);
   }
 
   /** Records clocks of an update that was refused before `submit`, so that updates that build on them are refused too. */
