@@ -22,7 +22,7 @@ export interface MemoryLog extends UpdateLog {
   /** Removes the batches up to a revision, as if only the snapshot had them. */
   trim(articleId: string, through: number): void;
   batches(articleId: string): readonly LoggedBatch[];
-  state(articleId: string): { revision: number; bytes: Uint8Array } | undefined;
+  state(articleId: string): { revision: number; bytes: Uint8Array; stateVector: Uint8Array | undefined } | undefined;
   readonly waiting: number;
   readonly loads: number;
 }
