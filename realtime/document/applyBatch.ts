@@ -77,10 +77,11 @@ function separate<Sender>(
   combine: (own: readonly BatchedUpdate<Sender>[]) => Uint8Array | undefined,
 ): AppliedBatch<Sender> {
   const senders = new Set(batch.map(({ sender }) => sender));
-  const parts = [...senders].map((sender) => {
-    const own = senders.size === 1 ? batch : batch.filter((update) => update.sender === sender);
-    return { sender, update: combine(own) };
-  });
+  if (senders.size === 1 && editUpdate === undefined) {
+    const sender = batch[0]?.sender;
+    return { toOthers: combine(batch), toSenders: sender === undefined ? new Map() : new Map([[sender, undefined]]) };
+  }
+  const parts = [...senders].map((sender) => ({ sender, update: combine(batch.filter((update) => update.sender === sender)) }));
   const toOthers = merge([editUpdate, ...parts.map(({ update }) => update)]);
   const toSenders = new Map<Sender, Uint8Array | undefined>();
   for (const { sender } of parts) {
@@ -127,6 +128,7 @@ function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undef
 
 /** Sorts a batch by sender, in order of each sender's first update. The updates of one sender keep their order. */
 export function groupBySender<One extends BatchedUpdate<unknown>>(batch: readonly One[]): readonly One[] {
+  if (batch.length < 2) return batch;
   const groups = new Map<unknown, One[]>();
   for (const update of batch) {
     const group = groups.get(update.sender);

@@ -32,19 +32,29 @@ export class BatchPublisher {
         : document.applyStarted(batch, edit?.update, revision);
     fanOut.sendBatch(applied);
     edit?.completion.resolve({ revision, changed: true, repeated: false, value: edit.value });
-    /** Each sender, and whether one of its updates may build on missing content. */
-    const senders = new Map<RoomMember, boolean>();
     let bytes = edit?.update.length ?? 0;
-    for (const { sender, completion, update, mayBePending } of batch) {
-      completion?.resolve(revision);
-      if (sender !== undefined) senders.set(sender, mayBePending || senders.get(sender) === true);
-      bytes += update.length;
+    let sender: RoomMember | undefined;
+    let mayBePending = false;
+    // The updates of one sender follow each other.
+    for (const each of batch) {
+      each.completion?.resolve(revision);
+      if (each.sender !== sender) {
+        this.acknowledge(sender, revision, mayBePending);
+        sender = each.sender;
+        mayBePending = false;
+      }
+      mayBePending ||= each.mayBePending;
+      bytes += each.update.length;
     }
-    for (const [sender, mayBePending] of senders) {
-      sender.acknowledge(revision);
-      resyncs.noteWrite(sender, mayBePending);
-    }
+    this.acknowledge(sender, revision, mayBePending);
     resyncs.run();
     snapshots.grow(batch.length + (edit === undefined ? 0 : 1), bytes, document.encodedBytes);
+  }
+
+  /** `mayBePending`: an update of the sender in this batch may build on missing content. */
+  private acknowledge(sender: RoomMember | undefined, revision: number, mayBePending: boolean): void {
+    if (sender === undefined) return;
+    sender.acknowledge(revision);
+    this.options.resyncs.noteWrite(sender, mayBePending);
   }
 }
