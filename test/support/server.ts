@@ -92,7 +92,14 @@ export async function startServer(
   async function start(further: Settings = {}): Promise<void> {
     Object.assign(own, further);
     const environment = { PATH: process.env.PATH ?? "", DATA_DIR: dataDir, PORT: port, ...own };
-    const [command = "", ...args] = [...within(dataDir), process.execPath, "--enable-source-maps", serverFile, "start"];
+    const [command = "", ...args] = [
+      ...within(dataDir),
+      process.execPath,
+      ...(process.env.XFLAGS ?? "").split(" ").filter(Boolean),
+      "--enable-source-maps",
+      serverFile,
+      "start",
+    ];
     const started = spawn(command, args, {
       env: environment,
       stdio: ["ignore", "pipe", "pipe"],
