@@ -7,7 +7,7 @@ import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
 type Step =
   | { readonly kind: "type"; readonly who: number; readonly at: number; readonly text: string; readonly erase: number }
-  /** Changes one byte of the newest waiting frame. */
+  /** Changes one byte of the newest waiting frame, if it is an update. Presence frames differ by random numbers. */
   | { readonly kind: "spoil"; readonly who: number; readonly byte: number; readonly value: number }
   /** Sends a copy of another client's newest waiting frame. */
   | { readonly kind: "steal"; readonly who: number; readonly from: number }
@@ -61,7 +61,7 @@ function play(client: PairedClient, clients: readonly PairedClient[], made: Step
     }
     case "spoil": {
       const frame = client.toServer[newest];
-      if (frame !== undefined && made.byte > 2 && made.byte < frame.length) frame[made.byte] = made.value;
+      if (frame?.[0] === 0 && made.byte > 2 && made.byte < frame.length) frame[made.byte] = made.value;
       return undefined;
     }
     case "steal": {
