@@ -17,7 +17,7 @@ import type { ClockRange } from "../document/inspectUpdate.ts";
 import { LiveDocument } from "../document/liveDocument.ts";
 import { tailBytes } from "../document/openDocument.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
-import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { Clock, FrameBroadcast, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { createPresence, type Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
@@ -32,6 +32,7 @@ export interface RoomOptions {
   readonly articleId: string;
   readonly loaded: LoadedDocument;
   readonly updateLog: UpdateLog;
+  readonly broadcast: FrameBroadcast;
   readonly clock: Clock;
   readonly limits: RoomLimits;
   readonly metrics: RoomMetrics | undefined;
@@ -61,10 +62,10 @@ export class Room {
   private heldBytes = 0;
 
   constructor(options: RoomOptions) {
-    const { articleId, clock, limits, loaded, metrics, updateLog } = options;
+    const { articleId, broadcast, clock, limits, loaded, metrics, updateLog } = options;
     this.options = options;
     this.articleId = articleId;
-    const fanOut = new FanOut<RoomMember>({ clock, metrics });
+    const fanOut = new FanOut<RoomMember>({ topic: articleId, broadcast, clock, limits, metrics });
     this.fanOut = fanOut;
     this.presence = createPresence<RoomMember>({
       clock,
