@@ -58,6 +58,8 @@ export class FanOut<Member extends TopicMember> {
 
   /** Sends a durable batch: each sender of the batch gets what the others wrote, all other members get the whole batch. */
   sendBatch({ toOthers, toSenders }: AppliedBatch<Member>): void {
+    // Only here: a room in which nothing is written needs no group.
+    if (this.receivers.size >= minGroupMembers) this.group ??= this.formGroup();
     const exceptions = new Map<Member, Uint8Array | undefined>();
     for (const [sender, update] of toSenders) if (update !== toOthers) exceptions.set(sender, update);
     let relayed = toOthers === undefined ? 0 : this.sendToAll(writeUpdate(toOthers), exceptions);
@@ -95,8 +97,7 @@ export class FanOut<Member extends TopicMember> {
 
   /** Sends a frame to all members except the exceptions. Returns the number of members. */
   private sendToAll(frame: Uint8Array, exceptions: Pick<ReadonlySet<Member>, "keys" | "has">): number {
-    const group = this.groupFor(frame);
-    if (group !== undefined) return group.send(frame, exceptions);
+    if (this.group !== undefined && frame.length <= maxPublishedBytes) return this.group.send(frame, exceptions);
     let sent = 0;
     for (const member of this.receivers) {
       if (exceptions.has(member)) continue;
@@ -106,12 +107,8 @@ export class FanOut<Member extends TopicMember> {
     return sent;
   }
 
-  private groupFor(frame: Uint8Array): TopicGroup<Member> | undefined {
-    if (frame.length > maxPublishedBytes) return undefined;
-    if (this.group === undefined && this.receivers.size >= minGroupMembers) {
-      const { topic, broadcast, limits, clock } = this.options;
-      this.group = new TopicGroup(this.receivers, { topic, broadcast, clock, checkBytes: limits["socket.buffer"] / 4 });
-    }
-    return this.group;
+  private formGroup(): TopicGroup<Member> {
+    const { topic, broadcast, limits, clock } = this.options;
+    return new TopicGroup(this.receivers, { topic, broadcast, clock, checkBytes: limits["socket.buffer"] / 4 });
   }
 }
