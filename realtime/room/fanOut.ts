@@ -15,8 +15,8 @@ import { TopicGroup, type TopicMember } from "./topicGroup.ts";
  * to receive its own presence, which this server does not send back.
  */
 const keepAliveMs = 20_000;
-/** Below this number of members a publication is not cheaper than frames one by one (measured). */
-const minGroupMembers = 8;
+/** With fewer members a publication is not measurably cheaper than frames one by one. */
+const minGroupMembers = 16;
 /** A larger frame costs the most by its bytes. It goes one by one, so that a slow reader is closed at once. */
 const maxPublishedBytes = 16 * 1024;
 
