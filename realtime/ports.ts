@@ -78,7 +78,20 @@ export interface RoomBus {
 export interface Peer {
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped";
   readonly bufferedBytes: number;
+  /** From now on the socket gets what is published on the topic, in order with the frames of `send`. */
+  subscribe(topic: string): void;
+  /** What is published from now on is not sent to the socket. */
+  unsubscribe(topic: string): void;
   close(code: number, reason: string): void;
+}
+
+/** Sends one frame to many sockets of this node at the cost of one call. */
+export interface FrameBroadcast {
+  /**
+   * Sends the frame to every peer that subscribes to the topic. No peer is skipped, however far it is behind: the caller
+   * must close a peer whose `bufferedBytes` become too many.
+   */
+  publish(topic: string, frame: Uint8Array): void;
 }
 
 export interface Clock {

@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
+import type { FrameBroadcast } from "../realtime/ports.ts";
 import type { Config } from "./config.ts";
 import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
@@ -56,6 +57,8 @@ export interface ServiceOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** The host, which serves the topics of collaboration sockets. */
+  readonly broadcast: FrameBroadcast;
   readonly isServing: () => boolean;
 }
 
@@ -115,6 +118,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     checkpointQuietMs,
     checkpointMaxMs,
     metrics,
+    broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
     armAtEdit: publishingListeners.armAtEdit,
     listeners: [webhooks.listeners, topicListeners, publishingListeners, createRunListeners({ ...parts, kind: runKind })],

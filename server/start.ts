@@ -71,7 +71,17 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const { durable, reason } = await storage.status();
     if (!durable) log.warn({ reason }, "acknowledged writes may be lost: the store is not set up to be durable");
     const metrics = createMetrics();
-    service = await composeService({ config, baseUrl, storage, secrets, log, metrics, version, isServing: gate.isServing });
+    service = await composeService({
+      config,
+      baseUrl,
+      storage,
+      secrets,
+      log,
+      metrics,
+      version,
+      broadcast: host,
+      isServing: gate.isServing,
+    });
     const prepared = await service.start();
     if (prepared.kind === "link") setupUrl = prepared.url;
     logFirstAccount(prepared, log);

@@ -173,10 +173,26 @@ export class Connection implements UpdateSender {
   deliver(frame: Uint8Array): void {
     if (!this.isOpen) return;
     const outcome = this.peer.send(frame);
-    if (outcome === "sent") return;
-    if (outcome === "dropped" || this.peer.bufferedBytes > this.limits["socket.buffer"] + this.answers.allowanceBytes) {
-      this.close(1013, "the client reads too slowly");
-    }
+    if (outcome === "dropped") this.closeSlow();
+    else if (outcome === "buffered") this.checkBacklog();
+  }
+
+  /** From now on the client gets what is published on the topic, in order with the frames of `deliver`. */
+  subscribe(topic: string): void {
+    this.peer.subscribe(topic);
+  }
+
+  unsubscribe(topic: string): void {
+    this.peer.unsubscribe(topic);
+  }
+
+  /** Closes the connection if its client reads too slowly. */
+  checkBacklog(): void {
+    if (this.isOpen && this.peer.bufferedBytes > this.limits["socket.buffer"] + this.answers.allowanceBytes) this.closeSlow();
+  }
+
+  private closeSlow(): void {
+    this.close(1013, "the client reads too slowly");
   }
 
   private handle(frame: ClientFrame): void {

@@ -72,7 +72,8 @@ it("[RT40] a client that reconnects to another node stays shown when its old soc
   await calm();
   const document = new Y.Doc();
   document.clientID = ada.document.clientID;
-  const again = new PairedClient(rig.nodes[1]?.rooms ?? rig.rooms, articleId, writerIdentity("ada"), { document });
+  const { rooms, broadcast } = rig.nodes[1] ?? rig;
+  const again = new PairedClient(rooms, articleId, writerIdentity("ada"), { broadcast, document });
   rig.clients.push(again);
   await again.connect();
   again.awareness.setLocalState({ cursor: { at: 5 } });

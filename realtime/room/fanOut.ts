@@ -1,30 +1,40 @@
 /**
  * FanOut sends frames to the members of a room: the updates of each batch, presence, and keep-alive frames.
  *
- * Members that receive the same update share one frame.
+ * Members that receive the same update share one frame. In a room with many members, most of them get it by one
+ * publication of the host (`topicGroup.ts`).
  */
 import type { AppliedBatch } from "../document/applyBatch.ts";
-import type { Clock, RoomMetrics } from "../ports.ts";
+import type { Clock, FrameBroadcast, RoomLimits, RoomMetrics } from "../ports.ts";
 import type { OutgoingEntry } from "../presence/presence.ts";
 import { emptyFrame, writeAwareness, writeUpdate } from "../protocol.ts";
+import { TopicGroup, type TopicMember } from "./topicGroup.ts";
 
 /**
  * Interval of keep-alive frames. A stock client closes a connection on which it receives nothing for 30 s. It expects
  * to receive its own presence, which this server does not send back.
  */
 const keepAliveMs = 20_000;
+/** With fewer members a publication is not measurably cheaper than frames one by one. */
+const minGroupMembers = 16;
+/** A larger frame costs the most by its bytes. It goes one by one, so that a slow reader is closed at once. */
+const maxPublishedBytes = 16 * 1024;
 
-interface Receiver {
-  deliver(frame: Uint8Array): void;
-}
+const nobody: ReadonlySet<never> = new Set();
 
 export interface FanOutOptions {
+  /** Name of the room's topic. No other open room may have it. */
+  readonly topic: string;
+  readonly broadcast: FrameBroadcast;
+  readonly limits: Pick<RoomLimits, "socket.buffer">;
   readonly clock: Clock;
   readonly metrics: RoomMetrics | undefined;
 }
 
-export class FanOut<Member extends Receiver> {
+export class FanOut<Member extends TopicMember> {
   private readonly receivers = new Set<Member>();
+  /** Absent until the room has enough members. */
+  private group: TopicGroup<Member> | undefined;
   private readonly options: FanOutOptions;
   private cancelKeepAlive: (() => void) | undefined;
 
@@ -38,22 +48,24 @@ export class FanOut<Member extends Receiver> {
 
   add(member: Member): void {
     this.receivers.add(member);
+    this.group?.add(member);
   }
 
   delete(member: Member): void {
     this.receivers.delete(member);
+    this.group?.delete(member);
   }
 
   /** Sends a durable batch: each sender of the batch gets what the others wrote, all other members get the whole batch. */
   sendBatch({ toOthers, toSenders }: AppliedBatch<Member>): void {
-    const frames = new Map<Uint8Array, Uint8Array>();
-    let relayed = 0;
-    for (const member of this.receivers) {
-      const update = toSenders.has(member) ? toSenders.get(member) : toOthers;
-      if (update === undefined) continue;
-      const frame = frames.get(update) ?? writeUpdate(update);
-      frames.set(update, frame);
-      member.deliver(frame);
+    // Only here: a room in which nothing is written needs no group.
+    if (this.receivers.size >= minGroupMembers) this.group ??= this.formGroup();
+    const exceptions = new Map<Member, Uint8Array | undefined>();
+    for (const [sender, update] of toSenders) if (update !== toOthers) exceptions.set(sender, update);
+    let relayed = toOthers === undefined ? 0 : this.sendToAll(writeUpdate(toOthers), exceptions);
+    for (const [sender, update] of exceptions) {
+      if (update === undefined || !this.receivers.has(sender)) continue;
+      sender.deliver(writeUpdate(update));
       relayed += 1;
     }
     if (relayed > 0) this.options.metrics?.framesRelayed(relayed);
@@ -61,19 +73,42 @@ export class FanOut<Member extends Receiver> {
 
   sendPresence(entries: readonly OutgoingEntry[], to: readonly Member[]): void {
     const frame = writeAwareness(entries);
-    for (const member of to) member.deliver(frame);
+    if (to.length < minGroupMembers || 2 * to.length < this.receivers.size) {
+      for (const member of to) member.deliver(frame);
+      return;
+    }
+    const exceptions = new Set(this.receivers);
+    for (const member of to) exceptions.delete(member);
+    this.sendToAll(frame, exceptions);
   }
 
   /** Starts sending keep-alive frames, unless they are being sent already. They stop when the last member has left. */
   keepAlive(): void {
     this.cancelKeepAlive ??= this.options.clock.after(keepAliveMs, () => {
       this.cancelKeepAlive = undefined;
-      for (const member of this.receivers) member.deliver(emptyFrame);
+      this.sendToAll(emptyFrame, nobody);
       if (this.receivers.size > 0) this.keepAlive();
     });
   }
 
   stop(): void {
     this.cancelKeepAlive?.();
+  }
+
+  /** Sends a frame to all members except the exceptions. Returns the number of members. */
+  private sendToAll(frame: Uint8Array, exceptions: Pick<ReadonlySet<Member>, "keys" | "has">): number {
+    if (this.group !== undefined && frame.length <= maxPublishedBytes) return this.group.send(frame, exceptions);
+    let sent = 0;
+    for (const member of this.receivers) {
+      if (exceptions.has(member)) continue;
+      member.deliver(frame);
+      sent += 1;
+    }
+    return sent;
+  }
+
+  private formGroup(): TopicGroup<Member> {
+    const { topic, broadcast, limits, clock } = this.options;
+    return new TopicGroup(this.receivers, { topic, broadcast, clock, checkBytes: limits["socket.buffer"] / 4 });
   }
 }

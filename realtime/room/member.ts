@@ -1,7 +1,8 @@
 /** member declares what a room needs of the connections that it serves. */
 import type { ConnectionIdentity } from "../ports.ts";
+import type { TopicMember } from "./topicGroup.ts";
 
-export interface RoomMember {
+export interface RoomMember extends TopicMember {
   readonly identity: ConnectionIdentity;
   /** True when the member is connected and its credential may write. */
   readonly isWriter: boolean;
@@ -13,7 +14,5 @@ export interface RoomMember {
   sendSyncStep1(stateVector: Uint8Array): void;
   /** Reports that the member's updates are stored and that the article is at `revision`. */
   acknowledge(revision: number): void;
-  /** Sends a frame, or closes the connection of a member that reads too slowly. */
-  deliver(frame: Uint8Array): void;
   close(code: number, reason: string): void;
 }

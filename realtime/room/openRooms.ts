@@ -6,7 +6,7 @@
  */
 import type { Logger } from "pino";
 import { AppError } from "../../api/schema/error.ts";
-import type { Clock, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { Clock, FrameBroadcast, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { RoomEnded } from "./changes.ts";
 import { Room } from "./room.ts";
 import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
@@ -14,6 +14,8 @@ import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessa
 export interface OpenRoomsOptions {
   readonly updateLog: UpdateLog;
   readonly bus: RoomBus;
+  /** Serves the topics of the peers that join. */
+  readonly broadcast: FrameBroadcast;
   readonly clock: Clock;
   readonly limits: RoomLimits;
   readonly nodeId: string;
@@ -51,7 +53,7 @@ const tickMs = 1000;
 const maxTries = 3;
 
 export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
-  const { updateLog, bus, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
+  const { updateLog, bus, broadcast, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
   const entries = new Map<string, Entry>();
   let isPolling = false;
   let isTicking = false;
@@ -109,6 +111,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
           articleId,
           loaded,
           updateLog,
+          broadcast,
           clock,
           limits,
           metrics,

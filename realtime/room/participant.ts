@@ -159,4 +159,10 @@ class ServerParticipant implements Participant {
 }
 
 /** Discards every frame, because a participant reads the document directly. */
-const nullPeer: Peer = { send: () => "sent", bufferedBytes: 0, close: () => undefined };
+const nullPeer: Peer = {
+  send: () => "sent",
+  bufferedBytes: 0,
+  subscribe: () => undefined,
+  unsubscribe: () => undefined,
+  close: () => undefined,
+};

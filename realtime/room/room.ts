@@ -15,7 +15,7 @@ import type { SyncAnswer } from "../document/keptDocument.ts";
 import { upTo } from "../document/loadedDocument.ts";
 import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
-import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
+import type { Clock, FrameBroadcast, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { createPresence, type Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
@@ -28,6 +28,7 @@ export interface RoomOptions {
   readonly articleId: string;
   readonly loaded: LoadedDocument;
   readonly updateLog: UpdateLog;
+  readonly broadcast: FrameBroadcast;
   readonly clock: Clock;
   readonly limits: RoomLimits;
   readonly metrics: RoomMetrics | undefined;
@@ -64,10 +65,10 @@ export class Room {
   private heldBytes = 0;
 
   constructor(options: RoomOptions) {
-    const { articleId, clock, limits, loaded, metrics } = options;
+    const { articleId, broadcast, clock, limits, loaded, metrics } = options;
     this.options = options;
     this.articleId = articleId;
-    const fanOut = new FanOut<RoomMember>({ clock, metrics });
+    const fanOut = new FanOut<RoomMember>({ topic: articleId, broadcast, clock, limits, metrics });
     this.fanOut = fanOut;
     this.presence = createPresence<RoomMember>({
       clock,

@@ -56,7 +56,16 @@ function createSocket({ principal, access, accessWatch, clock }: HolderOptions) 
     },
     { requestId: "req_1", articleId, extensions: false, onRefused() {} },
   );
-  const open = () => collabSession.open({ send: () => "sent", bufferedBytes: 0, close: (given) => (code = given) });
+  const open = () => {
+    const nothing = () => undefined;
+    collabSession.open({
+      send: () => "sent",
+      bufferedBytes: 0,
+      subscribe: nothing,
+      unsubscribe: nothing,
+      close: (given) => (code = given),
+    });
+  };
   return { collabSession, open, end: () => code };
 }
 

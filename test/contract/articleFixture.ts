@@ -63,6 +63,7 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     checkpointMaxMs: options.maxMs ?? maxMs,
     idleMs,
     armAtEdit,
+    broadcast: { publish: () => undefined },
     findTopicId: async (_workspaceId, reference) => reference,
     listeners: [listeners],
   });

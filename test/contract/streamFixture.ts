@@ -59,6 +59,7 @@ export async function startStreamServer(start: StartHost, { limits = {}, around 
     log,
     metrics: createMetrics(),
     version: "0.0.0",
+    broadcast: { publish: (topic, frame) => host.publish(topic, frame) },
     isServing: () => true,
   });
   await service.start();

@@ -5,7 +5,7 @@ import type { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
-import { type CollabServer, closeOf, startCollabServer, textOf, write } from "../support/collabServer.ts";
+import { type CollabServer, closeOf, expectAdmitted, startCollabServer, textOf, write } from "../support/collabServer.ts";
 
 let server: CollabServer;
 let denials: string[];
@@ -195,6 +195,77 @@ describe.each([
     expect(await closed).toBe(1013);
     await until(() => expect(textOf(slow.doc)).toBe(textOf(ada.doc)));
     expect(ada.wsconnected).toBe(true);
+  });
+
+  it("[RT94] [RT95] of many readers a slow one gets every batch in order until it is closed with 1013", { timeout: 60_000 }, async () => {
+    server = await startCollabServer(start, { limits: { "socket.buffer": 256 * 1024, "sockets.article": 100 } });
+    server.roles.set("ada", "write");
+    server.roles.set("reader", "read");
+    const ada = server.provider("ada");
+    await synced(ada);
+    const readers: { socket: WebSocket; updates: Buffer[] }[] = [];
+    for (let at = 0; at < 18; at += 1) {
+      const socket = await server.socket("/art_one?ticket=tkt_reader@article:art_one");
+      await expectAdmitted(socket);
+      const updates: Buffer[] = [];
+      socket.on("message", (data: Buffer) => {
+        if (data[0] === 0 && data[1] === 2) updates.push(data);
+      });
+      readers.push({ socket, updates });
+    }
+    const [stopped, slow, ...quick] = readers as [(typeof readers)[0], (typeof readers)[0], ...typeof readers];
+    const closed = closeOf(stopped.socket);
+    const block = "x".repeat(8000);
+    let batches = 0;
+    async function writeBatch(): Promise<void> {
+      batches += 1;
+      ada.doc.transact(() => {
+        const text = ada.doc.getText("content.md");
+        text.delete(0, text.length);
+        text.insert(0, block + batches);
+      });
+      await until(() => expect(server.log.batches("art_one")).toHaveLength(batches));
+    }
+    stopped.socket.pause();
+    // The slow reader reads on before it is too far behind. The kernel buffers some megabytes for a socket that does not read.
+    while (server.rooms.stats().connections === 19 && batches < 3000) {
+      if (batches % 20 === 10) slow.socket.pause();
+      if (batches % 20 === 0) slow.socket.resume();
+      await writeBatch();
+    }
+    slow.socket.resume();
+    expect(server.rooms.stats().connections).toBe(18);
+    await writeBatch();
+    stopped.socket.resume();
+    expect((await closed).code).toBe(1013);
+    for (const { updates } of [slow, ...quick]) await until(() => expect(updates).toHaveLength(batches));
+    const [{ updates: all }] = quick as [(typeof readers)[0]];
+    for (const { updates } of [slow, ...quick]) expect(Buffer.concat(updates).equals(Buffer.concat(all))).toBe(true);
+    expect(stopped.updates.length).toBeLessThan(batches);
+    expect(Buffer.concat(stopped.updates).equals(Buffer.concat(all.slice(0, stopped.updates.length)))).toBe(true);
+  });
+
+  it("[RT93] [RT96] in a crowd of stock editors each gets what all others wrote", { timeout: 60_000 }, async () => {
+    server = await startCollabServer(start);
+    const names = Array.from({ length: 20 }, (_, at) => `user${at}`);
+    for (const name of names) server.roles.set(name, "write");
+    const editors = names.map((name) => server.provider(name));
+    await Promise.all(editors.map(synced));
+    const lines: string[] = [];
+    const writeLine = (at: number) => {
+      const line = `line ${lines.length} of ${names[at]}`;
+      lines.push(line);
+      write(editors[at]?.doc as Y.Doc, `${line}\n`, 0);
+    };
+    for (let round = 0; round < 30; round += 1) {
+      // One author, then two, then more than the server separates.
+      for (const at of [[0], [1, 2], [3, 4, 5, 6, 7, 8]][round % 3] ?? []) writeLine(at);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => expect(textOf((editors[19] as WebsocketProvider).doc).split("\n")).toHaveLength(lines.length + 1));
+    const text = await same(...editors);
+    expect(text.trimEnd().split("\n").sort()).toEqual([...lines].sort());
+    expect(editors.every(({ wsconnected }) => wsconnected)).toBe(true);
   });
 
   it("[RT11] a malformed frame closes its socket with 4400, one above frame.bytes with 1009", async () => {

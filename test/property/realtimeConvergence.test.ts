@@ -248,7 +248,8 @@ function factsOf(update: Uint8Array): string[] {
   return facts;
 }
 
-async function converges(steps: readonly Step[], nodes: number, limits: Partial<RoomLimits> = {}): Promise<void> {
+/** `readers` join besides the four clients of the history. They only read, so nothing brings them a frame that they missed. */
+async function converges(steps: readonly Step[], nodes: number, limits: Partial<RoomLimits> = {}, readers = 0): Promise<void> {
   const rig = createRealtimeRig({ nodes, limits });
   try {
     const clients: PairedClient[] = [];
@@ -259,6 +260,7 @@ async function converges(steps: readonly Step[], nodes: number, limits: Partial<
       one.disconnect();
       clients.push(await one.connect());
     }
+    for (let at = 0; at < readers; at += 1) clients.push(await rig.join(`reader${at}`, { mayWrite: false }));
     await play(rig, clients, steps);
     await reconnectAll(clients);
     // The last sync steps 1 are sent within this time and recover lost frames.
@@ -297,5 +299,17 @@ it("[RT42] random histories converge when no, or almost no, pending updates are 
       converges(steps, nodes, { "document.pending": bytes }),
     ),
     { numRuns: 300 },
+  );
+});
+
+it("[RT1] [RT96] random histories converge in a room so large that most members get frames by its topic", {
+  timeout: 120_000,
+}, async () => {
+  // Pauses in which authors return to the topic.
+  const long = fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 500, max: 3000 }) });
+  const paced = fc.oneof({ weight: 8, arbitrary: step }, { weight: 1, arbitrary: long });
+  await fc.assert(
+    fc.asyncProperty(fc.array(paced, { minLength: 10, maxLength: 60 }), (steps) => converges(steps, 1, {}, 14)),
+    { numRuns: 150 },
   );
 });

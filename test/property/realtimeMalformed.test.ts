@@ -51,7 +51,7 @@ it("[RT11] [RT8] 400 kinds of bad frames change nothing, reach no one and close 
 
   const survivors: string[] = [];
   for (const [number, { name, bytes }] of frames.entries()) {
-    const bad = new PairedClient(rig.rooms, articleId, writerIdentity("mal"));
+    const bad = new PairedClient(rig.rooms, articleId, writerIdentity("mal"), { broadcast: rig.broadcast });
     await bad.connect();
     bad.toServer = [];
     for (let times = 0; times < 3; times += 1) bad.connection?.receive(bytes.slice());

@@ -45,7 +45,8 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
   const log = createMemoryLog();
   const allLimits = { ...defaultLimits, ...limits };
   const clock = { now: Date.now, after: later };
-  const rooms = createRooms({ updateLog: log, bus: createMemoryBus(), clock, nodeId: "node", limits: allLimits });
+  const broadcast = { publish: (topic: string, frame: Uint8Array) => host.publish(topic, frame) };
+  const rooms = createRooms({ updateLog: log, bus: createMemoryBus(), broadcast, clock, nodeId: "node", limits: allLimits });
   const listeners = new Set<(fact: AccessFact) => void>();
   const missed = new Set<() => void>();
   const keys = new Map<string, TestKey>();

@@ -4,7 +4,7 @@ import type { RoomBus, RoomLimits } from "../../realtime/ports.ts";
 import { createRooms, type Rooms } from "../../realtime/room/rooms.ts";
 import { createManualTime } from "./manualTime.ts";
 import { createMemoryLog, createMemoryLogStore, type MemoryLog } from "./memoryLog.ts";
-import { PairedClient, writerIdentity } from "./socketPair.ts";
+import { PairedClient, QueuedBroadcast, writerIdentity } from "./socketPair.ts";
 
 /** Bus between nodes. While `isSilent` is true, it loses all messages. */
 export function createMemoryBus(): RoomBus & { isSilent: boolean } {
@@ -33,20 +33,23 @@ export function createRealtimeRig({ limits = {}, nodes = 1 }: { limits?: Partial
   const all = Array.from({ length: nodes }, (_, index) => {
     const nodeId = `node${index}`;
     const log = createMemoryLog({ writer: nodeId, shared });
-    return { log, rooms: createRooms({ updateLog: log, bus, clock, nodeId, limits: { ...defaultLimits, ...limits } }) };
+    const broadcast = new QueuedBroadcast();
+    const rooms = createRooms({ updateLog: log, bus, broadcast, clock, nodeId, limits: { ...defaultLimits, ...limits } });
+    return { log, rooms, broadcast };
   });
-  const [first] = all as [{ log: MemoryLog; rooms: Rooms }];
+  const [first] = all as [{ log: MemoryLog; rooms: Rooms; broadcast: QueuedBroadcast }];
   const clients: PairedClient[] = [];
   return {
     time,
     nodes: all,
     log: first.log,
     rooms: first.rooms,
+    broadcast: first.broadcast,
     clients,
     async join(username = "ada", options: { extensions?: boolean; mayWrite?: boolean; node?: number } = {}): Promise<PairedClient> {
       const identity = { ...writerIdentity(username), mayWrite: options.mayWrite ?? true };
-      const rooms = all[options.node ?? 0]?.rooms ?? first.rooms;
-      const client = new PairedClient(rooms, articleId, identity, { extensions: options.extensions ?? false });
+      const { rooms, broadcast } = all[options.node ?? 0] ?? first;
+      const client = new PairedClient(rooms, articleId, identity, { broadcast, extensions: options.extensions ?? false });
       clients.push(client);
       return client.connect();
     },

@@ -7,7 +7,7 @@ import * as encoding from "lib0/encoding";
 import * as awarenessProtocol from "y-protocols/awareness";
 import * as syncProtocol from "y-protocols/sync";
 import * as Y from "yjs";
-import type { ConnectionIdentity, Peer } from "../../realtime/ports.ts";
+import type { ConnectionIdentity, FrameBroadcast, Peer } from "../../realtime/ports.ts";
 import type { Connection, Rooms } from "../../realtime/room/rooms.ts";
 
 export const writerIdentity = (username = "ada"): ConnectionIdentity => ({
@@ -15,6 +15,15 @@ export const writerIdentity = (username = "ada"): ConnectionIdentity => ({
   mayWrite: true,
   credentialId: `ses_${username}`,
 });
+
+/** Publishes frames to queued peers, as a host does to its sockets. */
+export class QueuedBroadcast implements FrameBroadcast {
+  readonly subscribers = new Map<string, Set<QueuedPeer>>();
+
+  publish(topic: string, frame: Uint8Array): void {
+    for (const peer of this.subscribers.get(topic) ?? []) peer.send(frame);
+  }
+}
 
 /** The server's side of one socket. Frames that the server sends wait until the client takes them. */
 export class QueuedPeer implements Peer {
@@ -24,6 +33,11 @@ export class QueuedPeer implements Peer {
   /** Set to make the socket slow: frames are then reported as buffered. */
   isSlow = false;
   onSend: ((frame: Uint8Array) => void) | undefined;
+  private readonly broadcast: QueuedBroadcast;
+
+  constructor(broadcast: QueuedBroadcast) {
+    this.broadcast = broadcast;
+  }
 
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
     if (this.closed !== undefined) return "dropped";
@@ -34,10 +48,26 @@ export class QueuedPeer implements Peer {
     return "buffered";
   }
 
+  subscribe(topic: string): void {
+    const { subscribers } = this.broadcast;
+    subscribers.set(topic, (subscribers.get(topic) ?? new Set()).add(this));
+  }
+
+  unsubscribe(topic: string): void {
+    this.broadcast.subscribers.get(topic)?.delete(this);
+  }
+
   close(code: number, reason: string): void {
     if (this.closed !== undefined) return;
     this.closed = { code, reason };
   }
+}
+
+export interface PairedClientOptions {
+  /** The broadcast of the rooms. */
+  readonly broadcast: QueuedBroadcast;
+  readonly extensions?: boolean;
+  readonly document?: Y.Doc;
 }
 
 export class PairedClient {
@@ -49,7 +79,7 @@ export class PairedClient {
   /** Number of sync step 2 (`answers`) and sync step 1 (`resyncs`) frames received. */
   answers = 0;
   resyncs = 0;
-  peer = new QueuedPeer();
+  peer: QueuedPeer;
   /** Called with each frame at the moment the server sends it. */
   onServerFrame: ((frame: Uint8Array) => void) | undefined;
   connection: Connection | undefined;
@@ -58,8 +88,16 @@ export class PairedClient {
   private readonly articleId: string;
   identity: ConnectionIdentity;
   private readonly extensions: boolean;
+  private readonly broadcast: QueuedBroadcast;
 
-  constructor(rooms: Rooms, articleId: string, identity: ConnectionIdentity, { extensions = false, document = new Y.Doc() } = {}) {
+  constructor(
+    rooms: Rooms,
+    articleId: string,
+    identity: ConnectionIdentity,
+    { broadcast, extensions = false, document = new Y.Doc() }: PairedClientOptions,
+  ) {
+    this.broadcast = broadcast;
+    this.peer = new QueuedPeer(broadcast);
     this.rooms = rooms;
     this.articleId = articleId;
     this.identity = identity;
@@ -83,7 +121,7 @@ export class PairedClient {
   }
 
   async connect(): Promise<this> {
-    this.peer = new QueuedPeer();
+    this.peer = new QueuedPeer(this.broadcast);
     this.peer.onSend = this.onServerFrame;
     this.toServer = [];
     this.connection = await this.rooms.connect(this.articleId, this.peer, this.identity, { extensions: this.extensions });

@@ -54,7 +54,7 @@ export function createDocumentStore({ storage, nodeId, limits, checkpointQuietMs
   return { reader, updateLog, texts, history: createHistory({ storage, reader, texts, limits }) };
 }
 
-export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRoomsOptions, "metrics" | "log" | "idleMs"> {
+export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRoomsOptions, "broadcast" | "metrics" | "log" | "idleMs"> {
   readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */

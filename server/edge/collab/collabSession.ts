@@ -243,6 +243,8 @@ export class CollabSession implements SocketHandlers {
       get bufferedBytes() {
         return socket.bufferedBytes;
       },
+      subscribe: (topic: string) => socket.subscribe(topic),
+      unsubscribe: (topic: string) => socket.unsubscribe(topic),
       close: (code: number, reason: string) => this.finish(code, reason),
     };
     const { articleId, extensions } = this.request;

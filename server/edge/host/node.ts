@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import { CannotListen } from "../../platform/exit.ts";
 import { NodeRequest } from "./nodeRequest.ts";
+import { NodeTopics } from "./nodeTopics.ts";
 import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
 import { checkHeader, discardPieces, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
 
@@ -21,6 +22,8 @@ const closeTimeoutMs = 10_000;
 class NodeSocket implements Socket {
   private readonly ws: WebSocket;
   private readonly connection: Duplex;
+  private readonly topics: NodeTopics;
+  private readonly subscriptions = new Set<string>();
   private readonly maxBufferedBytes: number;
   private readonly onDrain: () => void;
   private full = false;
@@ -28,9 +31,10 @@ class NodeSocket implements Socket {
   /** Close code that the server sent. Undefined if the server did not close the socket. */
   closedWith: number | undefined;
 
-  constructor(ws: WebSocket, connection: Duplex, maxBufferedBytes: number, onDrain: () => void) {
+  constructor(ws: WebSocket, connection: Duplex, topics: NodeTopics, maxBufferedBytes: number, onDrain: () => void) {
     this.ws = ws;
     this.connection = connection;
+    this.topics = topics;
     this.maxBufferedBytes = maxBufferedBytes;
     this.onDrain = onDrain;
   }
@@ -42,14 +46,33 @@ class NodeSocket implements Socket {
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
     if (!this.open || this.ws.bufferedAmount > this.maxBufferedBytes) return "dropped";
     // Copy the bytes: `ws` needs them until the kernel takes them, but the caller may reuse its buffer at once.
-    this.ws.send(Uint8Array.from(bytes), { binary: true }, () => {
+    this.write(Uint8Array.from(bytes));
+    return this.ws.bufferedAmount > 0 ? "buffered" : "sent";
+  }
+
+  /** Sends bytes that nobody changes afterwards. */
+  write(bytes: Uint8Array): void {
+    this.ws.send(bytes, { binary: true }, () => {
       if (!this.full || this.ws.bufferedAmount > 0) return;
       this.full = false;
       if (this.open) this.onDrain();
     });
-    if (this.ws.bufferedAmount === 0) return "sent";
-    this.full = true;
-    return "buffered";
+    if (this.ws.bufferedAmount > 0) this.full = true;
+  }
+
+  subscribe(topic: string): void {
+    if (!this.open) return;
+    this.subscriptions.add(topic);
+    this.topics.add(topic, this);
+  }
+
+  unsubscribe(topic: string): void {
+    this.subscriptions.delete(topic);
+    this.topics.delete(topic, this);
+  }
+
+  unsubscribeAll(): void {
+    for (const topic of this.subscriptions) this.unsubscribe(topic);
   }
 
   get bufferedBytes(): number {
@@ -59,6 +82,7 @@ class NodeSocket implements Socket {
   close(code: number, reason: string): void {
     if (!this.open) return;
     this.closedWith = code;
+    this.unsubscribeAll();
     this.ws.close(code, reason);
     // Discard further input. Otherwise `ws` would buffer a message up to the frame limit until the client answers.
     this.connection.removeAllListeners("data").resume().end();
@@ -70,6 +94,7 @@ class NodeSocket implements Socket {
 export const startNodeHost: StartHost = async (app, options) => {
   const { onError } = options;
   const server = createServer({ maxHeaderSize: maxHeadBytes, keepAliveTimeout: keepAliveMs });
+  const topics = new NodeTopics();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxFrameBytes, perMessageDeflate: false });
 
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -103,7 +128,7 @@ export const startNodeHost: StartHost = async (app, options) => {
         if (!("accept" in answered)) return refuse(request, connection, "refuse" in answered ? answered.refuse : answered, onError);
         sockets.handleUpgrade(incoming, connection, head, (ws) => {
           connection.off("close", gone);
-          serveSocket(ws, connection, answered.accept, options.maxBufferedBytes, onError);
+          serveSocket(ws, connection, answered.accept, topics, options.maxBufferedBytes, onError);
         });
       })
       .catch((error) => {
@@ -133,6 +158,7 @@ export const startNodeHost: StartHost = async (app, options) => {
   });
   return {
     port: (server.address() as AddressInfo).port,
+    publish: (topic, bytes) => topics.publish(topic, bytes),
     stopListening() {
       server.close();
     },
@@ -226,6 +252,7 @@ function serveSocket(
   ws: WebSocket,
   connection: Duplex,
   handlers: SocketHandlers,
+  topics: NodeTopics,
   maxBufferedBytes: number,
   onError: (error: unknown) => void,
 ): void {
@@ -237,13 +264,16 @@ function serveSocket(
       socket.close(1011, "internal error");
     }
   };
-  const socket = new NodeSocket(ws, connection, maxBufferedBytes, () => guarded(() => handlers.drain()));
+  const socket = new NodeSocket(ws, connection, topics, maxBufferedBytes, () => guarded(() => handlers.drain()));
   ws.binaryType = "nodebuffer";
   // Ignore errors: `ws` closes the socket itself, with 1009 for a message that is too large and 1002 for a broken frame.
   ws.on("error", () => undefined);
   ws.on("message", (message: Buffer) => {
     if (socket.open) guarded(() => handlers.message(new Uint8Array(message)));
   });
-  ws.on("close", (code) => guarded(() => handlers.close(socket.closedWith ?? code)));
+  ws.on("close", (code) => {
+    socket.unsubscribeAll();
+    guarded(() => handlers.close(socket.closedWith ?? code));
+  });
   guarded(() => handlers.open(socket));
 }

@@ -97,12 +97,19 @@ export interface HttpReply {
   readonly close?: boolean;
 }
 
-/** One open WebSocket. All members may be called at any time; after the close they do nothing. */
+/**
+ * One open WebSocket. All members may be called at any time; after the close they do nothing. The client gets the messages
+ * of `send` and of its topics in the order of the calls.
+ */
 export interface Socket {
   /** Sends a message. `dropped` means that it was not sent; the caller must close. `bytes` may be reused afterwards. */
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped";
   /** Bytes that `send` accepted and that are not yet written to the connection. */
   readonly bufferedBytes: number;
+  /** From now on the socket gets what is published on the topic. */
+  subscribe(topic: string): void;
+  /** What is published from now on is not sent to the socket. */
+  unsubscribe(topic: string): void;
   /**
    * Sends a close frame. Later messages of the client are discarded. A client that does not close its side is
    * disconnected within `socketLingerMs`.
@@ -156,6 +163,12 @@ export interface HostOptions {
 
 export interface Host {
   readonly port: number;
+  /**
+   * Sends a message to every socket that subscribes to the topic, without regard to `maxBufferedBytes`: a subscriber that
+   * was skipped would not know of it. The caller must close sockets whose `bufferedBytes` become too many. `bytes` may be
+   * reused afterwards.
+   */
+  publish(topic: string, bytes: Uint8Array): void;
   /** Stops accepting connections. Open connections continue. */
   stopListening(): void;
   /** Closes all connections that are still open. */

@@ -30,10 +30,24 @@ const socketIdleSeconds = 60;
 
 class UwsSocket implements Socket {
   native: WebSocket<SocketData> | undefined;
+  private readonly maxBufferedBytes: number;
+
+  constructor(maxBufferedBytes: number) {
+    this.maxBufferedBytes = maxBufferedBytes;
+  }
 
   send(bytes: Uint8Array): "sent" | "buffered" | "dropped" {
-    const outcome = this.native?.send(bytes, true);
-    return outcome === 1 ? "sent" : outcome === 0 ? "buffered" : "dropped";
+    if (this.native === undefined || this.bufferedBytes > this.maxBufferedBytes) return "dropped";
+    // The library first sends what was published to the socket's topics, so the order is that of the calls.
+    return this.native.send(bytes, true) === 1 ? "sent" : "buffered";
+  }
+
+  subscribe(topic: string): void {
+    this.native?.subscribe(topic);
+  }
+
+  unsubscribe(topic: string): void {
+    this.native?.unsubscribe(topic);
   }
 
   get bufferedBytes(): number {
@@ -88,6 +102,7 @@ export const startUwsHost: StartHost = async (app, options) => {
   };
   return {
     port: native.us_socket_local_port(listening),
+    publish: (topic, bytes) => void server.publish(topic, bytes, true),
     stopListening,
     async close() {
       stopListening();
@@ -222,9 +237,10 @@ function socketBehavior(
     }
   };
   return {
+    // No limit, because the library would skip a published message above it without a report that `publish` could return.
+    maxBackpressure: 0,
     // Above this size the library disconnects without a close frame. Below it, the server can close with 1009.
     maxPayloadLength: 2 * maxFrameBytes,
-    maxBackpressure: maxBufferedBytes,
     closeOnBackpressureLimit: false,
     idleTimeout: socketIdleSeconds,
     sendPingsAutomatically: true,
@@ -239,7 +255,7 @@ function socketBehavior(
         }
         if (request.over) return;
         request.over = true;
-        const data: SocketData = { handlers: answered.accept, socket: new UwsSocket() };
+        const data: SocketData = { handlers: answered.accept, socket: new UwsSocket(maxBufferedBytes) };
         response.cork(() => response.upgrade(data, key, "", extensions, context));
       };
       answer(request, () => app.upgrade(request), give, onError);
