@@ -3,13 +3,13 @@
  * memory.
  */
 import { pino } from "pino";
-import { contract } from "../api/contract/contract.ts";
-import type { OperationSpec } from "../api/contract/operation.ts";
-import { defaultLimits } from "../api/limits.ts";
-import { createApp } from "../server/edge/app.ts";
-import type { PreparedHandler } from "../server/edge/calls/preparedOperation.ts";
-import { startUwsHost } from "../server/edge/host/uws.ts";
-import { createMemoryStorage } from "../server/platform/storage/memoryStorage.ts";
+import { contract } from "../../api/contract/contract.ts";
+import type { OperationSpec } from "../../api/contract/operation.ts";
+import { defaultLimits } from "../../api/limits.ts";
+import { createApp } from "../../server/edge/app.ts";
+import type { PreparedHandler } from "../../server/edge/calls/preparedOperation.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { accessResolver, authenticator, rate, toArticle } from "./httpWork.ts";
 
 const answering: Record<string, PreparedHandler> = {
