@@ -6,10 +6,19 @@
  */
 import type { Problem } from "../../../api/schema/error.ts";
 import { type CallReply, RawReply } from "../../domain/call/call.ts";
+import type { HttpReply } from "../host/port.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 
-/** Result of a call, independent of the wire format (REST or tRPC). */
-export interface Answer {
+/** Result of a call. REST sends it as it is, and tRPC puts it into an envelope. */
+export interface Answer extends HttpReply {
+  /** JSON text, or bytes of another media type. */
+  readonly body?: string | Uint8Array;
+  /** Set when the call was refused. */
+  readonly problem?: Problem;
+}
+
+/** Successful answer of a handler. The headers that every answer has are added later. */
+export interface HandlerAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Media type of the body, which is `json` or `bytes`. Undefined without a body. */
@@ -18,12 +27,7 @@ export interface Answer {
   readonly json?: string | undefined;
   /** Body that is not JSON text. */
   readonly bytes?: Uint8Array | undefined;
-  /** Set when the call was refused. */
-  readonly problem?: Problem | undefined;
 }
-
-/** Successful answer of a handler. The headers that every answer has are added later. */
-export type HandlerAnswer = Omit<Answer, "problem">;
 
 const noHeaders = Object.freeze({});
 
@@ -42,9 +46,12 @@ export function encodeAnswer(operation: PreparedOperation, reply: CallReply): Ha
     if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not declare`);
     return { status, headers, mediaType: undefined, json: undefined, bytes: undefined };
   }
-  const checked = json.schema.safeParse(body);
-  if (!checked.success)
-    throw new Error(`the answer of ${operation.key} does not match its schema: ${JSON.stringify(checked.error.issues)}`);
+  // `validate` builds no copy of the value, as `safeParse` would.
+  if (!json.schema.validate(body)) {
+    throw new Error(
+      `the answer of ${operation.key} does not match its schema: ${JSON.stringify(json.schema.safeParse(body).error?.issues)}`,
+    );
+  }
   return { status, headers, mediaType: json.mediaType, json: json.write(body), bytes: undefined };
 }
 

@@ -7,13 +7,13 @@ export interface CallSource {
   readonly context: RequestContext;
   /** True if the body exceeds the limit of the operation, by its declared length or by the bytes received. */
   readonly tooLarge: boolean;
-  /** True if a check before the body step needs the body, for example for the resource id. */
-  readonly needsBodyEarly: boolean;
+  /** When the body must be received: `early` if a check before the body step needs it, for example for the resource id. */
+  readonly bodyNeeded: "never" | "early" | "last";
   /**
-   * Reads the body from the network; undefined if there is no body to read. The bytes count against `owner`.
+   * Reads the body from the network. The bytes count against `owner`. Call it only if it is needed.
    * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
    */
-  receiveBody(owner: BodyOwner): Promise<void> | undefined;
+  receiveBody(owner: BodyOwner): Promise<void>;
   params(): Readonly<Record<string, unknown>>;
   query(): Readonly<Record<string, unknown>>;
   /** JSON value that `guardJson` has checked, or bytes with their media type. */

@@ -89,13 +89,13 @@ export class TrpcSource implements CallSource {
     return this.incoming?.tooLarge === true;
   }
 
-  /** True for POST, where the path and query fields are also in the body. */
-  get needsBodyEarly(): boolean {
-    return this.incoming !== undefined;
+  /** A body is needed early, because it also contains the path and query fields. */
+  get bodyNeeded(): CallSource["bodyNeeded"] {
+    return this.incoming === undefined ? "never" : "early";
   }
 
-  receiveBody(owner: BodyOwner): Promise<void> | undefined {
-    return this.incoming?.receive(owner);
+  async receiveBody(owner: BodyOwner): Promise<void> {
+    await this.incoming?.receive(owner);
   }
 
   private get parts(): InputParts {

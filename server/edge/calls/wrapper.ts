@@ -77,7 +77,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     const problem = toProblem(refusal, { baseUrl, instance: context.instance, requestId: context.requestId });
     const headers = toHeaders(problemMediaType, context, shown);
     Object.assign(headers, toProblemHeaders(refusal, problem));
-    return { status: problem.status, headers, mediaType: problemMediaType, json: JSON.stringify(problem), bytes: undefined, problem };
+    return { status: problem.status, headers, body: JSON.stringify(problem), problem };
   }
 
   /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
@@ -140,8 +140,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
         draw = await rateLimits.draw(operation.rates, subject);
         if (draw.refusal !== undefined) throw draw.refusal;
-        const owner: BodyOwner = principal === undefined ? { kind: "address", id: subject } : { kind: "account", id: principal.accountId };
-        if (source.needsBodyEarly) await receiveBody(operation, source, owner);
+        if (source.bodyNeeded === "early") await receiveBody(operation, source, toOwner(principal, subject));
         const request = new ParsedRequest(operation, source);
         if (operation.bodyRate !== undefined && request.bodyIs(operation.bodyRate.when)) {
           const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
@@ -157,7 +156,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
           checkRole(operation, access);
         }
         checkApiVersion(context);
-        await receiveBody(operation, source, owner);
+        if (source.bodyNeeded === "last") await receiveBody(operation, source, toOwner(principal, subject));
         request.readRest();
         const ifMatch = isConditional(spec) ? context.header("if-match") : undefined;
         const key = operation.takesIdempotencyKey ? context.header("idempotency-key") : undefined;
@@ -171,7 +170,8 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
-        answer = { status: given.status, headers, mediaType: given.mediaType, json: given.json, bytes: given.bytes, problem: undefined };
+        const body = given.json ?? given.bytes;
+        answer = body === undefined ? { status: given.status, headers } : { status: given.status, headers, body };
       } catch (error) {
         if (error instanceof ClientGone) throw error;
         answer = await toRefused(error, context, draw, operation.key);
@@ -188,10 +188,12 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   };
 }
 
+function toOwner(principal: Principal | undefined, subject: string): BodyOwner {
+  return principal === undefined ? { kind: "address", id: subject } : { kind: "account", id: principal.accountId };
+}
+
 async function receiveBody(operation: PreparedOperation, source: CallSource, owner: BodyOwner): Promise<void> {
-  const received = source.receiveBody(owner);
-  if (received === undefined) return;
-  await received;
+  await source.receiveBody(owner);
   checkSize(operation, source);
 }
 
