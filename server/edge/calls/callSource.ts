@@ -10,10 +10,10 @@ export interface CallSource {
   /** When the body must be received: `early` if a check before the body step needs it, for example for the resource id. */
   readonly bodyNeeded: "never" | "early" | "last";
   /**
-   * Reads the body from the network. The bytes count against `owner`. Call it only if it is needed.
+   * Reads the body from the network; undefined if it is never needed. The bytes count against `owner`.
    * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
    */
-  receiveBody(owner: BodyOwner): Promise<void>;
+  receiveBody(owner: BodyOwner): Promise<void> | undefined;
   params(): Readonly<Record<string, unknown>>;
   query(): Readonly<Record<string, unknown>>;
   /** JSON value that `guardJson` has checked, or bytes with their media type. */

@@ -32,16 +32,23 @@ export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, li
   const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
   const conditional = spec.method === "GET";
   const readers = { operation, limits, readParams: toParamReader(spec.params), readQueryFields: toTextReader(spec.query) };
+  async function serveWithBody(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply> {
+    // The host requires that the body is opened in the same turn as its handler.
+    const body = new IncomingBody(request, bodies, operation.maxBodyBytes);
+    try {
+      return await calls.perform(operation, new RestSource(readers, context, request, params, body));
+    } finally {
+      body.release();
+    }
+  }
+
   return {
     method: spec.method,
     path: spec.path,
     publicCors: false,
-    // Not an async function: most requests need no step after the call, and each step costs a promise.
     serve(request, params, context) {
-      // The host requires that the body is opened in the same turn as its handler.
-      const body = takesBody ? new IncomingBody(request, bodies, operation.maxBodyBytes) : undefined;
-      const answered = calls.perform(operation, new RestSource(readers, context, request, params, body));
-      if (body !== undefined) return answered.finally(() => body.release());
+      if (takesBody) return serveWithBody(request, params, context);
+      const answered = calls.perform(operation, new RestSource(readers, context, request, params, undefined));
       const ifNoneMatch = conditional ? request.header("if-none-match") : undefined;
       return ifNoneMatch === undefined ? answered : answered.then((answer) => unlessUnchanged(answer, ifNoneMatch));
     },
@@ -89,8 +96,8 @@ class RestSource implements CallSource {
     return this.readers.operation.needsBodyEarly ? "early" : "last";
   }
 
-  async receiveBody(owner: BodyOwner): Promise<void> {
-    await this.incoming?.receive(owner);
+  receiveBody(owner: BodyOwner): Promise<void> | undefined {
+    return this.incoming?.receive(owner);
   }
 
   params(): Readonly<Record<string, unknown>> {

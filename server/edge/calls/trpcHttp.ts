@@ -41,7 +41,7 @@ export function toTrpcRoutes(options: TrpcOptions): readonly ServedRoute[] {
   }));
 }
 
-async function serve(options: TrpcOptions, request: HttpRequest, procedures: string, context: RequestContext): Promise<HttpReply> {
+function serve(options: TrpcOptions, request: HttpRequest, procedures: string, context: RequestContext): Promise<HttpReply> {
   const { limits, bodies } = options;
   const fields = readQuery(request.query);
   const isBatch = fields?.get("batch")?.[0] === "1";
@@ -99,7 +99,7 @@ async function answerCalls(
 
   if (isBatch && wantsLines(request)) {
     // The host discards unread body bytes when the reply begins, so wait until the body has been received.
-    if (body !== undefined) await Promise.race([body.ended, released]);
+    if (body !== undefined) await Promise.race([body.untilEnded(), released]);
     return toLines(paths, answers, context);
   }
   const settled = await Promise.all(answers);

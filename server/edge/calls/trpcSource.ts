@@ -94,8 +94,8 @@ export class TrpcSource implements CallSource {
     return this.incoming === undefined ? "never" : "early";
   }
 
-  async receiveBody(owner: BodyOwner): Promise<void> {
-    await this.incoming?.receive(owner);
+  receiveBody(owner: BodyOwner): Promise<void> | undefined {
+    return this.incoming?.receive(owner);
   }
 
   private get parts(): InputParts {
