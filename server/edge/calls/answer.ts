@@ -1,5 +1,5 @@
 /**
- * `encodeAnswer` checks a handler's reply against the contract and turns it into text or bytes.
+ * `encodeReply` checks a handler's reply against the contract and turns it into text or bytes.
  *
  * A reply that violates its schema is a bug of the server: an error is thrown and the reply is not sent. This module
  * also stores and restores answers for idempotent repeats.
@@ -17,8 +17,8 @@ export interface Answer extends HttpReply {
   readonly problem?: Problem;
 }
 
-/** Successful answer of a handler. The headers that every answer has are added later. */
-export interface HandlerAnswer {
+/** Reply of a handler that fits the contract, as text or bytes. The headers that every answer has are added later. */
+export interface EncodedReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Media type of the body, which is `json` or `bytes`. Undefined without a body. */
@@ -31,7 +31,7 @@ export interface HandlerAnswer {
 
 const noHeaders = Object.freeze({});
 
-export function encodeAnswer(operation: PreparedOperation, reply: CallReply): HandlerAnswer {
+export function encodeReply(operation: PreparedOperation, reply: CallReply): EncodedReply {
   const { status, headers = noHeaders, body } = reply;
   const declared = operation.replies.get(status);
   if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not declare`);
@@ -56,14 +56,14 @@ export function encodeAnswer(operation: PreparedOperation, reply: CallReply): Ha
 }
 
 /** Serializes an answer, so that a repeat with the same idempotency key gets the same answer. */
-export function toKept(answer: HandlerAnswer): string {
+export function toKept(answer: EncodedReply): string {
   const { bytes, ...rest } = answer;
   return JSON.stringify(bytes === undefined ? rest : { ...rest, bytes: Buffer.from(bytes).toString("base64") });
 }
 
 /** Restores an answer that `toKept` serialized and adds the header `idempotency-replayed`. */
-export function toReplay(text: string): HandlerAnswer {
-  const { bytes, headers, ...rest } = JSON.parse(text) as Omit<HandlerAnswer, "bytes"> & { readonly bytes?: string };
+export function toReplay(text: string): EncodedReply {
+  const { bytes, headers, ...rest } = JSON.parse(text) as Omit<EncodedReply, "bytes"> & { readonly bytes?: string };
   const replayed = { ...rest, headers: { ...headers, "idempotency-replayed": "true" } };
   return bytes === undefined ? replayed : { ...replayed, bytes: Buffer.from(bytes, "base64") };
 }

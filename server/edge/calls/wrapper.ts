@@ -18,7 +18,7 @@ import { createIds, partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { ClientGone } from "../host/port.ts";
 import { toAddressSubject } from "./addressSubject.ts";
-import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from "./answer.ts";
+import { type Answer, type EncodedReply, encodeReply, toKept, toReplay } from "./answer.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
 import { checkRole, checkScope, checkSize } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
@@ -81,7 +81,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   }
 
   /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
-  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<HandlerAnswer> {
+  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<EncodedReply> {
     const { principal, access } = call;
     if (principal === undefined) throw new Error("an Idempotency-Key needs a principal");
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
@@ -99,14 +99,14 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     });
     if (started.kind === "replay") return toReplay(started.answer);
     const { run } = started;
-    let kept: HandlerAnswer | undefined;
+    let kept: EncodedReply | undefined;
     const attempt: Attempt = {
       nowMs: run.nowMs,
       ids: run.ids,
       isRepeatable: true,
       async commit(batch, value) {
         if (value === undefined) return storage.commit(batch);
-        const answer = encodeAnswer(operation, operation.handler.reply(value, request));
+        const answer = encodeReply(operation, operation.handler.reply(value, request));
         const result = await run.commit(batch, toKept(answer));
         if (result.ok) kept = answer;
         return result;
@@ -115,7 +115,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     try {
       const value = await operation.handler.serve(request, call.as(attempt));
       if (kept !== undefined) return kept;
-      const answer = encodeAnswer(operation, operation.handler.reply(value, request));
+      const answer = encodeReply(operation, operation.handler.reply(value, request));
       await run.keep(toKept(answer));
       return answer;
     } catch (error) {
@@ -166,7 +166,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
+            ? encodeReply(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
