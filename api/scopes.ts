@@ -25,9 +25,15 @@ export const Scope = z.enum(scopeNames).meta({
 });
 export type Scope = z.infer<typeof Scope>;
 
+/** The write scope of each read scope. */
+const writeScopes: ReadonlyMap<Scope, Scope> = new Map(
+  scopeNames.filter((name) => name.endsWith(":read")).map((name) => [name, name.replace(":read", ":write") as Scope]),
+);
+
 /** A write scope also satisfies the read scope of its resource. */
 export function satisfies(held: readonly Scope[], wanted: Scope): boolean {
-  return held.includes(wanted) || (wanted.endsWith(":read") && held.includes(wanted.replace(":read", ":write") as Scope));
+  const writeScope = writeScopes.get(wanted);
+  return held.includes(wanted) || (writeScope !== undefined && held.includes(writeScope));
 }
 
 /**

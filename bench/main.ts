@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- [filter] [rounds]]` measures the live server against its peers in one run.
+ * `npm run bench [-- [filter] [rounds]]` measures the server against its peers in one run.
  *
  * It prints one table (scenario, ours, peers, ratio, goal, floor), and writes the rows to `bench/results.json` and a plot to
  * `docs/bench-live.svg`. The filter is part of an id or of a scenario's name. A row below its floor makes the exit code 1.
@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { httpScenarios, runHttp } from "./http/httpScenarios.ts";
 import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
@@ -24,6 +25,11 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
   { id: "P4", name: "idle connections", run: runIdleConnections },
   { id: "P4b", name: "idle process", run: runIdleProcess },
   { id: "P6", name: "cold load", run: runColdLoad },
+  ...httpScenarios.map((scenario) => ({
+    id: scenario.id,
+    name: scenario.name,
+    run: (rounds: number, tell: (line: string) => void) => runHttp(scenario, rounds, tell),
+  })),
 ];
 
 const [filter = "", roundsText = "3"] = process.argv.slice(2);

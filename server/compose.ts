@@ -172,7 +172,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: createHandlers({ identity, articles, webhooks, publishing, topics, runs }),
+    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs }), webhooks: webhooks.webhooks },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,

@@ -33,16 +33,16 @@ export function toInputSplitter(key: string, spec: OperationSpec): (input: Reado
   return (input) => {
     const parts: InputParts = { params: {}, query: {}, body: {} };
     for (const name of Object.keys(input)) {
-      // A plain assignment of the name `__proto__` would change the prototype instead of adding a field.
-      Object.defineProperty(parts[places.get(name) ?? elsewhere], name, {
-        value: input[name],
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
+      setField(parts[places.get(name) ?? elsewhere], name, input[name]);
     }
     return parts;
   };
+}
+
+/** Sets an own field of any name. A plain assignment of `__proto__` would change the prototype instead of adding a field. */
+export function setField(fields: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") Object.defineProperty(fields, name, { value, enumerable: true, writable: true, configurable: true });
+  else fields[name] = value;
 }
 
 /** Returns the field names of an object schema, or of all alternatives of a union of object schemas. */

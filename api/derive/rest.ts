@@ -5,6 +5,7 @@
  * it should have been. A name that is given several times becomes an array, so a schema without an array refuses it.
  */
 import type { z } from "zod";
+import { setField } from "./input.ts";
 
 /** Names with their values in the order of the request. */
 export type TextFields = ReadonlyMap<string, readonly string[]>;
@@ -58,8 +59,7 @@ export function toTextReader(schema: z.ZodObject | undefined): TextReader {
       const reader = readers.get(name);
       const converted = texts.map(reader?.convert ?? asText);
       const value = converted.length === 1 && reader?.list !== true ? converted[0] : converted;
-      // A plain assignment of the name `__proto__` would change the prototype instead of adding a field.
-      Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
+      setField(values, name, value);
     }
     return values;
   };

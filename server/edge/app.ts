@@ -13,7 +13,7 @@ import type { Handlers } from "../domain/call/call.ts";
 import { createBodyBudget } from "./calls/bodyBudget.ts";
 import { type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
 import { createRequestContext, type RequestContext } from "./calls/requestContext.ts";
-import { type ServedRoute, toHttpReply, toRestRoute } from "./calls/restHttp.ts";
+import { type ServedRoute, toRestRoute } from "./calls/restHttp.ts";
 import { toTrpcRoutes } from "./calls/trpcHttp.ts";
 import { type CallWrapper, type CallWrapperOptions, createCallWrapper } from "./calls/wrapper.ts";
 import { createCors } from "./host/cors.ts";
@@ -65,13 +65,13 @@ export function createApp(options: AppOptions): App {
       );
     }
     const answer = await calls.refuse(toRoutingError(match, request), context, "none");
-    return cors.apply(request, toHttpReply(answer), false);
+    return cors.apply(request, answer, false);
   }
 
   /** Closes the connection, because the end of a faulty request is uncertain and the following bytes cannot be trusted. */
   async function refuseFault(request: HttpRequest, fault: string, context: RequestContext): Promise<HttpReply> {
     const answer = await calls.refuse(new AppError("bad_request", fault), context, "none");
-    return cors.apply(request, { ...toHttpReply(answer), close: true }, false);
+    return cors.apply(request, { ...answer, close: true }, false);
   }
 
   return {
@@ -136,7 +136,7 @@ function toServed(route: Route, calls: CallWrapper, { onAnswered }: Pick<AppOpti
         return { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
       } catch (error) {
         if (error instanceof ClientGone) throw error;
-        return toHttpReply(await calls.refuse(error, context, operation));
+        return calls.refuse(error, context, operation);
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
  * This module defines the context of one call of one operation, as every service receives it: the caller, the
- * workspace, the time, the ids, and a `commit` that also stores the response for an idempotent repeat.
+ * workspace, the time, the ids, and a `commit` that also stores the answer for an idempotent repeat.
  */
 
 import type { Contract, OperationSpec, OutputOf, ParsedInput, Role } from "../../../api/contract/operation.ts";
@@ -63,7 +63,7 @@ export interface Call {
   readonly ifMatch?: readonly string[] | undefined;
   /**
    * Commits like the storage port. With an Idempotency-Key, `value` (the result of the handler) is converted to the
-   * response and stored in the same commit. Without `value`, the response is stored after the handler returns.
+   * answer and stored in the same commit. Without `value`, the answer is stored after the handler returns.
    */
   commit(batch: Batch, value?: unknown): Promise<CommitResult>;
 }
@@ -140,7 +140,7 @@ export type Serve<Spec extends OperationSpec> = (request: HandlerRequest<Spec>, 
 
 /**
  * Handles an operation whose reply cannot be derived from the contract. `serve` calls a service. `reply` converts the
- * result of the service to the response and has no side effects.
+ * result of the service to the reply and has no side effects.
  */
 export interface ReplyingHandler<Spec extends OperationSpec, Value = unknown> {
   serve(request: HandlerRequest<Spec>, call: Call): Promise<Value>;

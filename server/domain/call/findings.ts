@@ -7,7 +7,7 @@
 import type { z } from "zod";
 import { AppError, type ProblemFinding } from "../../../api/schema/error.ts";
 
-/** Maximum number of findings in one response. */
+/** Maximum number of findings in one answer. */
 const maxFindings = 50;
 
 export function toPointer(path: readonly PropertyKey[]): string {

@@ -1,7 +1,7 @@
 /**
  * This module creates entity tags and checks `If-Match` preconditions.
  *
- * The tag of a record is `"r<record revision>"`, the tag of a text is `"r<revision>"`. Some responses also show values
+ * The tag of a record is `"r<record revision>"`, the tag of a text is `"r<revision>"`. Some answers also show values
  * that other users change all the time (the text of an article, the counters of a workspace). Their tag is
  * `"r<live revision>-<record revision>"`, and `If-Match` compares only the record part. Otherwise typing would fail a
  * rename, and a new article would fail a change of settings. A precondition on a resource without a tag always fails,

@@ -1,5 +1,5 @@
 /**
- * This module converts thrown errors to RFC 9457 problem details and response headers.
+ * This module converts thrown errors to RFC 9457 problem details and the headers of the answer.
  *
  * Every thrown error ends here. An `AppError` keeps its own code. A storage failure becomes 503 or 507. Any other error
  * is a bug: it becomes `internal` and reveals nothing to the caller except the request id.
@@ -52,7 +52,7 @@ export function toProblem(refusal: AppError, context: ProblemContext): Problem {
   };
 }
 
-/** Returns the headers of an error response. */
+/** Returns the headers of a refusal. */
 export function toProblemHeaders(refusal: AppError, problem: Problem): Record<string, string> {
   const headers: Record<string, string> = { ...refusal.headers };
   if (problem.status === 401) headers["www-authenticate"] = 'Bearer realm="svc", error="invalid_token"';

@@ -7,10 +7,10 @@ export interface CallSource {
   readonly context: RequestContext;
   /** True if the body exceeds the limit of the operation, by its declared length or by the bytes received. */
   readonly tooLarge: boolean;
-  /** True if a check before the body step needs the body, for example for the resource id. */
-  readonly needsBodyEarly: boolean;
+  /** When the body must be received: `early` if a check before the body step needs it, for example for the resource id. */
+  readonly bodyNeeded: "never" | "early" | "last";
   /**
-   * Reads the body from the network; undefined if there is no body to read. The bytes count against `owner`.
+   * Reads the body from the network; undefined if it is never needed. The bytes count against `owner`.
    * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
    */
   receiveBody(owner: BodyOwner): Promise<void> | undefined;

@@ -19,10 +19,9 @@ export class IncomingBody {
   private readonly share: BodyShare;
   private readonly body: RequestBody;
   private readonly maxBytes: number;
-  /** Resolves when the body has been received or refused. Stays pending if `receive` is never called. Does not reject. */
-  readonly ended: Promise<void>;
   private received: Promise<void> | undefined;
-  private markEnded: () => void = () => undefined;
+  private hasEnded = false;
+  private onEnded: (() => void) | undefined;
 
   /** Must be called in the same turn as the host's handler. */
   constructor(request: Pick<HttpRequest, "body">, budget: BodyBudget, maxBytes: number) {
@@ -30,8 +29,13 @@ export class IncomingBody {
     this.body = request.body(this.share);
     this.maxBytes = maxBytes;
     this.tooLarge = (this.body.declaredBytes ?? 0) > maxBytes;
-    this.ended = new Promise((resolve) => {
-      this.markEnded = resolve;
+  }
+
+  /** Resolves when the body has been received or refused. Stays pending if `receive` is never called. Call it at most once. */
+  untilEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.hasEnded) resolve();
+      else this.onEnded = resolve;
     });
   }
 
@@ -40,7 +44,7 @@ export class IncomingBody {
    * their owner is ignored. Rejects with `unavailable` if the budget has no room, or with `ClientGone`.
    */
   receive(owner: BodyOwner): Promise<void> {
-    this.received ??= this.read(owner).finally(this.markEnded);
+    this.received ??= this.read(owner);
     return this.received;
   }
 
@@ -50,7 +54,15 @@ export class IncomingBody {
   }
 
   private async read(owner: BodyOwner): Promise<void> {
-    if (this.tooLarge) return;
+    try {
+      if (!this.tooLarge) await this.readBytes(owner);
+    } finally {
+      this.hasEnded = true;
+      this.onEnded?.();
+    }
+  }
+
+  private async readBytes(owner: BodyOwner): Promise<void> {
     const outcome = this.share.assign(owner) ? await this.body.read(this.maxBytes) : "no_room";
     if (outcome === "no_room") {
       const detail = "The server holds too many request bodies at the moment. Send this request again in a second, and fewer at once.";

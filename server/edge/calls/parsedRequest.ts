@@ -11,12 +11,13 @@ import type { CallSource } from "./callSource.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 
 const noFields: Record<string, unknown> = Object.freeze({});
+const onlyJson: readonly string[] = Object.freeze(["application/json"]);
 
 export class ParsedRequest implements PreparedRequest {
   params = noFields;
   query = noFields;
   body: unknown = undefined;
-  accept: readonly string[] = ["application/json"];
+  accept: readonly string[] = onlyJson;
   // Private, because handlers receive this object as their request.
   readonly #operation: PreparedOperation;
   readonly #source: CallSource;

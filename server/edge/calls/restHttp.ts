@@ -9,7 +9,6 @@ import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
-import type { Answer } from "./answer.ts";
 import type { BodyBudget, BodyOwner } from "./bodyBudget.ts";
 import { guardJson } from "./bodyGuard.ts";
 import type { CallSource } from "./callSource.ts";
@@ -30,24 +29,28 @@ export interface ServedRoute {
 
 export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, limits: Limits, bodies: BodyBudget): ServedRoute {
   const { spec } = operation;
-  const readParams = toParamReader(spec.params);
-  const readQueryFields = toTextReader(spec.query);
   const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
   const conditional = spec.method === "GET";
+  const readers = { operation, limits, readParams: toParamReader(spec.params), readQueryFields: toTextReader(spec.query) };
+  async function serveWithBody(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply> {
+    // The host requires that the body is opened in the same turn as its handler.
+    const body = new IncomingBody(request, bodies, operation.maxBodyBytes);
+    try {
+      return await calls.perform(operation, new RestSource(readers, context, request, params, body));
+    } finally {
+      body.release();
+    }
+  }
+
   return {
     method: spec.method,
     path: spec.path,
     publicCors: false,
-    async serve(request, params, context) {
-      // The host requires that the body is opened in the same turn as its handler.
-      const body = takesBody ? new IncomingBody(request, bodies, operation.maxBodyBytes) : undefined;
-      const source = new RestSource(operation, context, request, params, body, limits, readParams, readQueryFields);
-      try {
-        const reply = toHttpReply(await calls.perform(operation, source));
-        return conditional ? unlessUnchanged(reply, request.header("if-none-match")) : reply;
-      } finally {
-        body?.release();
-      }
+    serve(request, params, context) {
+      if (takesBody) return serveWithBody(request, params, context);
+      const answered = calls.perform(operation, new RestSource(readers, context, request, params, undefined));
+      const ifNoneMatch = conditional ? request.header("if-none-match") : undefined;
+      return ifNoneMatch === undefined ? answered : answered.then((answer) => unlessUnchanged(answer, ifNoneMatch));
     },
   };
 }
@@ -55,42 +58,42 @@ export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, li
 const noBytes = new Uint8Array(0);
 const noFields = Object.freeze({});
 
+/** Parts of a source that are the same for all requests of a route. */
+interface RouteReaders {
+  readonly operation: PreparedOperation;
+  readonly limits: Limits;
+  readonly readParams: ParamReader;
+  readonly readQueryFields: TextReader;
+}
+
 class RestSource implements CallSource {
   readonly context: RequestContext;
-  private readonly operation: PreparedOperation;
+  private readonly readers: RouteReaders;
   private readonly request: HttpRequest;
   private readonly pathParams: PathParams;
   private readonly incoming: IncomingBody | undefined;
-  private readonly limits: Limits;
-  private readonly readParams: ParamReader;
-  private readonly readQueryFields: TextReader;
 
   constructor(
-    operation: PreparedOperation,
+    readers: RouteReaders,
     context: RequestContext,
     request: HttpRequest,
     pathParams: PathParams,
     incoming: IncomingBody | undefined,
-    limits: Limits,
-    readParams: ParamReader,
-    readQueryFields: TextReader,
   ) {
-    this.operation = operation;
+    this.readers = readers;
     this.context = context;
     this.request = request;
     this.pathParams = pathParams;
     this.incoming = incoming;
-    this.limits = limits;
-    this.readParams = readParams;
-    this.readQueryFields = readQueryFields;
   }
 
   get tooLarge(): boolean {
     return this.incoming?.tooLarge === true;
   }
 
-  get needsBodyEarly(): boolean {
-    return this.operation.needsBodyEarly;
+  get bodyNeeded(): CallSource["bodyNeeded"] {
+    if (this.incoming === undefined) return "never";
+    return this.readers.operation.needsBodyEarly ? "early" : "last";
   }
 
   receiveBody(owner: BodyOwner): Promise<void> | undefined {
@@ -98,18 +101,18 @@ class RestSource implements CallSource {
   }
 
   params(): Readonly<Record<string, unknown>> {
-    return this.readParams(this.pathParams);
+    return this.readers.readParams(this.pathParams);
   }
 
   query(): Readonly<Record<string, unknown>> {
     if (this.request.query === "") return noFields;
     const fields = readQuery(this.request.query);
     if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
-    return this.readQueryFields(fields);
+    return this.readers.readQueryFields(fields);
   }
 
   body(): ReturnType<CallSource["body"]> {
-    const { operation, limits } = this;
+    const { operation, limits } = this.readers;
     const bytes = this.incoming?.bytes ?? noBytes;
     if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
     requireNoEncoding(this.request.header("content-encoding"));
@@ -126,19 +129,14 @@ class RestSource implements CallSource {
   }
 
   accept(): readonly string[] {
-    return rankMediaTypes(this.request.header("accept"), this.operation.negotiable?.mediaTypes ?? []);
+    return rankMediaTypes(this.request.header("accept"), this.readers.operation.negotiable?.mediaTypes ?? []);
   }
 }
 
-export function toHttpReply({ status, headers, json, bytes }: Answer): HttpReply {
-  const body = json ?? bytes;
-  return body === undefined ? { status, headers } : { status, headers, body };
-}
-
 /** Turns a 200 into a 304 if `If-None-Match` contains the ETag of the answer (weak comparison, RFC 9110). */
-function unlessUnchanged(reply: HttpReply, ifNoneMatch: string | undefined): HttpReply {
+function unlessUnchanged(reply: HttpReply, ifNoneMatch: string): HttpReply {
   const { etag } = reply.headers;
-  if (ifNoneMatch === undefined || etag === undefined || reply.status !== 200) return reply;
+  if (etag === undefined || reply.status !== 200) return reply;
   const same = ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
   if (!same) return reply;
   const { "content-type": _, ...headers } = reply.headers;

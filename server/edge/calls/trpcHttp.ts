@@ -41,7 +41,7 @@ export function toTrpcRoutes(options: TrpcOptions): readonly ServedRoute[] {
   }));
 }
 
-async function serve(options: TrpcOptions, request: HttpRequest, procedures: string, context: RequestContext): Promise<HttpReply> {
+function serve(options: TrpcOptions, request: HttpRequest, procedures: string, context: RequestContext): Promise<HttpReply> {
   const { limits, bodies } = options;
   const fields = readQuery(request.query);
   const isBatch = fields?.get("batch")?.[0] === "1";
@@ -95,11 +95,11 @@ async function answerCalls(
     return options.calls.perform(operation, source);
   });
   // Release the body only after all calls, because calls of a batch stream still run after the reply has begun.
-  const allSettled = Promise.allSettled(answers).then(() => body?.release());
+  const released = body === undefined ? undefined : Promise.allSettled(answers).then(() => body.release());
 
   if (isBatch && wantsLines(request)) {
     // The host discards unread body bytes when the reply begins, so wait until the body has been received.
-    if (body !== undefined) await Promise.race([body.ended, allSettled]);
+    if (body !== undefined) await Promise.race([body.untilEnded(), released]);
     return toLines(paths, answers, context);
   }
   const settled = await Promise.all(answers);
@@ -124,7 +124,12 @@ async function refuseWhole({ calls, limits }: TrpcOptions, context: RequestConte
 }
 
 function batchHeaders(context: RequestContext): Record<string, string> {
-  return { ...wireHeaders, "x-request-id": context.requestId, "x-svc-api-version": apiVersion };
+  return {
+    "content-type": "application/json",
+    vary: wireHeaders.vary,
+    "x-request-id": context.requestId,
+    "x-svc-api-version": apiVersion,
+  };
 }
 
 function refuseProcedure(operation: PreparedOperation | undefined, path: string, method: string): AppError | undefined {
@@ -142,8 +147,8 @@ function statusOf({ problem }: Answer): number {
 }
 
 function toEnvelope(path: string, answer: Answer): string {
-  const { problem, json } = answer;
-  if (problem === undefined) return json === undefined ? '{"result":{}}' : `{"result":{"data":${json}}}`;
+  const { problem, body } = answer;
+  if (problem === undefined) return typeof body === "string" ? `{"result":{"data":${body}}}` : '{"result":{}}';
   const { trpc } = errorRow(problem.code);
   const error: TrpcErrorShape = {
     message: problem.detail,

@@ -89,9 +89,9 @@ export class TrpcSource implements CallSource {
     return this.incoming?.tooLarge === true;
   }
 
-  /** True for POST, where the path and query fields are also in the body. */
-  get needsBodyEarly(): boolean {
-    return this.incoming !== undefined;
+  /** A body is needed early, because it also contains the path and query fields. */
+  get bodyNeeded(): CallSource["bodyNeeded"] {
+    return this.incoming === undefined ? "never" : "early";
   }
 
   receiveBody(owner: BodyOwner): Promise<void> | undefined {

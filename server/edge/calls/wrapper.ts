@@ -18,7 +18,7 @@ import { createIds, partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { ClientGone } from "../host/port.ts";
 import { toAddressSubject } from "./addressSubject.ts";
-import { type Answer, encodeAnswer, type HandlerAnswer, toKept, toReplay } from "./answer.ts";
+import { type Answer, type EncodedReply, encodeReply, toKept, toReplay } from "./answer.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
 import { checkRole, checkScope, checkSize } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
@@ -77,11 +77,11 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     const problem = toProblem(refusal, { baseUrl, instance: context.instance, requestId: context.requestId });
     const headers = toHeaders(problemMediaType, context, shown);
     Object.assign(headers, toProblemHeaders(refusal, problem));
-    return { status: problem.status, headers, mediaType: problemMediaType, json: JSON.stringify(problem), bytes: undefined, problem };
+    return { status: problem.status, headers, body: JSON.stringify(problem), problem };
   }
 
   /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
-  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<HandlerAnswer> {
+  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<EncodedReply> {
     const { principal, access } = call;
     if (principal === undefined) throw new Error("an Idempotency-Key needs a principal");
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
@@ -99,14 +99,14 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     });
     if (started.kind === "replay") return toReplay(started.answer);
     const { run } = started;
-    let kept: HandlerAnswer | undefined;
+    let kept: EncodedReply | undefined;
     const attempt: Attempt = {
       nowMs: run.nowMs,
       ids: run.ids,
       isRepeatable: true,
       async commit(batch, value) {
         if (value === undefined) return storage.commit(batch);
-        const answer = encodeAnswer(operation, operation.handler.reply(value, request));
+        const answer = encodeReply(operation, operation.handler.reply(value, request));
         const result = await run.commit(batch, toKept(answer));
         if (result.ok) kept = answer;
         return result;
@@ -115,7 +115,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     try {
       const value = await operation.handler.serve(request, call.as(attempt));
       if (kept !== undefined) return kept;
-      const answer = encodeAnswer(operation, operation.handler.reply(value, request));
+      const answer = encodeReply(operation, operation.handler.reply(value, request));
       await run.keep(toKept(answer));
       return answer;
     } catch (error) {
@@ -140,8 +140,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
         draw = await rateLimits.draw(operation.rates, subject);
         if (draw.refusal !== undefined) throw draw.refusal;
-        const owner: BodyOwner = principal === undefined ? { kind: "address", id: subject } : { kind: "account", id: principal.accountId };
-        if (source.needsBodyEarly) await receiveBody(operation, source, owner);
+        if (source.bodyNeeded === "early") await receiveBody(operation, source, toOwner(principal, subject));
         const request = new ParsedRequest(operation, source);
         if (operation.bodyRate !== undefined && request.bodyIs(operation.bodyRate.when)) {
           const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
@@ -157,7 +156,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
           checkRole(operation, access);
         }
         checkApiVersion(context);
-        await receiveBody(operation, source, owner);
+        if (source.bodyNeeded === "last") await receiveBody(operation, source, toOwner(principal, subject));
         request.readRest();
         const ifMatch = isConditional(spec) ? context.header("if-match") : undefined;
         const key = operation.takesIdempotencyKey ? context.header("idempotency-key") : undefined;
@@ -167,11 +166,12 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const call = new RunningCall(context, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeAnswer(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
+            ? encodeReply(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
-        answer = { status: given.status, headers, mediaType: given.mediaType, json: given.json, bytes: given.bytes, problem: undefined };
+        const body = given.json ?? given.bytes;
+        answer = body === undefined ? { status: given.status, headers } : { status: given.status, headers, body };
       } catch (error) {
         if (error instanceof ClientGone) throw error;
         answer = await toRefused(error, context, draw, operation.key);
@@ -188,10 +188,12 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   };
 }
 
+function toOwner(principal: Principal | undefined, subject: string): BodyOwner {
+  return principal === undefined ? { kind: "address", id: subject } : { kind: "account", id: principal.accountId };
+}
+
 async function receiveBody(operation: PreparedOperation, source: CallSource, owner: BodyOwner): Promise<void> {
-  const received = source.receiveBody(owner);
-  if (received === undefined) return;
-  await received;
+  await source.receiveBody(owner);
   checkSize(operation, source);
 }
 

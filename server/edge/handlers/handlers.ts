@@ -1,4 +1,9 @@
-/** `createHandlers` creates the handlers of all operations. An operation of the contract without a handler does not compile. */
+/**
+ * `createHandlers` creates the handlers of all resources that are not plain.
+ *
+ * The service of a plain resource is its handlers, so `server/compose.ts` adds it to them. An operation of the contract
+ * without a handler does not compile there.
+ */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
@@ -6,7 +11,6 @@ import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
-import type { WebhookService } from "../../domain/webhooks/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
 import { createArticleHandlers } from "./articles.ts";
 import { createAuthHandlers } from "./auth.ts";
@@ -23,13 +27,12 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
   readonly articles: ArticleService;
-  readonly webhooks: Pick<WebhookService, "webhooks">;
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, webhooks, publishing, topics, runs }: HandlerServices): Handlers<AppContract> {
+export function createHandlers({ identity, articles, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -40,10 +43,9 @@ export function createHandlers({ identity, articles, webhooks, publishing, topic
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
-    webhooks: webhooks.webhooks,
     publicLinks: createPublicLinkHandlers(publishing),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),
     runs: createRunHandlers(runs),
-  };
+  } satisfies Partial<Handlers<AppContract>>;
 }

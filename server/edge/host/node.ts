@@ -12,7 +12,7 @@ import { CannotListen } from "../../platform/exit.ts";
 import { NodeRequest } from "./nodeRequest.ts";
 import { NodeTopics } from "./nodeTopics.ts";
 import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { checkHeader, discardPieces, failed, isPieces, maxDiscardBytes, maxHeadBytes } from "./reply.ts";
+import { discardPieces, failed, isPieces, maxDiscardBytes, maxHeadBytes, toHeaderText } from "./reply.ts";
 
 const keepAliveMs = 10_000;
 const pingEveryMs = 30_000;
@@ -192,7 +192,8 @@ function refuse(request: NodeRequest, connection: Duplex, reply: HttpReply, onEr
 async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpReply, onError: (error: unknown) => void): Promise<void> {
   const { body } = reply;
   try {
-    for (const [name, value] of Object.entries(reply.headers)) checkHeader(name, value);
+    // Only for the check: `ServerResponse` writes the headers.
+    toHeaderText(reply.headers);
   } catch (error) {
     onError(error);
     discardPieces(body, onError);

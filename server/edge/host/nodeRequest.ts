@@ -1,7 +1,7 @@
 /** NodeRequest implements `HttpRequest` for one request of node:http. */
 import type { IncomingMessage } from "node:http";
 import { type ByteAllowance, ClientGone, type HeaderName, type HttpRequest, type RequestBody } from "./port.ts";
-import { findHeadFault } from "./requestHead.ts";
+import { findHeadFault, toReadName } from "./requestHead.ts";
 
 export class NodeRequest implements HttpRequest {
   readonly method: string;
@@ -23,7 +23,11 @@ export class NodeRequest implements HttpRequest {
     this.query = mark === -1 ? "" : target.slice(mark + 1);
     this.remoteAddress = incoming.socket.remoteAddress ?? "";
     const { method, path, query } = this;
-    const headers = incoming.rawHeaders.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+    const headers: string[] = [];
+    for (let at = 0; at < incoming.rawHeaders.length; at += 2) {
+      const name = toReadName(incoming.rawHeaders[at]?.toLowerCase() ?? "");
+      if (name !== undefined) headers.push(name, incoming.rawHeaders[at + 1] ?? "");
+    }
     this.fault = findHeadFault({ method, path, query, headers });
   }
 

@@ -5,17 +5,17 @@
  * smuggling). If a header value loses bytes, two different requests can look the same. Such requests are refused and
  * never repaired.
  */
-import { readHeaders } from "./port.ts";
+import { type HeaderName, readHeaders } from "./port.ts";
 
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Names and values alternate. Names are in lower case. */
+  /** Names and values of the headers that the server reads alternate. */
   readonly headers: readonly string[];
 }
 
-const checkedNames: ReadonlySet<string> = new Set(readHeaders);
+const readNames: ReadonlyMap<string, HeaderName> = new Map(readHeaders.map((name) => [name, name]));
 const methodToken = /^[A-Z][A-Z-]{0,31}$/;
 const unprintable = /[^\x21-\x7e]/;
 const unprintableInValue = /[^\t\x20-\x7e]/;
@@ -26,6 +26,14 @@ const lengthSyntax = /^\d{1,15}$/;
 const single = ["host", "content-length", "transfer-encoding"];
 const [hostBit, lengthBit, encodingBit] = [1, 2, 4];
 
+/**
+ * Returns the name if the server reads headers of this name, which must be in lower case. The returned string is always the
+ * same object, so it compares faster than a name from the network.
+ */
+export function toReadName(name: string): HeaderName | undefined {
+  return readNames.get(name);
+}
+
 /** Returns the fault as one sentence for the client, or undefined without a fault. */
 export function findHeadFault({ method, path, query, headers }: RequestHead): string | undefined {
   if (!methodToken.test(method)) return "The method must be a word in upper case.";
@@ -35,7 +43,6 @@ export function findHeadFault({ method, path, query, headers }: RequestHead): st
   let seen = 0;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? "";
-    if (!checkedNames.has(name)) continue;
     const value = headers[at + 1] ?? "";
     if (unprintableInValue.test(value)) return `The header ${name} must be printable ASCII.`;
     const place = single.indexOf(name);

@@ -11,7 +11,7 @@
 import type { TemplatedApp, us_listen_socket, us_socket, WebSocket, WebSocketBehavior } from "uWebSockets.js";
 import { CannotListen } from "../../platform/exit.ts";
 import { ClientGone, type HostApp, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { checkHeader, discardPieces, failed, isPieces, maxHeadBytes } from "./reply.ts";
+import { discardPieces, failed, isPieces, maxHeadBytes, toHeaderText } from "./reply.ts";
 import { toStatusLine } from "./statusLine.ts";
 import { UwsRequest } from "./uwsRequest.ts";
 
@@ -76,7 +76,7 @@ export const startUwsHost: StartHost = async (app, options) => {
   server.ws("/*", socketBehavior(app, options.maxFrameBytes, options.maxBufferedBytes, onError));
   server.any("/*", (response, nativeRequest) => {
     const request = new UwsRequest(response, nativeRequest);
-    answer(
+    void answer(
       request,
       () => app.handle(request),
       (reply) => send(request, reply, onError),
@@ -112,29 +112,18 @@ export const startUwsHost: StartHost = async (app, options) => {
 };
 
 /** Calls the app and passes its answer to `give`, synchronously if the app answers synchronously. Errors become a 500. */
-function answer<Answer>(
+async function answer<Answer>(
   request: UwsRequest,
   ask: () => Answer | Promise<Answer>,
   give: (answer: Answer) => void,
   onError: (error: unknown) => void,
-): void {
-  const fail = (error: unknown) => {
-    if (!(error instanceof ClientGone)) onError(error);
-    if (!request.over) send(request, failed, onError);
-  };
-  const respondSafely = (given: Answer) => {
-    try {
-      give(given);
-    } catch (error) {
-      fail(error);
-    }
-  };
+): Promise<void> {
   try {
     const asked = ask();
-    if (asked instanceof Promise) asked.then(respondSafely, fail);
-    else respondSafely(asked);
+    give(asked instanceof Promise ? await asked : asked);
   } catch (error) {
-    fail(error);
+    if (!(error instanceof ClientGone)) onError(error);
+    if (!request.over) send(request, failed, onError);
   }
 }
 
@@ -159,11 +148,7 @@ function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) 
   // Pass status and headers as one string. The library writes it unchanged, and each native call costs more than the text.
   let head = toStatusLine(reply.status);
   try {
-    for (const name in headers) {
-      const value = headers[name] ?? "";
-      checkHeader(name, value);
-      head += `\r\n${name}: ${value}`;
-    }
+    head += toHeaderText(headers);
   } catch (error) {
     onError(error);
     discardPieces(body, onError);
@@ -258,7 +243,7 @@ function socketBehavior(
         const data: SocketData = { handlers: answered.accept, socket: new UwsSocket(maxBufferedBytes) };
         response.cork(() => response.upgrade(data, key, "", extensions, context));
       };
-      answer(request, () => app.upgrade(request), give, onError);
+      void answer(request, () => app.upgrade(request), give, onError);
     },
     open(ws) {
       const data = ws.getUserData();

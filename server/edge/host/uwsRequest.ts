@@ -7,7 +7,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from "uWebSockets.js";
 import type { ByteAllowance, HeaderName, HttpRequest, RequestBody } from "./port.ts";
 import { maxDiscardBytes } from "./reply.ts";
-import { findHeadFault } from "./requestHead.ts";
+import { findHeadFault, toReadName } from "./requestHead.ts";
 import { UwsBody } from "./uwsBody.ts";
 
 const decoder = new TextDecoder();
@@ -22,7 +22,7 @@ export class UwsRequest implements HttpRequest {
   over = false;
   onAbort: (() => void) | undefined;
   private opened: UwsBody | undefined;
-  /** Names and values alternate. An array is enough, because a request has few headers and most are never read. */
+  /** Names and values of the headers that the server reads alternate. An array is enough, because a request has few of them. */
   readonly headers: string[] = [];
   private address: string | undefined;
   private controller: AbortController | undefined;
@@ -34,7 +34,8 @@ export class UwsRequest implements HttpRequest {
     this.path = native.getUrl();
     this.query = native.getQuery() ?? "";
     native.forEach((name, value) => {
-      this.headers.push(name, value);
+      const readName = toReadName(name);
+      if (readName !== undefined) this.headers.push(readName, value);
     });
     this.fault = findHeadFault(this);
     response.onAborted(() => this.abort());

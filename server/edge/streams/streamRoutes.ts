@@ -16,7 +16,7 @@ import { parsePart } from "../../domain/call/findings.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { parseJson } from "../calls/jsonBody.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
-import { type ServedRoute, toHttpReply } from "../calls/restHttp.ts";
+import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
@@ -137,7 +137,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
         } catch (reason) {
           if (isTemporary(reason, request)) return retryReply(context);
-          return toHttpReply(await calls.refuse(reason, context, stream.key));
+          return calls.refuse(reason, context, stream.key);
         }
       },
     };

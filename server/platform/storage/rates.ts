@@ -19,11 +19,14 @@ export function createRates(now: () => number): (demands: readonly RateDemand[])
   let sweepAt = bucketsBeforeSweep;
 
   function refill(name: string, policy: RatePolicy, atMs: number): Bucket {
-    const bucket = buckets.get(name) ?? { tokens: policy.burst, atMs, fullAtMs: atMs };
+    let bucket = buckets.get(name);
+    if (bucket === undefined) {
+      bucket = { tokens: policy.burst, atMs, fullAtMs: atMs };
+      buckets.set(name, bucket);
+    }
     const gained = ((atMs - bucket.atMs) * policy.count) / (policy.seconds * 1000);
     bucket.tokens = Math.min(policy.burst, bucket.tokens + gained);
     bucket.atMs = atMs;
-    buckets.set(name, bucket);
     return bucket;
   }
 

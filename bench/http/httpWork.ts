@@ -4,9 +4,9 @@
  * differ.
  */
 import { hash } from "node:crypto";
-import { AppError } from "../api/schema/error.ts";
-import type { Access, Principal } from "../server/domain/call/call.ts";
-import type { AccessResolver, Authenticator } from "../server/domain/call/ports.ts";
+import { AppError } from "../../api/schema/error.ts";
+import type { Access, Principal } from "../../server/domain/call/call.ts";
+import type { AccessResolver, Authenticator } from "../../server/domain/call/ports.ts";
 
 /** The rate is enabled but never reached, so every request still draws from its bucket. */
 export const rate = { count: 1e9, seconds: 1, burst: 1e9 };

@@ -2,9 +2,9 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { z } from "zod";
-import { Article } from "../api/schema/article.ts";
-import { ArticleId } from "../api/schema/id.ts";
-import { missingScopes } from "../api/scopes.ts";
+import { Article } from "../../api/schema/article.ts";
+import { ArticleId } from "../../api/schema/id.ts";
+import { missingScopes } from "../../api/scopes.ts";
 import { accessResolver, authenticator, toArticle } from "./httpWork.ts";
 
 const t = initTRPC.context<{ key: string }>().create();

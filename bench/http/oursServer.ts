@@ -3,13 +3,14 @@
  * memory.
  */
 import { pino } from "pino";
-import { contract } from "../api/contract/contract.ts";
-import type { OperationSpec } from "../api/contract/operation.ts";
-import { defaultLimits } from "../api/limits.ts";
-import { createApp } from "../server/edge/app.ts";
-import type { PreparedHandler } from "../server/edge/calls/preparedOperation.ts";
-import { startUwsHost } from "../server/edge/host/uws.ts";
-import { createMemoryStorage } from "../server/platform/storage/memoryStorage.ts";
+import { contract } from "../../api/contract/contract.ts";
+import type { OperationSpec } from "../../api/contract/operation.ts";
+import { defaultLimits } from "../../api/limits.ts";
+import { createApp } from "../../server/edge/app.ts";
+import type { PreparedHandler } from "../../server/edge/calls/preparedOperation.ts";
+import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { createReadinessGate } from "../../server/edge/readinessGate.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { accessResolver, authenticator, rate, toArticle } from "./httpWork.ts";
 
 const answering: Record<string, PreparedHandler> = {
@@ -48,7 +49,9 @@ const app = createApp({
   routes: [],
   upgrade: () => ({ refuse: { status: 404, headers: {} } }),
 });
-const host = await startUwsHost(app, {
+const gate = createReadinessGate(() => "http://127.0.0.1:8787");
+gate.open(app);
+const host = await startUwsHost(gate, {
   host: "127.0.0.1",
   port: 0,
   maxFrameBytes: 1024,

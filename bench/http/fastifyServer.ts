@@ -5,11 +5,11 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
-import { Article, CreateArticleRequest } from "../api/schema/article.ts";
-import { ArticleId } from "../api/schema/id.ts";
-import { missingScopes, type Scope } from "../api/scopes.ts";
-import type { Principal } from "../server/domain/call/call.ts";
-import { createMemoryStorage } from "../server/platform/storage/memoryStorage.ts";
+import { Article, CreateArticleRequest } from "../../api/schema/article.ts";
+import { ArticleId } from "../../api/schema/id.ts";
+import { missingScopes, type Scope } from "../../api/scopes.ts";
+import type { Principal } from "../../server/domain/call/call.ts";
+import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { accessResolver, authenticator, rate, toArticle } from "./httpWork.ts";
 
 declare module "fastify" {
