@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
-import { type HostApp, type StartHost, socketLingerMs } from "../../server/edge/host/port.ts";
+import { type HostApp, type Socket, type StartHost, socketLingerMs } from "../../server/edge/host/port.ts";
 import { hostFixture, maxBufferedBytes, maxFrameBytes, ok } from "./hostFixture.ts";
 import { rawConnection } from "./rawHttp.ts";
 
