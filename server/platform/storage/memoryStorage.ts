@@ -153,6 +153,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
         const row = readDueRow(store, partition, id);
         return row === undefined ? undefined : { ...row, partition };
       },
+      nextDueAtMs: async () => oldestDue(store, partitions),
       async stats() {
         const rows = store.keys({ start: "d", end: "e" }).length;
         const oldestDueAtMs = oldestDue(store, partitions);

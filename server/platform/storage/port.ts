@@ -253,6 +253,8 @@ export interface Storage {
     /** Extends the claim. Returns false if the fence has changed; the caller must then stop working on the row. */
     renew(row: Pick<ClaimedRow, "partition" | "id" | "fence">, leaseMs: number): Promise<boolean>;
     get(partition: Partition, id: string): Promise<ClaimedRow | undefined>;
+    /** Earliest due time of all rows, claimed ones included; `undefined` without rows. */
+    nextDueAtMs(): Promise<number | undefined>;
     stats(): Promise<{ rows: number; oldestDueAtMs?: number }>;
   };
   readonly leases: {

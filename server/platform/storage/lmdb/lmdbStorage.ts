@@ -145,6 +145,7 @@ async function openStore(
         const row = readDueRow(reader, partition, id);
         return row === undefined ? undefined : { ...row, partition };
       },
+      nextDueAtMs: async () => oldestDue(reader, partitions),
       async stats() {
         const rows = reader.count(wholeTable("d"));
         const oldestDueAtMs = oldestDue(reader, partitions);
