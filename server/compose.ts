@@ -121,7 +121,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   });
   const publishing = createPublishing({ ...parts, access, documents: articles.documents });
   const topics = createTopicService({ ...parts, articles: articles.writer });
-  const model = createConfiguredModel({ ...parts, outbound, settings: config.model });
+  const model = await createConfiguredModel({ ...parts, outbound, settings: config.model });
   const steps = createExecutors(model);
   const runs = createRunService({
     ...parts,
