@@ -54,11 +54,6 @@ export class PresenceReceiver<Member> {
     else this.delay(entries);
   }
 
-  /** Sends the client all states of the others. From now on it also receives their changes. */
-  subscribe(): void {
-    this.options.presence.subscribe(this.options.member);
-  }
-
   /**
    * Subscribes a client that publishes no state itself. A stock client publishes its state right after sync step 1 and is
    * subscribed then.
@@ -67,8 +62,14 @@ export class PresenceReceiver<Member> {
     const { member, presence, clock, isOpen } = this.options;
     if (this.cancelSubscribe !== undefined || presence.isSubscribed(member)) return;
     this.cancelSubscribe = clock.after(subscribeDelayMs, () => {
-      if (isOpen() && !presence.isSubscribed(member)) this.subscribe();
+      this.cancelSubscribe = undefined;
+      if (isOpen() && !presence.isSubscribed(member)) presence.subscribe(member);
     });
+  }
+
+  /** True if nothing is delayed and the client has not used its rate lately. */
+  mayDrop(nowMs: number): boolean {
+    return this.cancelLate === undefined && this.cancelSubscribe === undefined && this.rate.isFull(nowMs);
   }
 
   stop(): void {
@@ -79,7 +80,7 @@ export class PresenceReceiver<Member> {
   private publish(entries: readonly AwarenessEntry[]): void {
     const { member, presence, close } = this.options;
     if (!presence.publish(member, entries)) close(4400, "a presence state must be a JSON object or null");
-    else if (!presence.isSubscribed(member)) this.subscribe();
+    else if (!presence.isSubscribed(member)) presence.subscribe(member);
   }
 
   private delay(entries: readonly AwarenessEntry[]): void {
