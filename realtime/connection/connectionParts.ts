@@ -7,13 +7,13 @@
  */
 import type { Clock, RoomLimits } from "../ports.ts";
 import { type FrameBudget, HeldFrames } from "./heldFrames.ts";
-import { type ConnectionPresence, PresenceReceiver } from "./presenceReceiver.ts";
+import { type ConnectionPresence, type PresenceMember, PresenceReceiver } from "./presenceReceiver.ts";
 import { ReceiveRates } from "./receiveRates.ts";
 import { type AnswerRoom, SyncAnswers } from "./syncAnswers.ts";
 import { UpdateReceiver, type UpdateRoom, type UpdateSender } from "./updateReceiver.ts";
 
 /** The part of the connection that its parts use. */
-export interface PartsOwner extends UpdateSender {
+export interface PartsOwner extends UpdateSender, PresenceMember {
   readonly isOpen: boolean;
   /** Bytes that the client has not taken from its socket yet. */
   readonly bufferedBytes: number;

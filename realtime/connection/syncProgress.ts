@@ -17,7 +17,6 @@ export class SyncProgress {
   /** State vector of the newest sync step 1 that the client sent while an update was deferred. */
   private heldStateVector: Uint8Array | undefined;
 
-
   /** True when an update is deferred and the client was not asked for it. */
   get isStuck(): boolean {
     return this.hasDeferred && this.unanswered === 0;

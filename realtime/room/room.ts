@@ -18,7 +18,7 @@ import { LiveDocument } from "../document/liveDocument.ts";
 import { tailBytes } from "../document/openDocument.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
-import { createPresence, type Presence } from "../presence/presence.ts";
+import { Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
 import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
@@ -66,9 +66,10 @@ export class Room {
     this.articleId = articleId;
     const fanOut = new FanOut<RoomMember>({ clock, metrics });
     this.fanOut = fanOut;
-    this.presence = createPresence<RoomMember>({
+    this.presence = new Presence<RoomMember>({
       clock,
       limits,
+      members: fanOut.members,
       deliver: (entries, to) => fanOut.sendPresence(entries, to),
       broadcast: options.onPresence,
     });
