@@ -10,9 +10,9 @@ import { emptyFrame, writeAwareness, writeUpdate } from "../protocol.ts";
 
 /**
  * Interval of keep-alive frames. A stock client closes a connection on which it receives nothing for 30 s. It expects
- * to receive its own presence, which this server does not send back.
+ * to receive its own presence, which this server does not send back. A timer may be half a second late (RT26).
  */
-const keepAliveMs = 20_000;
+const keepAliveMs = 19_000;
 
 interface Receiver {
   deliver(frame: Uint8Array): void;
