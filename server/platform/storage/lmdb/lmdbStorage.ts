@@ -130,6 +130,7 @@ async function openStore(
   opened.push(() => clearInterval(regroupTimer));
 
   return {
+    isShared: false,
     ...createReads(reader),
     log: {
       read: async (where) => log.read(where),
