@@ -56,6 +56,8 @@ export async function buildServer() {
     entryPoints,
     outdir: "dist",
     bundle: true,
+    splitting: true,
+    minifyWhitespace: true,
     packages: "external",
     platform: "node",
     format: "esm",

@@ -97,7 +97,10 @@ export interface FrameBroadcast {
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Calls `run` after `delayMs`; returns the function that cancels it. Must not keep the process alive. */
+  /**
+   * Calls `run` after `delayMs`, or up to half a second later if the delay has 2 s or more, so that delays can share timers.
+   * Returns the function that cancels it. Must not keep the process alive.
+   */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -21,6 +21,11 @@ export class TokenBucket {
     return true;
   }
 
+  /** True when the bucket has as many tokens as a new one. */
+  isFull(nowMs: number): boolean {
+    return this.rate === undefined || this.waitMs(this.rate.burst, nowMs) === 0;
+  }
+
   /** Takes `cost` tokens even if there are too few. The bucket must refill the debt before `take` succeeds again. */
   overdraw(cost: number): void {
     if (this.rate !== undefined) this.tokens -= cost;

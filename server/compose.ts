@@ -14,7 +14,7 @@ import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
-import { createAccessWatch } from "./domain/identity/access/accessFacts.ts";
+import { announceAccessFacts, createAccessWatch } from "./domain/identity/access/accessFacts.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
 import { createIdentity } from "./domain/identity/service.ts";
@@ -77,13 +77,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
 
   // Platform: what every domain may use.
   const platform = createParts({
-    storage: countStoreErrors(options.storage, metrics),
+    storage: announceAccessFacts(countStoreErrors(options.storage, metrics)),
     log,
     leaseMs,
     observe: { lag: metrics.dueLag, attempt: (kind, _effect, outcome) => metrics.effectAttempt(kind, outcome) },
   });
   const { storage, pump } = platform;
-  const access = createAccessWatch(platform);
+  const access = createAccessWatch({ ...platform, polls: storage.isShared });
   const parts = {
     ...platform,
     nodeId: randomUUID(),
@@ -125,7 +125,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   });
   const publishing = createPublishing({ ...parts, access, documents: articles.documents });
   const topics = createTopicService({ ...parts, articles: articles.writer });
-  const model = createConfiguredModel({ ...parts, outbound, settings: config.model });
+  const model = await createConfiguredModel({ ...parts, outbound, settings: config.model });
   const steps = createExecutors(model);
   const runs = createRunService({
     ...parts,

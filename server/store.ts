@@ -19,7 +19,6 @@ import { isLmdbWriteRejection } from "./platform/storage/lmdb/database.ts";
 import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
 import type { Storage } from "./platform/storage/port.ts";
 import type { AnyRecordType } from "./platform/storage/recordType.ts";
-import { createRedisStorage } from "./platform/storage/redis/redisStorage.ts";
 import { describeRedis } from "./platform/storage/storeAddress.ts";
 import { isMarked } from "./platform/storage/storeMark.ts";
 
@@ -39,8 +38,12 @@ export const recordTypes = [
 type StoreConfig = Pick<Config, "redis" | "dataDir" | "diskReserveMiB">;
 
 /** Opens Redis if it is configured, otherwise LMDB. After `onDiskError` the store is unusable and the process must end. */
-export function openStorage({ redis, dataDir, diskReserveMiB }: StoreConfig, onDiskError: (error: Error) => void): Promise<Storage> {
-  if (redis !== undefined) return createRedisStorage({ ...redis, recordTypes, onLost: onDiskError });
+export async function openStorage({ redis, dataDir, diskReserveMiB }: StoreConfig, onDiskError: (error: Error) => void): Promise<Storage> {
+  if (redis !== undefined) {
+    // Imported only here, because the client of Redis takes 20 MB.
+    const { createRedisStorage } = await import("./platform/storage/redis/redisStorage.ts");
+    return createRedisStorage({ ...redis, recordTypes, onLost: onDiskError });
+  }
   return createLmdbStorage({ directory: dataDir, diskReserveMiB, recordTypes, onDiskError });
 }
 

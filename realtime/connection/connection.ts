@@ -10,19 +10,23 @@
 import { readPlainUpdate } from "../document/plainUpdate.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "../ports.ts";
 import { type ClientFrame, parseFrame, writeAck, writeSyncStep1 } from "../protocol.ts";
-import { type FrameBudget, HeldFrames } from "./heldFrames.ts";
-import { type ConnectionPresence, PresenceReceiver } from "./presenceReceiver.ts";
-import { ReceiveRates } from "./receiveRates.ts";
-import { type AnswerRoom, SyncAnswers } from "./syncAnswers.ts";
-import { UpdateReceiver, type UpdateRoom, type UpdateSender } from "./updateReceiver.ts";
+import type { ActiveConnections } from "./activeConnections.ts";
+import { ConnectionParts, type PartsOwner, type PartsRoom } from "./connectionParts.ts";
 
 /** The part of the room that a connection uses. */
-export interface ConnectionRoom extends UpdateRoom<Connection>, AnswerRoom, FrameBudget {
-  readonly presence: ConnectionPresence<Connection> & { rename(member: Connection): void };
-  whenSettled(run: (revision: number) => void): void;
+export interface ConnectionRoom extends PartsRoom<Connection> {
+  readonly presence: PartsRoom<Connection>["presence"] & { rename(member: Connection): void };
   /** Asks the client for what the server lacks. */
   resync(connection: Connection): void;
   leave(connection: Connection): void;
+}
+
+/** What all connections of a process share. */
+export interface ConnectionSetting {
+  readonly clock: Clock;
+  readonly limits: RoomLimits;
+  readonly active: ActiveConnections;
+  readonly onClosed: (connection: Connection) => void;
 }
 
 export interface ConnectionOptions {
@@ -31,84 +35,66 @@ export interface ConnectionOptions {
   readonly identity: ConnectionIdentity;
   /** The client asked for the extension messages: acknowledgements and machine-readable refusals. */
   readonly extensions: boolean;
-  readonly clock: Clock;
-  readonly limits: RoomLimits;
-  readonly onClosed: (connection: Connection) => void;
+  readonly setting: ConnectionSetting;
 }
 
-export class Connection implements UpdateSender {
+export class Connection implements PartsOwner {
   identity: ConnectionIdentity;
   /** Credential under which this socket was counted when it connected. It stays the same when `identity` changes. */
   readonly credentialId: string;
   readonly extensions: boolean;
+  readonly joinedAtMs: number;
+  /** True from when the client gets the presence of the others. */
+  isSubscribed = false;
+  hasAnswered = false;
   private readonly room: ConnectionRoom;
   private readonly peer: Peer;
-  private readonly clock: Clock;
-  private readonly limits: RoomLimits;
-  private readonly onClosed: (connection: Connection) => void;
-  private readonly rates: ReceiveRates;
-  private readonly held: HeldFrames;
-  private readonly updates: UpdateReceiver<Connection>;
-  private readonly answers: SyncAnswers;
-  private readonly presence: PresenceReceiver<Connection>;
-  private isOpen = true;
+  private readonly setting: ConnectionSetting;
+  private ownParts: ConnectionParts<Connection> | undefined;
+  private isConnected = true;
 
-  constructor({ room, peer, identity, extensions, clock, limits, onClosed }: ConnectionOptions) {
+  constructor({ room, peer, identity, extensions, setting }: ConnectionOptions) {
     this.room = room;
     this.peer = peer;
     this.identity = identity;
     this.credentialId = identity.credentialId;
     this.extensions = extensions;
-    this.clock = clock;
-    this.limits = limits;
-    this.onClosed = onClosed;
-    const isOpen = () => this.isOpen;
-    this.rates = new ReceiveRates(limits, clock.now());
-    this.held = new HeldFrames(room);
-    this.updates = new UpdateReceiver<Connection>(this, room, limits);
-    this.answers = new SyncAnswers({
-      room,
-      clock,
-      limits,
-      isOpen,
-      bufferedBytes: () => peer.bufferedBytes,
-      deliver: (frame) => this.deliver(frame),
-      sendPresence: () => this.presence.subscribe(),
-    });
-    this.presence = new PresenceReceiver<Connection>({
-      member: this,
-      presence: room.presence,
-      clock,
-      limits,
-      isOpen,
-      close: (code, reason) => this.close(code, reason),
-    });
+    this.setting = setting;
+    this.joinedAtMs = setting.clock.now();
+  }
+
+  get isOpen(): boolean {
+    return this.isConnected;
+  }
+
+  get bufferedBytes(): number {
+    return this.peer.bufferedBytes;
   }
 
   /** Handles one frame from the client. The caller must not reuse `bytes`. */
   receive(bytes: Uint8Array): void {
     if (!this.isOpen) return;
-    if (!this.rates.take(bytes.length, this.clock.now())) this.close(4429, "too many frames or bytes");
-    else if (!this.held.isHolding) {
-      const plain = this.identity.mayWrite ? readPlainUpdate(bytes, this.limits) : undefined;
+    const { parts } = this;
+    if (!parts.rates.take(bytes.length, this.setting.clock.now())) this.close(4429, "too many frames or bytes");
+    else if (!parts.isHolding) {
+      const plain = this.identity.mayWrite ? readPlainUpdate(bytes, this.setting.limits) : undefined;
       if (plain === undefined || !this.room.submitPlain(plain, this)) this.handle(parseFrame(bytes));
-    } else if (!this.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
+    } else if (!parts.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
   }
 
   /** Must be called when the socket's send buffer has drained. */
   drained(): void {
-    if (this.isOpen) this.answers.drained();
+    if (this.isOpen) this.ownParts?.drained();
   }
 
   /** Must be called when the socket is closed. */
   closed(): void {
     if (!this.isOpen) return;
-    this.isOpen = false;
-    this.answers.stop();
-    this.presence.stop();
-    this.held.releaseAll();
+    this.isConnected = false;
+    this.ownParts?.stop();
+    this.setting.active.delete(this);
     this.room.leave(this);
-    this.onClosed(this);
+    this.setting.onClosed(this);
   }
 
   close(code: number, reason: string): void {
@@ -125,7 +111,7 @@ export class Connection implements UpdateSender {
     this.room.presence.rename(this);
     if (!identity.mayWrite || couldWrite) return;
     // Updates that the client sent as a reader were denied. The resync requests them again.
-    this.updates.sync.answerInvalid();
+    this.hasAnswered = false;
     this.room.resync(this);
   }
 
@@ -136,17 +122,17 @@ export class Connection implements UpdateSender {
 
   /** True when the server may send sync step 1: a client whose update was refused would only send it again. */
   get mayResync(): boolean {
-    return this.isWriter && !this.updates.hasRefused;
+    return this.isWriter && this.ownParts?.hasRefused !== true;
   }
 
   /** When the server last sent sync step 1 (Unix milliseconds). */
   get resyncedAtMs(): number {
-    return this.updates.sync.resyncedAtMs;
+    return this.ownParts?.resyncedAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Sends sync step 1, which requests what the server lacks. `stateVector` must contain durable state only. */
   sendSyncStep1(stateVector: Uint8Array): void {
-    this.updates.sync.stepSent(this.clock.now());
+    this.parts.updates.sync.stepSent(this.setting.clock.now());
     this.deliver(writeSyncStep1(stateVector));
   }
 
@@ -156,14 +142,15 @@ export class Connection implements UpdateSender {
   }
 
   answer(stateVector: Uint8Array): void {
-    this.answers.requestSync(stateVector);
+    this.parts.answers.requestSync(stateVector);
   }
 
   retryWhenSettled(retry: () => void): void {
-    this.held.start();
+    const { held } = this.parts;
+    held.start();
     this.room.whenSettled(() => {
       if (!this.isOpen) return;
-      this.held.resume(retry, (bytes) => {
+      held.resume(retry, (bytes) => {
         if (this.isOpen) this.handle(parseFrame(bytes));
       });
     });
@@ -188,30 +175,48 @@ export class Connection implements UpdateSender {
 
   /** Closes the connection if its client reads too slowly. */
   checkBacklog(): void {
-    if (this.isOpen && this.peer.bufferedBytes > this.limits["socket.buffer"] + this.answers.allowanceBytes) this.closeSlow();
+    const mayBuffer = this.setting.limits["socket.buffer"] + (this.ownParts?.allowanceBytes ?? 0);
+    if (this.isOpen && this.peer.bufferedBytes > mayBuffer) this.closeSlow();
+  }
+
+  /** Drops the parts if they hold nothing. Returns true if the connection has none. */
+  dropParts(): boolean {
+    if (this.ownParts?.mayDrop(this.setting.clock.now()) === false) return false;
+    this.ownParts = undefined;
+    return true;
   }
 
   private closeSlow(): void {
     this.close(1013, "the client reads too slowly");
   }
 
+  private get parts(): ConnectionParts<Connection> {
+    if (this.ownParts === undefined) {
+      const { clock, limits, active } = this.setting;
+      this.ownParts = new ConnectionParts({ connection: this, room: this.room, clock, limits });
+      active.add(this);
+    }
+    return this.ownParts;
+  }
+
   private handle(frame: ClientFrame): void {
+    const { parts } = this;
     switch (frame.kind) {
       case "sync.update":
-        this.updates.receive(frame.update, false, this.clock.now());
+        parts.updates.receive(frame.update, false, this.setting.clock.now());
         break;
       case "sync.step2":
-        this.updates.receive(frame.update, true, this.clock.now());
+        parts.updates.receive(frame.update, true, this.setting.clock.now());
         break;
       case "sync.step1":
-        this.presence.subscribeSoon();
-        if (!this.updates.sync.holdBack(frame.stateVector)) this.answer(frame.stateVector);
+        parts.presence.subscribeSoon();
+        if (!parts.updates.sync.holdBack(frame.stateVector)) this.answer(frame.stateVector);
         break;
       case "awareness":
-        this.presence.receive(frame.payload);
+        parts.presence.receive(frame.payload);
         break;
       case "awareness.query":
-        this.answers.requestPresence();
+        parts.answers.requestPresence();
         break;
       case "credential":
         // Some clients always send this frame. It is ignored, because the credential came with the HTTP upgrade.

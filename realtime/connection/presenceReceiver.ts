@@ -16,7 +16,12 @@ export interface ConnectionPresence<Member> {
   publish(member: Member, entries: readonly AwarenessEntry[]): boolean;
   /** Sends the member all states of the others. From now on the member also receives their changes. */
   subscribe(member: Member): void;
-  isSubscribed(member: Member): boolean;
+}
+
+/** The part of the connection that PresenceReceiver uses. */
+export interface PresenceMember {
+  /** True from when the member gets the presence of the others. */
+  readonly isSubscribed: boolean;
 }
 
 export interface PresenceReceiverOptions<Member> {
@@ -28,7 +33,7 @@ export interface PresenceReceiverOptions<Member> {
   readonly close: (code: number, reason: string) => void;
 }
 
-export class PresenceReceiver<Member> {
+export class PresenceReceiver<Member extends PresenceMember> {
   private readonly options: PresenceReceiverOptions<Member>;
   private readonly rate: TokenBucket;
   /** Delayed entries by client id. */
@@ -54,21 +59,22 @@ export class PresenceReceiver<Member> {
     else this.delay(entries);
   }
 
-  /** Sends the client all states of the others. From now on it also receives their changes. */
-  subscribe(): void {
-    this.options.presence.subscribe(this.options.member);
-  }
-
   /**
    * Subscribes a client that publishes no state itself. A stock client publishes its state right after sync step 1 and is
    * subscribed then.
    */
   subscribeSoon(): void {
     const { member, presence, clock, isOpen } = this.options;
-    if (this.cancelSubscribe !== undefined || presence.isSubscribed(member)) return;
+    if (this.cancelSubscribe !== undefined || member.isSubscribed) return;
     this.cancelSubscribe = clock.after(subscribeDelayMs, () => {
-      if (isOpen() && !presence.isSubscribed(member)) this.subscribe();
+      this.cancelSubscribe = undefined;
+      if (isOpen() && !member.isSubscribed) presence.subscribe(member);
     });
+  }
+
+  /** True if nothing is delayed and the client has not used its rate lately. */
+  mayDrop(nowMs: number): boolean {
+    return this.cancelLate === undefined && this.cancelSubscribe === undefined && this.rate.isFull(nowMs);
   }
 
   stop(): void {
@@ -79,7 +85,7 @@ export class PresenceReceiver<Member> {
   private publish(entries: readonly AwarenessEntry[]): void {
     const { member, presence, close } = this.options;
     if (!presence.publish(member, entries)) close(4400, "a presence state must be a JSON object or null");
-    else if (!presence.isSubscribed(member)) this.subscribe();
+    else if (!member.isSubscribed) presence.subscribe(member);
   }
 
   private delay(entries: readonly AwarenessEntry[]): void {

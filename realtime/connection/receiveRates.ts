@@ -15,4 +15,8 @@ export class ReceiveRates {
   take(frameBytes: number, nowMs: number): boolean {
     return this.frames.take(1, nowMs) && this.bytes.take(frameBytes, nowMs);
   }
+
+  isFull(nowMs: number): boolean {
+    return this.frames.isFull(nowMs) && this.bytes.isFull(nowMs);
+  }
 }

@@ -20,6 +20,11 @@ export class Refusals {
     return this.count > 0;
   }
 
+  /** True if a new counter would decide in the same way. */
+  mayDrop(nowMs: number): boolean {
+    return this.count === 0 && nowMs - this.deniedAtMs >= denialIntervalMs;
+  }
+
   /** Counts a refusal. Returns how to close the connection if this was the last one that it may have. */
   add({ code, detail }: Refusal): Close | undefined {
     this.count += 1;

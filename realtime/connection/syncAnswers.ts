@@ -77,6 +77,14 @@ export class SyncAnswers {
     this.cancelWait?.();
   }
 
+  /** True if nothing waits to be sent and the client has used none of its rates lately. */
+  mayDrop(nowMs: number): boolean {
+    const isQueued = this.isWaiting || this.isSendQueued || this.cancelWait !== undefined;
+    const isRequested = this.stateVector !== undefined || this.isPresenceRequested;
+    const isRead = this.options.bufferedBytes() === 0;
+    return !isQueued && !isRequested && isRead && this.rate.isFull(nowMs) && this.bytesRate.isFull(nowMs);
+  }
+
   private get isDue(): boolean {
     const isRequested = this.stateVector !== undefined || this.isPresenceRequested;
     return isRequested && this.cancelWait === undefined && this.options.isOpen();

@@ -5,20 +5,17 @@
  * builds on it can be deferred: the client repeats it in its sync step 2. Until then no sync step 1 of the client is
  * answered, because the answer would acknowledge the deferred update (RT42).
  */
+/** Longer than the interval between two sync step 1 messages to one client. */
+const stepMemoryMs = 6000;
+
 export class SyncProgress {
   /** When the server last sent sync step 1 (Unix milliseconds). */
   resyncedAtMs = Number.NEGATIVE_INFINITY;
   /** Number of sync step 1 messages that the client has not answered. */
   private unanswered = 0;
-  private hasAnswered = false;
   private hasDeferred = false;
   /** State vector of the newest sync step 1 that the client sent while an update was deferred. */
   private heldStateVector: Uint8Array | undefined;
-
-  /** True when the client has not answered any sync step 1 since it connected or was allowed to write. */
-  get owesSyncStep2(): boolean {
-    return !this.hasAnswered;
-  }
 
   /** True when an update is deferred and the client was not asked for it. */
   get isStuck(): boolean {
@@ -49,15 +46,14 @@ export class SyncProgress {
 
   /** Notes that an answer was handled. Returns the state vector of a sync step 1 that was held back and can be answered. */
   answerHandled(): Uint8Array | undefined {
-    this.hasAnswered = true;
     this.hasDeferred = false;
     const { heldStateVector } = this;
     this.heldStateVector = undefined;
     return heldStateVector;
   }
 
-  /** Notes that updates of the client were denied, so that its next answer contains them again. */
-  answerInvalid(): void {
-    this.hasAnswered = false;
+  /** True if nothing is unanswered, and the last sync step 1 was long ago. */
+  mayDrop(nowMs: number): boolean {
+    return this.unanswered === 0 && !this.hasDeferred && nowMs - this.resyncedAtMs >= stepMemoryMs;
   }
 }

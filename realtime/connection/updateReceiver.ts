@@ -33,6 +33,8 @@ export interface UpdateRoom<Sender> {
 export interface UpdateSender {
   readonly identity: { readonly author: Author; readonly mayWrite: boolean };
   readonly extensions: boolean;
+  /** False until the client has answered a sync step 1 that it got after it connected or was allowed to write. */
+  hasAnswered: boolean;
   deliver(frame: Uint8Array): void;
   acknowledge(revision: number): void;
   close(code: number, reason: string): void;
@@ -66,6 +68,11 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     return this.refusals.hasRefused;
   }
 
+  /** True if a new receiver would handle further updates in the same way. */
+  mayDrop(nowMs: number): boolean {
+    return this.sync.mayDrop(nowMs) && this.refusals.mayDrop(nowMs);
+  }
+
   receive(bytes: Uint8Array, isSyncStep2: boolean, nowMs: number): void {
     const isRequested = isSyncStep2 && this.sync.countAnswer();
     if (!this.sender.identity.mayWrite) {
@@ -88,7 +95,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
   private submit(received: ReceivedUpdate, waits: number): void {
     const { update, isSyncStep2, isRequested } = received;
     const { sender } = this;
-    const owesSyncStep2 = this.sync.owesSyncStep2 && !isSyncStep2;
+    const owesSyncStep2 = !sender.hasAnswered && !isSyncStep2;
     const request = { update, sender, isSyncStep2, afterRefusal: this.refusals.hasRefused, owesSyncStep2, waits };
     const outcome = this.room.submit(request, sender.identity.author);
     if (isRequested && outcome.kind !== "wait" && outcome.kind !== "overflow") this.answerHandled();
@@ -114,6 +121,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
   }
 
   private answerHandled(): void {
+    this.sender.hasAnswered = true;
     const stateVector = this.sync.answerHandled();
     if (stateVector !== undefined) this.sender.answer(stateVector);
   }

@@ -10,7 +10,15 @@
 import type { Author } from "../../api/schema/article.ts";
 import type { Clock, RoomLimits } from "../ports.ts";
 import type { AwarenessEntry } from "../protocol.ts";
-import { clientClockEnd, createPresenceStore, type Member, type PublishedEntry } from "./presenceStore.ts";
+import {
+  clientClockEnd,
+  createPresenceStore,
+  isEmpty,
+  type Member,
+  type PresenceContext,
+  type PresenceStore,
+  type PublishedEntry,
+} from "./presenceStore.ts";
 import { type NodePresence, type PresentMember, RemotePresence, remoteTimeoutMs } from "./remotePresence.ts";
 import { isSameAuthor } from "./user.ts";
 
@@ -32,189 +40,227 @@ const broadcastAllMs = remoteTimeoutMs / 2.5;
 export interface PresenceOptions<M> {
   readonly clock: Clock;
   readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states">;
+  /** The members of the room. */
+  readonly members: ReadonlySet<M>;
   readonly deliver: (entries: readonly OutgoingEntry[], to: readonly M[]) => void;
   /** Sends presence to the other nodes. */
   readonly broadcast: (presence: NodePresence) => void;
 }
 
-export type Presence<M extends Member> = ReturnType<typeof createPresence<M>>;
-
 const text = new TextDecoder();
 
-export function createPresence<M extends Member>({ clock, limits, deliver, broadcast }: PresenceOptions<M>) {
-  let lastClock = 0;
-  let lastSentMs = Number.NEGATIVE_INFINITY;
-  let cancelGather: (() => void) | undefined;
-  let cancelSweep: (() => void) | undefined;
-  let cancelBroadcastAll: (() => void) | undefined;
-  let membersChanged = false;
-  const remote = new RemotePresence();
-  const store = createPresenceStore<M>({ clock, limits, isOnOtherNode });
-  const now = () => store.getSnapshot().context;
+export class Presence<M extends Member> {
+  private readonly options: PresenceOptions<M>;
+  /** Exists only while a member owns a client id or a change has not been sent (RT98). */
+  private store: PresenceStore<M> | undefined;
+  /** Exists only while another node shows a member or a state. */
+  private remote: RemotePresence | undefined;
+  private lastClock = 0;
+  private lastSentMs = Number.NEGATIVE_INFINITY;
+  private membersChanged = false;
+  private cancelGather: (() => void) | undefined;
+  private cancelSweep: (() => void) | undefined;
+  private cancelBroadcastAll: (() => void) | undefined;
 
-  function isOnOtherNode(clientId: number, author: Author | undefined): boolean {
-    const state = remote.state(clientId);
+  constructor(options: PresenceOptions<M>) {
+    this.options = options;
+  }
+
+  /** Call it after the member has been added to the members. */
+  join(_member: M): void {
+    this.noteMembers();
+  }
+
+  /** Call it after the member has been removed from the members. */
+  leave(member: M): void {
+    this.store?.trigger.left({ member });
+    this.noteMembers();
+  }
+
+  /** Stamps the member's states again, because its name or access may have changed. */
+  rename(member: M): void {
+    this.store?.trigger.renamed({ member });
+    this.noteMembers();
+  }
+
+  /** Makes the member the owner of a client id under which it wrote text, if the client id has no owner. */
+  claim(member: M, clientId: number): void {
+    if (this.ownerOf(clientId) === undefined && this.options.members.has(member)) this.openStore().trigger.claimed({ member, clientId });
+  }
+
+  ownerOf(clientId: number): M | undefined {
+    return this.context?.owners.get(clientId);
+  }
+
+  /** True when a different author uses this client id on another node. Without `author`, any author counts. */
+  isOnOtherNode(clientId: number, author: Author | undefined): boolean {
+    const state = this.remote?.state(clientId);
     return state !== undefined && (author === undefined || !isSameAuthor(state.author, author));
   }
 
-  function schedule(): void {
-    if (now().changed.size > 0 || remote.changed.size > 0 || membersChanged) {
-      cancelGather ??= clock.after(Math.max(0, lastSentMs + gatherMs - clock.now()), flush);
+  /** True for an echo: a stock client sends back each state that it receives from the server. */
+  isEcho(member: M, clientId: number, entryClock: number): boolean {
+    if (entryClock < clientClockEnd) return false;
+    const owner = this.ownerOf(clientId);
+    return owner === undefined ? this.remote?.state(clientId) !== undefined : owner !== member;
+  }
+
+  /**
+   * Takes presence entries of a member. Returns false when a state is neither a JSON object nor `null`. States that are too
+   * large and entries of client ids that the member may not use are dropped.
+   */
+  publish(member: M, entries: readonly AwarenessEntry[]): boolean {
+    const parsed: PublishedEntry[] = [];
+    for (const entry of entries) {
+      if (entry.json.length > this.options.limits["awareness.state"]) continue;
+      const state = parseState(entry.json);
+      if (state === undefined) return false;
+      parsed.push({ clientId: entry.clientId, clock: entry.clock, state });
     }
-    if (now().states.size > 0 || !remote.isEmpty) cancelSweep ??= clock.after(sweepMs, sweep);
-    if (now().members.size > 0) cancelBroadcastAll ??= clock.after(broadcastAllMs, broadcastAllAgain);
+    if (!this.options.members.has(member)) return true;
+    this.openStore().trigger.published({ member, entries: parsed });
+    this.schedule();
+    return true;
   }
 
-  function sweep(): void {
-    cancelSweep = undefined;
-    store.trigger.expired({ beforeMs: clock.now() - stateTimeoutMs });
-    remote.removeExpired(clock.now());
-    schedule();
+  /** Sends the member all states of the others. From now on the member also receives their changes. */
+  subscribe(member: M): void {
+    if (!this.options.members.has(member)) return;
+    this.flush();
+    member.isSubscribed = true;
+    const entries: OutgoingEntry[] = [];
+    for (const [clientId, state] of this.context?.states ?? []) {
+      if (state.member !== member) entries.push({ clientId, clock: state.clock, json: state.json });
+    }
+    for (const [clientId, { clock, json }] of this.remote?.states() ?? []) {
+      if (this.context?.states.has(clientId) !== true && this.ownerOf(clientId) !== member) entries.push({ clientId, clock, json });
+    }
+    if (entries.length > 0) this.options.deliver(entries, [member]);
   }
 
-  function broadcastAllAgain(): void {
-    cancelBroadcastAll = undefined;
-    broadcastAll();
-    schedule();
+  /** Applies presence that another node sent. */
+  receiveFromNode(nodeId: string, presence: NodePresence): void {
+    this.remote ??= new RemotePresence();
+    this.remote.receive(nodeId, presence, this.options.clock.now());
+    this.schedule();
   }
 
-  function listHere(): PresentMember[] {
-    return [...now().members.values()].map(({ member, sinceMs }) => ({
-      username: member.identity.author.username,
-      kind: member.identity.author.kind,
-      mode: member.identity.mayWrite ? ("write" as const) : ("read" as const),
-      sinceMs,
+  /** Sends the whole local presence to the other nodes, for example when a node has opened the document. */
+  broadcastAll(): void {
+    const states = [...(this.context?.states ?? [])].map(([clientId, { json }]) => [clientId, json] as const);
+    this.options.broadcast({ isWhole: true, members: this.listHere(), states });
+  }
+
+  list(): readonly PresentMember[] {
+    return [...this.listHere(), ...(this.remote?.members() ?? [])];
+  }
+
+  stop(): void {
+    this.cancelGather?.();
+    this.cancelSweep?.();
+    this.cancelBroadcastAll?.();
+    this.options.broadcast({ isWhole: true, members: [], states: [] });
+  }
+
+  private get context(): PresenceContext<M> | undefined {
+    return this.store?.getSnapshot().context;
+  }
+
+  private openStore(): PresenceStore<M> {
+    const { clock, limits } = this.options;
+    this.store ??= createPresenceStore<M>({
+      clock,
+      limits,
+      isOnOtherNode: (clientId, author) => this.isOnOtherNode(clientId, author),
+    });
+    return this.store;
+  }
+
+  private noteMembers(): void {
+    this.membersChanged = true;
+    this.schedule();
+  }
+
+  private schedule(): void {
+    const { clock, members } = this.options;
+    if (this.remote?.mayDrop === true) this.remote = undefined;
+    if (this.context !== undefined && isEmpty(this.context)) this.store = undefined;
+    const { context, remote } = this;
+    if (this.membersChanged || (context?.changed.size ?? 0) > 0 || (remote?.changed.size ?? 0) > 0) {
+      this.cancelGather ??= clock.after(Math.max(0, this.lastSentMs + gatherMs - clock.now()), () => this.flush());
+    }
+    if ((context?.states.size ?? 0) > 0 || remote?.isEmpty === false) this.cancelSweep ??= clock.after(sweepMs, () => this.sweep());
+    if (members.size > 0) this.cancelBroadcastAll ??= clock.after(broadcastAllMs, () => this.broadcastAllAgain());
+  }
+
+  private sweep(): void {
+    this.cancelSweep = undefined;
+    const nowMs = this.options.clock.now();
+    this.store?.trigger.expired({ beforeMs: nowMs - stateTimeoutMs });
+    this.remote?.removeExpired(nowMs);
+    this.schedule();
+  }
+
+  private broadcastAllAgain(): void {
+    this.cancelBroadcastAll = undefined;
+    this.broadcastAll();
+    this.schedule();
+  }
+
+  private listHere(): PresentMember[] {
+    return [...this.options.members].map(({ identity, joinedAtMs }) => ({
+      username: identity.author.username,
+      kind: identity.author.kind,
+      mode: identity.mayWrite ? ("write" as const) : ("read" as const),
+      sinceMs: joinedAtMs,
     }));
   }
 
-  function broadcastAll(): void {
-    const states = [...now().states].map(([clientId, { json }]) => [clientId, json] as const);
-    broadcast({ isWhole: true, members: listHere(), states });
+  private broadcastChanges(): void {
+    const { context, membersChanged } = this;
+    const changed = [...(context?.changed ?? [])];
+    if (changed.length === 0 && !membersChanged) return;
+    const states = changed.map((clientId) => [clientId, context?.states.get(clientId)?.json ?? "null"] as const);
+    this.options.broadcast({ isWhole: false, ...(membersChanged ? { members: this.listHere() } : {}), states });
+    this.membersChanged = false;
   }
-
-  function broadcastChanges(): void {
-    const { states, changed } = now();
-    if (changed.size === 0 && !membersChanged) return;
-    const changedStates = [...changed].map((clientId) => [clientId, states.get(clientId)?.json ?? "null"] as const);
-    broadcast({ isWhole: false, ...(membersChanged ? { members: listHere() } : {}), states: changedStates });
-    membersChanged = false;
-  }
-
-  /** State to show for a client id: a local state takes precedence over one from another node. */
-  const shown = (clientId: number) => now().states.get(clientId) ?? remote.state(clientId);
 
   /** Sends all gathered changes to the other nodes and to the subscribed members. */
-  function flush(): void {
-    cancelGather?.();
-    cancelGather = undefined;
-    broadcastChanges();
-    const { members, owners, changed } = now();
-    const toSend = new Set([...changed, ...remote.changed]);
-    changed.clear();
-    remote.changed.clear();
-    if (toSend.size === 0) return;
-    lastSentMs = clock.now();
-    lastClock = Math.max(lastClock + 1, Math.floor(lastSentMs), clientClockEnd);
-    const entries = [...toSend].map((clientId): OutgoingEntry => {
-      const state = shown(clientId);
-      if (state !== undefined) state.clock = lastClock;
-      return { clientId, clock: lastClock, json: state?.json ?? "null" };
+  private flush(): void {
+    this.cancelGather?.();
+    this.cancelGather = undefined;
+    this.broadcastChanges();
+    const { context, remote } = this;
+    const toSend = new Set([...(context?.changed ?? []), ...(remote?.changed ?? [])]);
+    context?.changed.clear();
+    remote?.changed.clear();
+    if (toSend.size > 0) this.send(toSend);
+    this.schedule();
+  }
+
+  private send(clientIds: ReadonlySet<number>): void {
+    const { clock, members, deliver } = this.options;
+    this.lastSentMs = clock.now();
+    this.lastClock = Math.max(this.lastClock + 1, Math.floor(this.lastSentMs), clientClockEnd);
+    const entries = [...clientIds].map((clientId): OutgoingEntry => {
+      // A local state takes precedence over one from another node.
+      const state = this.context?.states.get(clientId) ?? this.remote?.state(clientId);
+      if (state !== undefined) state.clock = this.lastClock;
+      return { clientId, clock: this.lastClock, json: state?.json ?? "null" };
     });
-    const publishers = new Set(entries.map((entry) => owners.get(entry.clientId)));
+    const publishers = new Set(entries.map((entry) => this.ownerOf(entry.clientId)));
     const others: M[] = [];
-    for (const [member, { isSubscribed }] of members) {
-      if (!isSubscribed) continue;
+    for (const member of members) {
+      if (!member.isSubscribed) continue;
       if (!publishers.has(member)) {
         others.push(member);
         continue;
       }
-      const ofOthers = entries.filter((entry) => owners.get(entry.clientId) !== member);
+      const ofOthers = entries.filter((entry) => this.ownerOf(entry.clientId) !== member);
       if (ofOthers.length > 0) deliver(ofOthers, [member]);
     }
     if (others.length > 0) deliver(entries, others);
   }
-
-  return {
-    join(member: M): void {
-      store.trigger.joined({ member });
-      membersChanged = true;
-      schedule();
-    },
-    leave(member: M): void {
-      store.trigger.left({ member });
-      membersChanged = true;
-      schedule();
-    },
-    /** Stamps the member's states again, because its name or access may have changed. */
-    rename(member: M): void {
-      store.trigger.renamed({ member });
-      membersChanged = true;
-      schedule();
-    },
-    /** Makes the member the owner of a client id under which it wrote text, if the client id has no owner. */
-    claim(member: M, clientId: number): void {
-      if (!now().owners.has(clientId)) store.trigger.claimed({ member, clientId });
-    },
-    ownerOf(clientId: number): M | undefined {
-      return now().owners.get(clientId);
-    },
-    /** True when a different author uses this client id on another node. Without `author`, any author counts. */
-    isOnOtherNode,
-    /** True for an echo: a stock client sends back each state that it receives from the server. */
-    isEcho(member: M, clientId: number, entryClock: number): boolean {
-      if (entryClock < clientClockEnd) return false;
-      const owner = now().owners.get(clientId);
-      return owner === undefined ? remote.state(clientId) !== undefined : owner !== member;
-    },
-    /**
-     * Takes presence entries of a member. Returns false when a state is neither a JSON object nor `null`. States that are too
-     * large and entries of client ids that the member may not use are dropped.
-     */
-    publish(member: M, entries: readonly AwarenessEntry[]): boolean {
-      const parsed: PublishedEntry[] = [];
-      for (const entry of entries) {
-        if (entry.json.length > limits["awareness.state"]) continue;
-        const state = parseState(entry.json);
-        if (state === undefined) return false;
-        parsed.push({ clientId: entry.clientId, clock: entry.clock, state });
-      }
-      store.trigger.published({ member, entries: parsed });
-      schedule();
-      return true;
-    },
-    /** Sends the member all states of the others. From now on the member also receives their changes. */
-    subscribe(member: M): void {
-      const record = now().members.get(member);
-      if (record === undefined) return;
-      flush();
-      record.isSubscribed = true;
-      const entries: OutgoingEntry[] = [];
-      for (const [clientId, state] of now().states) {
-        if (state.member !== member) entries.push({ clientId, clock: state.clock, json: state.json });
-      }
-      for (const [clientId, { clock: at, json }] of remote.states()) {
-        if (!now().states.has(clientId) && now().owners.get(clientId) !== member) entries.push({ clientId, clock: at, json });
-      }
-      if (entries.length > 0) deliver(entries, [member]);
-    },
-    isSubscribed(member: M): boolean {
-      return now().members.get(member)?.isSubscribed === true;
-    },
-    /** Applies presence that another node sent. */
-    receiveFromNode(nodeId: string, presence: NodePresence): void {
-      remote.receive(nodeId, presence, clock.now());
-      schedule();
-    },
-    /** Sends the whole local presence to the other nodes, for example when a node has opened the document. */
-    broadcastAll,
-    list: (): readonly PresentMember[] => [...listHere(), ...remote.members()],
-    stop(): void {
-      cancelGather?.();
-      cancelSweep?.();
-      cancelBroadcastAll?.();
-      broadcast({ isWhole: true, members: [], states: [] });
-    },
-  };
 }
 
 /** Parses a state. Returns undefined when the text is neither a JSON object nor `null`. */

@@ -1,6 +1,6 @@
 /**
- * PresenceStore holds the members of a room, the client ids that each of them owns, and the presence state (cursor,
- * selection) of each client id.
+ * PresenceStore holds the client ids that members of a room own, and the presence state (cursor, selection) of each
+ * client id. A room has a store only while there is something to hold.
  *
  * A member publishes only for client ids that it introduced. An echo (a state that a client sends back) may be the first
  * entry of a client id, for example from another tab of the same browser. Its stamped author is then checked.
@@ -14,6 +14,9 @@ import { isSameAuthor, isStampedFor, stamp } from "./user.ts";
 
 export interface Member {
   readonly identity: ConnectionIdentity;
+  readonly joinedAtMs: number;
+  /** The member receives the presence of others. It starts with `subscribe`, normally after its own client ids are known. */
+  isSubscribed: boolean;
 }
 
 /** Clients count the changes of their state from 0; an entry with this clock or a later one is an echo. */
@@ -26,13 +29,11 @@ export interface PublishedEntry {
   readonly state: object | null;
 }
 
-interface MemberRecord<M> {
-  readonly sinceMs: number;
+/** A member that owns a client id or has published. */
+interface Publisher<M> {
   readonly clientIds: Set<number>;
   /** False until the first presence frame. That frame may take over client ids of the author's older sockets (a reconnect). */
   hasPublished: boolean;
-  /** The member receives the presence of others. It starts with `subscribe`, normally after its own client ids are known. */
-  isSubscribed: boolean;
   readonly member: M;
 }
 
@@ -46,12 +47,17 @@ interface State<M> {
 }
 
 /** The maps are changed in place, to avoid copying thousands of entries at every cursor movement. */
-interface Context<M> {
-  readonly members: Map<M, MemberRecord<M>>;
+export interface PresenceContext<M> {
+  readonly publishers: Map<M, Publisher<M>>;
   readonly owners: Map<number, M>;
   readonly states: Map<number, State<M>>;
   /** Client ids whose changed state has not been sent yet. */
   readonly changed: Set<number>;
+}
+
+/** True if a new store would hold the same. */
+export function isEmpty({ publishers, changed }: PresenceContext<unknown>): boolean {
+  return publishers.size === 0 && changed.size === 0;
 }
 
 export interface PresenceStoreOptions {
@@ -61,29 +67,37 @@ export interface PresenceStoreOptions {
   readonly isOnOtherNode: (clientId: number, author: Author) => boolean;
 }
 
+export type PresenceStore<M extends Member> = ReturnType<typeof createPresenceStore<M>>;
+
 export function createPresenceStore<M extends Member>({ clock, limits, isOnOtherNode }: PresenceStoreOptions) {
-  function introduce(context: Context<M>, record: MemberRecord<M>, clientId: number): boolean {
-    if (record.clientIds.size >= limits["awareness.states"]) return false;
+  function publisherOf(context: PresenceContext<M>, member: M): Publisher<M> {
+    const publisher = context.publishers.get(member) ?? { member, clientIds: new Set(), hasPublished: false };
+    context.publishers.set(member, publisher);
+    return publisher;
+  }
+
+  function introduce(context: PresenceContext<M>, publisher: Publisher<M>, clientId: number): boolean {
+    if (publisher.clientIds.size >= limits["awareness.states"]) return false;
     const before = context.owners.get(clientId);
-    if (before !== undefined) context.members.get(before)?.clientIds.delete(clientId);
-    context.owners.set(clientId, record.member);
-    record.clientIds.add(clientId);
+    if (before !== undefined) context.publishers.get(before)?.clientIds.delete(clientId);
+    context.owners.set(clientId, publisher.member);
+    publisher.clientIds.add(clientId);
     return true;
   }
 
-  function mayTakeOver(record: MemberRecord<M>, owner: M): boolean {
-    return !record.hasPublished && isSameAuthor(owner.identity.author, record.member.identity.author);
+  function mayTakeOver(publisher: Publisher<M>, owner: M): boolean {
+    return !publisher.hasPublished && isSameAuthor(owner.identity.author, publisher.member.identity.author);
   }
 
   /** Returns true when the state to show has changed. */
-  function take(context: Context<M>, record: MemberRecord<M>, { clientId, clock: clientClock, state }: PublishedEntry): boolean {
-    const { member } = record;
+  function take(context: PresenceContext<M>, publisher: Publisher<M>, { clientId, clock: clientClock, state }: PublishedEntry): boolean {
+    const { member } = publisher;
     const owner = context.owners.get(clientId);
     if (owner !== member) {
-      if (state === null || (owner !== undefined && !mayTakeOver(record, owner))) return false;
+      if (state === null || (owner !== undefined && !mayTakeOver(publisher, owner))) return false;
       if (owner === undefined && isOnOtherNode(clientId, member.identity.author)) return false;
       if (clientClock >= clientClockEnd && !isStampedFor(member.identity, state)) return false;
-      if (!introduce(context, record, clientId)) return false;
+      if (!introduce(context, publisher, clientId)) return false;
     }
     const before = context.states.get(clientId);
     if (state === null) return context.states.delete(clientId);
@@ -94,34 +108,28 @@ export function createPresenceStore<M extends Member>({ clock, limits, isOnOther
   }
 
   return createStore({
-    context: { members: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as Context<M>,
+    context: { publishers: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as PresenceContext<M>,
     on: {
-      joined: (context, { member }: { member: M }) => {
-        context.members.set(member, { member, sinceMs: clock.now(), clientIds: new Set(), hasPublished: false, isSubscribed: false });
-        return context;
-      },
       left: (context, { member }: { member: M }) => {
-        for (const clientId of context.members.get(member)?.clientIds ?? []) {
+        for (const clientId of context.publishers.get(member)?.clientIds ?? []) {
           context.owners.delete(clientId);
           if (context.states.delete(clientId)) context.changed.add(clientId);
         }
-        context.members.delete(member);
+        context.publishers.delete(member);
         return context;
       },
       claimed: (context, { member, clientId }: { member: M; clientId: number }) => {
-        const record = context.members.get(member);
-        if (record !== undefined && !context.owners.has(clientId)) introduce(context, record, clientId);
+        if (!context.owners.has(clientId)) introduce(context, publisherOf(context, member), clientId);
         return context;
       },
       published: (context, { member, entries }: { member: M; entries: readonly PublishedEntry[] }) => {
-        const record = context.members.get(member);
-        if (record === undefined) return context;
-        for (const entry of entries) if (take(context, record, entry)) context.changed.add(entry.clientId);
-        record.hasPublished = true;
+        const publisher = publisherOf(context, member);
+        for (const entry of entries) if (take(context, publisher, entry)) context.changed.add(entry.clientId);
+        publisher.hasPublished = true;
         return context;
       },
       renamed: (context, { member }: { member: M }) => {
-        for (const clientId of context.members.get(member)?.clientIds ?? []) {
+        for (const clientId of context.publishers.get(member)?.clientIds ?? []) {
           const state = context.states.get(clientId);
           if (state === undefined) continue;
           context.states.set(clientId, { ...state, json: stamp(member.identity, JSON.parse(state.json) as object) });

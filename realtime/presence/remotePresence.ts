@@ -49,6 +49,11 @@ export class RemotePresence {
     return this.#nodes.size === 0;
   }
 
+  /** True if a new RemotePresence would hold the same. */
+  get mayDrop(): boolean {
+    return this.isEmpty && this.changed.size === 0;
+  }
+
   receive(nodeId: string, { isWhole, members, states }: NodePresence, nowMs: number): void {
     const node = this.#nodes.get(nodeId) ?? { receivedAtMs: nowMs, members: [], states: new Map() };
     this.#nodes.set(nodeId, node);

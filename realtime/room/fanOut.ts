@@ -12,9 +12,9 @@ import { TopicGroup, type TopicMember } from "./topicGroup.ts";
 
 /**
  * Interval of keep-alive frames. A stock client closes a connection on which it receives nothing for 30 s. It expects
- * to receive its own presence, which this server does not send back.
+ * to receive its own presence, which this server does not send back. A timer may be half a second late (RT26).
  */
-const keepAliveMs = 20_000;
+const keepAliveMs = 19_000;
 /** With fewer members a publication is not measurably cheaper than frames one by one. */
 const minGroupMembers = 16;
 /** A larger frame costs the most by its bytes. It goes one by one, so that a slow reader is closed at once. */

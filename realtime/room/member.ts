@@ -1,9 +1,8 @@
 /** member declares what a room needs of the connections that it serves. */
-import type { ConnectionIdentity } from "../ports.ts";
+import type { Member } from "../presence/presenceStore.ts";
 import type { TopicMember } from "./topicGroup.ts";
 
-export interface RoomMember extends TopicMember {
-  readonly identity: ConnectionIdentity;
+export interface RoomMember extends Member, TopicMember {
   /** True when the member is connected and its credential may write. */
   readonly isWriter: boolean;
   /** True when the server may send sync step 1 to the member. */

@@ -16,7 +16,7 @@ import { upTo } from "../document/loadedDocument.ts";
 import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, FrameBroadcast, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
-import { createPresence, type Presence } from "../presence/presence.ts";
+import { Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
 import { AwakeRoom } from "./awakeRoom.ts";
@@ -70,9 +70,10 @@ export class Room {
     this.articleId = articleId;
     const fanOut = new FanOut<RoomMember>({ topic: articleId, broadcast, clock, limits, metrics });
     this.fanOut = fanOut;
-    this.presence = createPresence<RoomMember>({
+    this.presence = new Presence<RoomMember>({
       clock,
       limits,
+      members: fanOut.members,
       deliver: (entries, to) => fanOut.sendPresence(entries, to),
       broadcast: options.onPresence,
     });

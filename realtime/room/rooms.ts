@@ -7,7 +7,8 @@
 import type * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import { AppError } from "../../api/schema/error.ts";
-import { Connection } from "../connection/connection.ts";
+import { ActiveConnections } from "../connection/activeConnections.ts";
+import { Connection, type ConnectionSetting } from "../connection/connection.ts";
 import { inspectUpdate } from "../document/inspectUpdate.ts";
 import type { ConnectionIdentity, Peer } from "../ports.ts";
 import type { PresentMember } from "../presence/remotePresence.ts";
@@ -74,10 +75,16 @@ export function createRooms(options: OpenRoomsOptions): Rooms {
   const quota = new SocketQuota(limits);
   let isDraining = false;
 
+  const setting: ConnectionSetting = {
+    clock,
+    limits,
+    active: new ActiveConnections(clock),
+    onClosed: ({ credentialId }) => quota.remove(credentialId),
+  };
+
   function join(room: Room, peer: Peer, identity: ConnectionIdentity, extensions: boolean): Connection {
     quota.add(identity.credentialId);
-    const onClosed = ({ credentialId }: Connection) => quota.remove(credentialId);
-    const connection = new Connection({ room, peer, identity, extensions, clock, limits, onClosed });
+    const connection = new Connection({ room, peer, identity, extensions, setting });
     room.join(connection);
     return connection;
   }

@@ -11,6 +11,7 @@ import type { AccessFact } from "../../server/domain/identity/access/accessFacts
 import { type AccessLeasesOptions, createAccessLeases } from "../../server/domain/identity/access/accessLease.ts";
 import type { RequestContext } from "../../server/edge/calls/requestContext.ts";
 import { CollabSession } from "../../server/edge/collab/collabSession.ts";
+import { SharedAccess } from "../../server/edge/collab/sharedAccess.ts";
 import { createStreamGate } from "../../server/edge/streams/streamGate.ts";
 import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
@@ -44,6 +45,7 @@ function createSocket({ principal, access, accessWatch, clock }: HolderOptions) 
   const collabSession = new CollabSession(
     {
       leases: createAccessLeases({ access, accessWatch, clock }),
+      sharedAccess: new SharedAccess(),
       rooms: { connect: async () => connection },
       limits: defaultLimits,
       clock,

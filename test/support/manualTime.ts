@@ -84,6 +84,7 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
         claim: (options) => counted(() => storage.due.claim(options)),
         renew: (row, leaseMs) => counted(() => storage.due.renew(row, leaseMs)),
         get: (partition, id) => counted(() => storage.due.get(partition, id)),
+        nextDueAtMs: () => counted(() => storage.due.nextDueAtMs()),
       },
       blobs: {
         ...storage.blobs,

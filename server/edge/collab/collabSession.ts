@@ -14,18 +14,21 @@ import { parseFrame } from "../../../realtime/protocol.ts";
 import type { Connection, Rooms } from "../../../realtime/room/rooms.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import { toRefusal } from "../../domain/call/problem.ts";
-import type { AccessLease, AccessLeases, LeaseEnd, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
+import type { AccessLease, AccessLeases, LeaseEnd, LeaseHolder, LeasedResource, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
 import type { Socket, SocketHandlers } from "../host/port.ts";
 import type { AnonymousPlace } from "./anonymousSockets.ts";
 import { toCloseReason } from "./closeReason.ts";
 import { leaseCloses } from "./leaseClose.ts";
 import { type Presented, presentedByFrame } from "./presented.ts";
-import { proveAccess, type SocketAdmissionOptions, toIdentity } from "./socketAdmission.ts";
+import type { SharedAccess } from "./sharedAccess.ts";
+import { proveAccess, type SocketAdmissionOptions } from "./socketAdmission.ts";
 import type { SocketLog } from "./socketLog.ts";
+import { SocketPeer } from "./socketPeer.ts";
 
 export interface CollabSessionOptions extends SocketAdmissionOptions {
   readonly rooms: Pick<Rooms, "connect">;
   readonly leases: Pick<AccessLeases, "take">;
+  readonly sharedAccess: SharedAccess;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly log: Logger;
@@ -62,28 +65,41 @@ const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, noCredentia
 /** Lowest close code of this service. Lower codes are standard WebSocket codes, after which a client reconnects. */
 const firstOwnCode = 4400;
 
-export class CollabSession implements SocketHandlers {
+export class CollabSession implements SocketHandlers, LeaseHolder {
   private readonly options: CollabSessionOptions;
-  private readonly request: SocketRequest;
+  private readonly requestId: string;
+  private readonly article: LeasedResource;
+  private readonly extensions: boolean;
+  /** Undefined after the socket was admitted. */
+  private onRefused: (() => void) | undefined;
   private readonly lease: AccessLease;
   private state: State = { kind: "proving" };
   private socket: Socket | undefined;
   private principal: Principal | undefined;
   private place: AnonymousPlace | undefined;
-  private openedAtMs: number | undefined;
 
   constructor(options: CollabSessionOptions, request: SocketRequest) {
     this.options = options;
-    this.request = request;
-    this.lease = options.leases.take(
-      { kind: "article", id: request.articleId },
-      {
-        changed: (proven) => {
-          if (this.state.kind === "admitted") this.state.connection.update(toIdentity(proven));
-        },
-        ended: (end) => this.endLease(end),
-      },
-    );
+    this.requestId = request.requestId;
+    this.article = options.sharedAccess.articleOf(request.articleId);
+    this.extensions = request.extensions;
+    this.onRefused = request.onRefused;
+    this.lease = options.leases.take(this.article, this);
+  }
+
+  /** The access was resolved again. */
+  changed(proven: ProvenAccess): void {
+    if (this.state.kind === "admitted") this.state.connection.update(this.options.sharedAccess.identityOf(proven));
+  }
+
+  /** The access was lost, or cannot be checked. */
+  ended(end: LeaseEnd): void {
+    if (end.reason === "review_failed") {
+      this.closeFor(end.error, "the access of a collaboration socket could not be checked");
+    } else {
+      const { code, reason } = leaseCloses[end.reason];
+      this.finish(code, reason);
+    }
   }
 
   /** Checks the credential of the upgrade. `open` later admits or closes the socket. Never rejects. */
@@ -164,7 +180,7 @@ export class CollabSession implements SocketHandlers {
     if (state.kind === "admitted") this.options.socketLog.closed(this.logFacts, { code, reason, openMs: this.openMs });
     else {
       this.options.socketLog.refused(this.logFacts, { code, reason });
-      if (code >= firstOwnCode) this.request.onRefused();
+      if (code >= firstOwnCode) this.onRefused?.();
     }
     this.place?.freeLater();
     this.leave();
@@ -181,11 +197,11 @@ export class CollabSession implements SocketHandlers {
   }
 
   private get logFacts() {
-    return { requestId: this.request.requestId, articleId: this.request.articleId, principal: this.principal };
+    return { requestId: this.requestId, articleId: this.article.id, principal: this.principal };
   }
 
   private get openMs(): number {
-    return this.openedAtMs === undefined ? 0 : this.options.clock.now() - this.openedAtMs;
+    return this.state.kind === "admitted" ? this.options.clock.now() - this.state.connection.joinedAtMs : 0;
   }
 
   private takeCredential(bytes: Uint8Array): void {
@@ -203,11 +219,14 @@ export class CollabSession implements SocketHandlers {
 
   private async ask(presented: Presented): Promise<ProvenAccess> {
     this.lease.begin();
-    const proven = await proveAccess(this.options, presented, this.request.articleId, (principal) => {
+    const proven = await proveAccess(this.options, presented, this.article.id, (principal) => {
       this.principal = principal;
     });
     this.place?.free();
-    return proven;
+    this.place = undefined;
+    const shared = this.options.sharedAccess.share(proven);
+    this.principal = shared.principal;
+    return shared;
   }
 
   private admit(proving: Promise<ProvenAccess>): void {
@@ -222,7 +241,7 @@ export class CollabSession implements SocketHandlers {
           return;
         }
         this.state = { kind: "admitted", connection: admitted.connection };
-        this.openedAtMs = this.options.clock.now();
+        this.onRefused = undefined;
         this.options.socketLog.opened(this.logFacts);
         this.lease.hold(admitted.proven);
         for (const frame of state.frames) this.message(frame);
@@ -238,17 +257,10 @@ export class CollabSession implements SocketHandlers {
     const proven = await proving;
     const { socket } = this;
     if (socket === undefined || !isCurrent()) return undefined;
-    const peer = {
-      send: (bytes: Uint8Array) => socket.send(bytes),
-      get bufferedBytes() {
-        return socket.bufferedBytes;
-      },
-      subscribe: (topic: string) => socket.subscribe(topic),
-      unsubscribe: (topic: string) => socket.unsubscribe(topic),
-      close: (code: number, reason: string) => this.finish(code, reason),
-    };
-    const { articleId, extensions } = this.request;
-    const connection = await this.options.rooms.connect(articleId, peer, toIdentity(proven), { extensions });
+    const { rooms, sharedAccess } = this.options;
+    const { article, extensions } = this;
+    const identity = sharedAccess.identityOf(proven);
+    const connection = await rooms.connect(article.id, new SocketPeer(socket, this), identity, { extensions });
     return { proven, connection };
   }
 
@@ -259,17 +271,8 @@ export class CollabSession implements SocketHandlers {
 
   private closeFor(error: unknown, logMessage: string): void {
     const { refusal, bug } = toRefusal(error);
-    const { requestId, articleId } = this.request;
+    const { requestId, articleId } = this.logFacts;
     if (bug) this.options.log.error({ err: error, requestId, articleId }, logMessage);
     this.finish(bug ? codes.bug : (errorRow(refusal.code).close ?? codes.badProtocol), refusal.message);
-  }
-
-  private endLease(end: LeaseEnd): void {
-    if (end.reason === "review_failed") {
-      this.closeFor(end.error, "the access of a collaboration socket could not be checked");
-    } else {
-      const { code, reason } = leaseCloses[end.reason];
-      this.finish(code, reason);
-    }
   }
 }

@@ -18,9 +18,10 @@ import { CollabSession, type CollabSessionOptions } from "./collabSession.ts";
 import { isOriginAllowed, toOrigins } from "./origin.ts";
 import { type Presented, presentedByUpgrade } from "./presented.ts";
 import { createRefusalHold } from "./refusalHold.ts";
+import { SharedAccess } from "./sharedAccess.ts";
 import { createSocketLog } from "./socketLog.ts";
 
-export interface CollabSocketOptions extends Omit<CollabSessionOptions, "socketLog" | "leases"> {
+export interface CollabSocketOptions extends Omit<CollabSessionOptions, "socketLog" | "leases" | "sharedAccess"> {
   readonly accessWatch: Pick<AccessWatch, "subscribe">;
   readonly baseUrl: string;
   readonly corsOrigins: readonly string[];
@@ -42,7 +43,7 @@ export function createCollabSocket(options: CollabSocketOptions): CollabSocket {
   const hold = createRefusalHold(options);
   const socketLog = createSocketLog(log);
   const leases = createAccessLeases(options);
-  const sessionOptions: CollabSessionOptions = { ...options, socketLog, leases };
+  const sessionOptions: CollabSessionOptions = { ...options, socketLog, leases, sharedAccess: new SharedAccess() };
 
   function refuse(request: HttpRequest, context: RequestContext, thrown: unknown, articleId?: string): { readonly refuse: HttpReply } {
     const { refusal, bug } = toRefusal(thrown);

@@ -21,6 +21,11 @@ const maxRunning = 1000;
 /** Maximum rows in one line. Further rows are postponed in the store for at least `postponedLeases` leases. */
 const maxWaiting = { ofKind: 5000, ofNarrowLane: 1000 };
 const postponedLeases = 2;
+/**
+ * Longest time between two polls, in shortest ones. The pump polls when the next stored row is due; a row that another
+ * process wrote after a poll and did not perform itself waits at most this long.
+ */
+const idlePolls = 4;
 /** A row that still waits after a third of a lease is parked. A parked row holds a lease of this many lease periods. */
 const parkedLeases = 12;
 const failureMs = { first: 1000, most: 300_000 };
@@ -34,7 +39,7 @@ export interface DuePumpOptions {
   readonly storage: Pick<Storage, "due" | "commit" | "now">;
   readonly log: Logger;
   readonly leaseMs: number;
-  /** Milliseconds between polls. Default 500. */
+  /** Shortest time between two polls, in milliseconds. Default 500. */
   readonly pollMs?: number;
   readonly after?: After;
   readonly observe?: DueObserver;
@@ -238,7 +243,18 @@ export function createDuePump(options: DuePumpOptions): DuePump {
 
   async function poll(): Promise<void> {
     await claimRows();
-    if (started && !draining) stopPoll = after(pollMs, () => void poll());
+    const waitMs = await untilNextPollMs();
+    if (started && !draining) stopPoll = after(waitMs, () => void poll());
+  }
+
+  async function untilNextPollMs(): Promise<number> {
+    try {
+      const dueAtMs = (await storage.due.nextDueAtMs()) ?? Number.POSITIVE_INFINITY;
+      return Math.min(Math.max(dueAtMs - storage.now(), pollMs), pollMs * idlePolls);
+    } catch {
+      // The claim has logged why the store does not answer.
+      return pollMs;
+    }
   }
 
   return {

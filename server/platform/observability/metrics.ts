@@ -3,7 +3,8 @@
  *
  * Each member reports one fact. The other parts of the server call only these functions and know nothing of Prometheus.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectProcessMetrics } from "./eventLoopLag.ts";
 
 /** Values that are read when the text is rendered, so that no other code has to update a gauge. */
 export interface Gauges {
@@ -40,7 +41,7 @@ const webhookBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   let gauges: Gauges = { sockets: () => ({}), rooms: () => 0, bodyBytes: () => 0, runs: async () => new Map() };
 
   const http = new Histogram({

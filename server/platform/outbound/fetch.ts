@@ -11,7 +11,7 @@
  */
 import { Writable } from "node:stream";
 import type { SecureContext } from "node:tls";
-import { type buildConnector, Client, type Dispatcher } from "undici";
+import type { buildConnector, Client, Dispatcher } from "undici";
 import { AppError } from "../../../api/schema/error.ts";
 import { type BoundedSocket, toClientSocket } from "./boundedSocket.ts";
 import { startDeadline } from "./deadline.ts";
@@ -85,7 +85,8 @@ export function createOutboundFetch({
       asking = false;
       // A synchronous callback would make the client treat the connection as still connecting.
       const connector: buildConnector.connector = (_options, done) => queueMicrotask(() => done(null, toClientSocket(connected)));
-      client = new Client(target.url.origin, {
+      const { Client: HttpClient } = await import("undici");
+      client = new HttpClient(target.url.origin, {
         connect: connector,
         headersTimeout: 0,
         bodyTimeout: 0,

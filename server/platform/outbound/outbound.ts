@@ -5,7 +5,7 @@
 import type { SecureContext } from "node:tls";
 import type { Limits } from "../../../api/limits.ts";
 import { createOutboundFetch, type OutboundFetch } from "./fetch.ts";
-import { createProviderFetch, type ProviderFetch } from "./providerFetch.ts";
+import type { ProviderFetch } from "./providerFetch.ts";
 import { createPublicAddresses } from "./publicAddress.ts";
 import { type CheckPublicUrl, createCheckPublicUrl } from "./publicUrl.ts";
 import { createResolve, type Resolve } from "./resolver.ts";
@@ -24,7 +24,7 @@ export interface Outbound {
   /** Sends one request to a URL that a client chose. */
   readonly fetch: OutboundFetch;
   /** Connects to the model service that the operator configured. The caller must close the connection pool. */
-  connectModel(baseUrl: string): ProviderFetch;
+  connectModel(baseUrl: string): Promise<ProviderFetch>;
 }
 
 export function createOutbound({ limits, allowCidrs, resolve = createResolve(), secureContext }: OutboundOptions): Outbound {
@@ -34,8 +34,10 @@ export function createOutbound({ limits, allowCidrs, resolve = createResolve(), 
   return {
     checkUrl,
     fetch: createOutboundFetch({ checkUrl, ...(secureContext === undefined ? {} : { secureContext }) }),
-    connectModel: (baseUrl) =>
-      createProviderFetch({
+    async connectModel(baseUrl) {
+      // Imported at first use, as in `fetch.ts`: the HTTP client takes 20 MB.
+      const { createProviderFetch } = await import("./providerFetch.ts");
+      return createProviderFetch({
         baseUrl,
         addresses,
         resolve,
@@ -44,6 +46,7 @@ export function createOutbound({ limits, allowCidrs, resolve = createResolve(), 
         maxBytes: limits["model.answer"],
         maxLineBytes: limits["model.line"],
         maxReceivedBytes: limits["model.received"],
-      }),
+      });
+    },
   };
 }

@@ -144,6 +144,8 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
   });
 
   return {
+    // Nodes of one test share the store, each as if it were a process of its own.
+    isShared: true,
     ...createReads(store),
     log: logs.port,
     due: {
@@ -153,6 +155,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
         const row = readDueRow(store, partition, id);
         return row === undefined ? undefined : { ...row, partition };
       },
+      nextDueAtMs: async () => oldestDue(store, partitions),
       async stats() {
         const rows = store.keys({ start: "d", end: "e" }).length;
         const oldestDueAtMs = oldestDue(store, partitions);

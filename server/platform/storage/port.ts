@@ -228,6 +228,8 @@ export interface StorageStatus {
 }
 
 export interface Storage {
+  /** False if this process makes every change of the store, and no other process hears the bus. */
+  readonly isShared: boolean;
   readonly records: {
     get<Value>(type: RecordType<Value>, key: string): Promise<Stored<Value> | undefined>;
     /** Returns the records in the order of `keys`; `undefined` for a missing record. */
@@ -253,6 +255,8 @@ export interface Storage {
     /** Extends the claim. Returns false if the fence has changed; the caller must then stop working on the row. */
     renew(row: Pick<ClaimedRow, "partition" | "id" | "fence">, leaseMs: number): Promise<boolean>;
     get(partition: Partition, id: string): Promise<ClaimedRow | undefined>;
+    /** Earliest due time of all rows, claimed ones included; `undefined` without rows. */
+    nextDueAtMs(): Promise<number | undefined>;
     stats(): Promise<{ rows: number; oldestDueAtMs?: number }>;
   };
   readonly leases: {

@@ -2,7 +2,7 @@ import pino from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createMemoryStorage } from "../../../platform/storage/memoryStorage.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
-import { type AccessFact, type AccessWatch, accessFactWrite, createAccessWatch } from "./accessFacts.ts";
+import { type AccessFact, type AccessWatch, accessFactWrite, announceAccessFacts, createAccessWatch } from "./accessFacts.ts";
 
 const log = pino({ level: "silent" });
 const revoked = (keyId: string): AccessFact => ({ kind: "key.revoked", keyId });
@@ -15,8 +15,8 @@ describe("the watch of access facts", () => {
     for (const watch of running.splice(0)) watch.stop();
   });
 
-  async function watching(storage: Pick<Storage, "log" | "bus" | "commit">, pollMs: number) {
-    const watch = createAccessWatch({ storage, log, pollMs });
+  async function watching(storage: Pick<Storage, "log" | "bus" | "commit">, pollMs: number, polls = true) {
+    const watch = createAccessWatch({ storage, log, pollMs, polls });
     const heard: AccessFact[] = [];
     const missed = vi.fn();
     const end = watch.subscribe((fact) => heard.push(fact), missed);
@@ -106,5 +106,36 @@ describe("the watch of access facts", () => {
     expect(heard).toEqual([]);
     away = false;
     await vi.waitFor(() => expect(heard).toEqual([revoked("a")]), 20_000);
+  });
+
+  it("[OP71] a store that no other process writes is read after a commit with facts, and after a failed read", async () => {
+    const storage = createMemoryStorage();
+    let reads = 0;
+    let fails = false;
+    const alone = announceAccessFacts({
+      ...storage,
+      log: {
+        ...storage.log,
+        read(where: Parameters<Storage["log"]["read"]>[0]) {
+          reads += 1;
+          return fails ? Promise.reject(new Error("away")) : storage.log.read(where);
+        },
+      },
+    });
+    vi.useFakeTimers();
+    try {
+      const { heard } = await watching(alone, 10, false);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect([reads, vi.getTimerCount()]).toEqual([0, 0]);
+      fails = true;
+      await state(alone, 5, revoked("a"));
+      await vi.advanceTimersByTimeAsync(5);
+      expect([reads, heard]).toEqual([1, []]);
+      fails = false;
+      await vi.advanceTimersByTimeAsync(10);
+      expect([heard, vi.getTimerCount()]).toEqual([[revoked("a")], 0]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -4,7 +4,7 @@
  * A fact is an entry in the `access` log of its partition, written by the commit that makes it true, so it cannot be
  * lost. Requests do not need facts because they read the records. Facts are for resources that stay open (sockets,
  * streams, cached pages). The bus wakes every node at once. The bus may lose messages, so every node also polls all
- * logs twice a second. Listeners must accept a fact that is delivered twice.
+ * logs twice a second, unless no other process writes the store. Listeners must accept a fact that is delivered twice.
  */
 import type { Logger } from "pino";
 import { type LogWrite, type Partition, partitionCount, type Storage } from "../../../platform/storage/port.ts";
@@ -51,9 +51,26 @@ export interface AccessWatchOptions {
   readonly storage: Pick<Storage, "log" | "bus" | "commit">;
   readonly log: Logger;
   readonly pollMs?: number;
+  /** Default true. Set it to false only if `announceAccessFacts` sees every commit of the store. */
+  readonly polls?: boolean;
 }
 
-export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOptions): AccessWatch {
+/** Returns the same store with a `commit` that announces the facts of each batch. */
+export function announceAccessFacts(storage: Storage): Storage {
+  return {
+    ...storage,
+    commit(batch) {
+      const committing = storage.commit(batch);
+      if (batch.logs?.some(({ log }) => log === accessLog) !== true) return committing;
+      return committing.then((result) => {
+        if (result.ok) storage.bus.publish(accessLog, Uint8Array.of(batch.partition));
+        return result;
+      });
+    },
+  };
+}
+
+export function createAccessWatch({ storage, log, pollMs = 500, polls = true }: AccessWatchOptions): AccessWatch {
   const listeners = new Set<{ listener: (fact: AccessFact) => void; missed: (() => void) | undefined }>();
   /** Last position read, by partition. Absent until the first read, which starts at the tail. */
   const positions = new Map<Partition, number>();
@@ -112,6 +129,16 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
     const failed = (await Promise.allSettled(all)).find((outcome) => outcome.status === "rejected");
     // The next poll retries. The positions have not moved, so no entry is skipped.
     if (failed !== undefined) log.warn({ err: failed.reason }, "access logs could not be read; the next poll retries");
+    if (failed !== undefined || polls) schedulePoll();
+  }
+
+  function schedulePoll(): void {
+    if (unsubscribe === undefined || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void readAll();
+    }, pollMs);
+    timer.unref();
   }
 
   return {
@@ -127,16 +154,12 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
       if (unsubscribe !== undefined) return;
       unsubscribe = storage.bus.subscribe(accessLog, ([partition]) => {
         if (partition === undefined || partition >= partitionCount) return;
-        readPartition(partition).catch((err: unknown) => log.warn({ err, partition }, "an access log could not be read"));
+        readPartition(partition).catch((err: unknown) => {
+          log.warn({ err, partition }, "an access log could not be read; the next poll retries");
+          schedulePoll();
+        });
       });
-      const poll = async () => {
-        await readAll();
-        if (unsubscribe !== undefined) {
-          timer = setTimeout(() => void poll(), pollMs);
-          timer.unref();
-        }
-      };
-      firstRead = poll();
+      firstRead = readAll();
     },
     async ready() {
       await firstRead;
@@ -147,6 +170,7 @@ export function createAccessWatch({ storage, log, pollMs = 500 }: AccessWatchOpt
       unsubscribe?.();
       unsubscribe = undefined;
       clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

@@ -73,9 +73,10 @@ export function createAccessLeases({ access, accessWatch, clock }: AccessLeasesO
       for (const lease of [...leases]) lease.end({ reason: "facts_missed" });
     },
   );
+  const shared: LeaseOptions = { access, clock, onEnd: (lease) => leases.delete(lease) };
   return {
     take(resource, holder) {
-      const lease = new Lease(resource, holder, { access, clock, onEnd: () => leases.delete(lease) });
+      const lease = new Lease(resource, holder, shared);
       leases.add(lease);
       return lease;
     },
@@ -92,8 +93,9 @@ type State =
 /** One day in ms. A Node timer cannot exceed 2^31 ms, so a later expiry is awaited in steps. */
 const longestTimerMs = 24 * 60 * 60 * 1000;
 
+/** What all leases share. */
 interface LeaseOptions extends Pick<AccessLeasesOptions, "access" | "clock"> {
-  readonly onEnd: () => void;
+  readonly onEnd: (lease: Lease) => void;
 }
 
 class Lease implements AccessLease {
@@ -102,7 +104,8 @@ class Lease implements AccessLease {
   readonly #options: LeaseOptions;
   #state: State = { kind: "taken" };
   #reviews = 0;
-  #cancelExpiry = () => {};
+  /** Undefined unless the credential expires. */
+  #cancelExpiry: (() => void) | undefined;
 
   constructor(resource: LeasedResource, holder: LeaseHolder, options: LeaseOptions) {
     this.#resource = resource;
@@ -125,8 +128,8 @@ class Lease implements AccessLease {
 
   release(): void {
     this.#state = { kind: "ended" };
-    this.#cancelExpiry();
-    this.#options.onEnd();
+    this.#cancelExpiry?.();
+    this.#options.onEnd(this);
   }
 
   end(end: LeaseEnd): void {

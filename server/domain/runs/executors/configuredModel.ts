@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../../api/limits.ts";
 import type { Clock } from "../../../../realtime/ports.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
-import { createModel, type Model, type ModelOptions } from "./model.ts";
+import type { Model, ModelOptions } from "./model.ts";
 
 export interface ConfiguredModelOptions {
   /** Undefined if no model is configured. */
@@ -19,9 +19,12 @@ export interface ConfiguredModel {
   close(): Promise<void>;
 }
 
-export function createConfiguredModel({ settings, outbound, limits, clock, log }: ConfiguredModelOptions): ConfiguredModel {
+export async function createConfiguredModel(options: ConfiguredModelOptions): Promise<ConfiguredModel> {
+  const { settings, outbound, limits, clock, log } = options;
   if (settings === undefined) return { close: async () => {} };
-  const { fetch, close } = outbound.connectModel(settings.baseUrl);
+  // Imported only here, because the client library of models takes 20 MB.
+  const { createModel } = await import("./model.ts");
+  const { fetch, close } = await outbound.connectModel(settings.baseUrl);
   const model = createModel({
     ...settings,
     fetch,

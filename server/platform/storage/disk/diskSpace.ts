@@ -1,11 +1,11 @@
 /**
  * This module decides whether the disk accepts writes.
  *
- * It compares the free space with a reserve every second and remembers the result of the last commit. It distinguishes
- * a full disk, which is temporary, from a broken disk, which is not.
+ * It compares the free space with a reserve, at most once a second and only when asked, and remembers the result of the
+ * last commit. It distinguishes a full disk, which is temporary, from a broken disk, which is not.
  *
  * It writes nothing itself. After a failed commit, only a successful commit ends the refusal; `probe` requests one as
- * soon as there is space.
+ * soon as there is space. Only then does it need a timer.
  */
 import { statfsSync } from "node:fs";
 import { StorageFullError, StorageUnavailableError } from "../port.ts";
@@ -58,49 +58,73 @@ function isDiskFull(reason: unknown): boolean {
   return isDiskFull(reason.cause);
 }
 
+const toUnavailable = (broken: Error) => new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
+
 export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
   const { directory, reserveMiB = defaultReserveMiB, probe, onDiskError, readSpace = readFileSystem } = options;
   let freeBytes = 0;
   let totalBytes = 0;
-  let lastFailed = false;
+  let measuredAtMs = 0;
+  /** Set after a write that found no space: requests a commit as soon as there is space. */
+  let retry: NodeJS.Timeout | undefined;
   let broken: Error | undefined;
 
   function measure(): void {
+    measuredAtMs = performance.now();
     ({ freeBytes, totalBytes } = readSpace(directory));
+  }
+  function breakWith(reason: unknown): Error {
+    broken = reason instanceof Error ? reason : new Error(String(reason));
+    onDiskError(broken);
+    return broken;
+  }
+  function measureAgain(): void {
+    if (performance.now() - measuredAtMs < checkEveryMs) return;
+    try {
+      measure();
+    } catch (reason) {
+      breakWith(reason);
+    }
+  }
+  function stopRetry(): void {
+    clearInterval(retry);
+    retry = undefined;
   }
   const toReserve = (MiBs: number) => Math.min(MiBs * MiB, totalBytes / 10);
   const short = () => freeBytes < toReserve(reserveMiB);
   measure();
-  const timer = setInterval(() => {
-    measure();
-    if (lastFailed && !short() && broken === undefined) probe();
-  }, checkEveryMs);
-  timer.unref();
+
+  function startRetry(): void {
+    retry ??= setInterval(() => {
+      measure();
+      if (!short() && broken === undefined) probe();
+    }, checkEveryMs).unref();
+  }
 
   return {
     refusal() {
-      if (broken !== undefined) return new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
-      if (!short() && !lastFailed) return undefined;
+      measureAgain();
+      if (broken !== undefined) return toUnavailable(broken);
+      if (!short() && retry === undefined) return undefined;
       return new StorageFullError(
         short()
           ? `${Math.floor(freeBytes / MiB)} MiB are free in ${directory}; writes need ${Math.ceil(toReserve(reserveMiB) / MiB)} MiB`
           : `the last write to ${directory} failed`,
       );
     },
-    freeMiB: () => Math.floor(freeBytes / MiB),
-    committed() {
-      lastFailed = false;
+    freeMiB() {
+      measureAgain();
+      return Math.floor(freeBytes / MiB);
     },
+    committed: stopRetry,
     failed(reason) {
       measure();
       if (isDiskFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
-        lastFailed = true;
+        startRetry();
         return new StorageFullError(`there is no space left in ${directory}`, { cause: reason });
       }
-      broken = reason instanceof Error ? reason : new Error(String(reason));
-      onDiskError(broken);
-      return new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
+      return toUnavailable(breakWith(reason));
     },
-    close: () => clearInterval(timer),
+    close: stopRetry,
   };
 }

@@ -130,6 +130,7 @@ async function openStore(
   opened.push(() => clearInterval(regroupTimer));
 
   return {
+    isShared: false,
     ...createReads(reader),
     log: {
       read: async (where) => log.read(where),
@@ -145,6 +146,7 @@ async function openStore(
         const row = readDueRow(reader, partition, id);
         return row === undefined ? undefined : { ...row, partition };
       },
+      nextDueAtMs: async () => oldestDue(reader, partitions),
       async stats() {
         const rows = reader.count(wholeTable("d"));
         const oldestDueAtMs = oldestDue(reader, partitions);

@@ -41,6 +41,18 @@ export function createRedisDue(calls: Calls, now: () => number): Storage["due"] 
     return pairs.map(([, score]) => ({ partition, dueAtMs: Number(score) }));
   }
 
+  /** Infinity without rows. */
+  async function readFirstDueTime(partition: Partition): Promise<number> {
+    const first = await calls.read(partition, ["ZRANGE", redisKeys.dueOrder(partition), "0", "0", "WITHSCORES"]);
+    const [pair] = first as readonly (readonly Reply[])[];
+    return pair === undefined ? Number.POSITIVE_INFINITY : Number(pair[1]);
+  }
+
+  async function nextDueAtMs(): Promise<number | undefined> {
+    const earliest = Math.min(...(await Promise.all(partitions.map(readFirstDueTime))));
+    return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+  }
+
   return {
     async claim({ partitions: asked, limit, leaseMs }) {
       const nowMs = now();
@@ -73,21 +85,12 @@ export function createRedisDue(calls: Calls, now: () => number): Storage["due"] 
       const text = await calls.read(partition, ["HGET", redisKeys.due(partition), field]);
       return text === null ? undefined : { ...toRow(partition, Buffer.from(""), text), id };
     },
+    nextDueAtMs,
     async stats() {
-      const all = await Promise.all(
-        partitions.map(async (partition) => {
-          const key = redisKeys.dueOrder(partition);
-          const [rows, first] = await Promise.all([
-            calls.read(partition, ["ZCARD", key]),
-            calls.read(partition, ["ZRANGE", key, "0", "0", "WITHSCORES"]),
-          ]);
-          const [pair] = first as readonly (readonly Reply[])[];
-          return { rows: Number(rows), dueAtMs: pair === undefined ? Number.POSITIVE_INFINITY : Number(pair[1]) };
-        }),
-      );
-      const rows = all.reduce((sum, each) => sum + each.rows, 0);
-      const oldestDueAtMs = Math.min(...all.map((each) => each.dueAtMs));
-      return rows === 0 || oldestDueAtMs === Number.POSITIVE_INFINITY ? { rows } : { rows, oldestDueAtMs };
+      const counts = Promise.all(partitions.map((partition) => calls.read(partition, ["ZCARD", redisKeys.dueOrder(partition)])));
+      const [counted, oldestDueAtMs] = await Promise.all([counts, nextDueAtMs()]);
+      const rows = counted.reduce<number>((sum, count) => sum + Number(count), 0);
+      return rows === 0 || oldestDueAtMs === undefined ? { rows } : { rows, oldestDueAtMs };
     },
   };
 }
