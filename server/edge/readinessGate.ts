@@ -9,8 +9,8 @@
 import { AppError } from "../../api/schema/error.ts";
 import { problemMediaType, toProblem, toProblemHeaders } from "../domain/call/problem.ts";
 import { createRequestContext } from "./calls/requestContext.ts";
-import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
-import { isPieces } from "./host/reply.ts";
+import type { HostApp, HttpReply, HttpRequest, StreamedBody } from "./host/port.ts";
+import { isStreamed } from "./host/reply.ts";
 import { notReadyYet } from "./pages/probes.ts";
 import { eventStreamHeaders, wantsEventStream, writeRetry } from "./streams/eventStream.ts";
 
@@ -52,7 +52,7 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
       let isStreaming = false;
       try {
         let reply = await app.handle(request);
-        if (isPieces(reply.body)) {
+        if (isStreamed(reply.body)) {
           reply = { ...reply, body: observeEnd(reply.body, ended) };
           isStreaming = true;
         }
@@ -73,35 +73,17 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
   };
 }
 
-/** Passes the pieces on. Calls `onEnd` once, when the last piece was read, when reading fails, or when the reader stops. */
-function observeEnd<Piece>(pieces: AsyncIterable<Piece>, onEnd: () => void): AsyncIterable<Piece> {
-  let isOver = false;
-  const end = () => {
-    if (!isOver) onEnd();
-    isOver = true;
-  };
+/** Passes all calls on. Calls `onEnd` when the body is closed. */
+function observeEnd(body: StreamedBody, onEnd: () => void): StreamedBody {
   return {
-    [Symbol.asyncIterator]() {
-      const iterator = pieces[Symbol.asyncIterator]();
-      return {
-        async next() {
-          try {
-            const next = await iterator.next();
-            if (next.done === true) end();
-            return next;
-          } catch (error) {
-            end();
-            throw error;
-          }
-        },
-        async return(value) {
-          try {
-            return (await iterator.return?.(value)) ?? { done: true, value };
-          } finally {
-            end();
-          }
-        },
-      };
+    open: (sink) => body.open(sink),
+    drain: () => body.drain(),
+    close() {
+      try {
+        body.close();
+      } finally {
+        onEnd();
+      }
     },
   };
 }
