@@ -11,6 +11,7 @@ import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
 import { runTraffic, trafficScenarios } from "./live/trafficScenarios.ts";
+import { runViewers } from "./live/viewerScenarios.ts";
 import { toRatioPlot } from "./ratioPlot.ts";
 
 type Run = (rounds: number, tell: (line: string) => void) => Promise<readonly Row[]>;
@@ -24,6 +25,7 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
   { id: "P4", name: "idle connections", run: runIdleConnections },
   { id: "P4b", name: "idle process", run: runIdleProcess },
   { id: "P6", name: "cold load", run: runColdLoad },
+  { id: "P9", name: "viewers of a timeline", run: runViewers },
 ];
 
 const [filter = "", roundsText = "3"] = process.argv.slice(2);

@@ -18,7 +18,7 @@ export interface FeedOptions {
   /** Position of the last entry. */
   readonly tail: () => Promise<number>;
   readonly read: (after: number) => Promise<LogRead>;
-  /** Most bytes of delivered pages that are kept for viewers that were busy. */
+  /** Most bytes of pages that are kept for other viewers at the same place. */
   readonly recentBytes: number;
   readonly pollMs?: number;
 }
@@ -45,8 +45,10 @@ export class TimelineFeed {
   #position: number | undefined;
   /** The timeline was not over at this position. Only a further entry can change that. */
   #notOverAt: number | undefined;
-  /** Pages that were delivered lately, for viewers that were busy then. They go when a poll finds no new entry. */
+  /** Pages that were read lately, for other viewers at the same place. Each poll drops those that the poll before it has seen. */
   #recent: TimelinePage[] = [];
+  /** Number of pages in `#recent` at the last poll. */
+  #aged = 0;
   /** Number of wake-ups so far. */
   #announced = 0;
   #isFollowing = false;
@@ -86,7 +88,9 @@ export class TimelineFeed {
     const found = await read(after);
     if (found.gap || after > found.tail) return "lost";
     if (announced === this.#announced) this.#position ??= found.tail;
-    return new TimelinePage(after, found.tail, found.entries, (entry) => this.source.toItem(entry));
+    const page = new TimelinePage(after, found.tail, found.entries, (entry) => this.source.toItem(entry));
+    this.#keep(page);
+    return page;
   }
 
   /** True if the timeline is over and this position is its end. */
@@ -145,7 +149,6 @@ export class TimelineFeed {
         return;
       }
       this.#position = page.last;
-      this.#keep(page);
       for (const member of this.#members) member.deliver(page);
       if (page.last < page.tail || !(await this.isOverAt(page.last))) continue;
       for (const member of [...this.#members]) if (member.position === page.last) member.finish();
@@ -153,20 +156,24 @@ export class TimelineFeed {
   }
 
   #keep(page: TimelinePage): void {
+    if (page.bytes === 0) return;
     this.#recent.push(page);
     let bytes = this.#recent.reduce((sum, each) => sum + each.bytes, 0);
-    while (bytes > this.#options.recentBytes) bytes -= this.#recent.shift()?.bytes ?? bytes;
+    while (bytes > this.#options.recentBytes) {
+      bytes -= this.#recent.shift()?.bytes ?? bytes;
+      this.#aged = Math.max(0, this.#aged - 1);
+    }
+    this.#armPoll();
   }
 
   #armPoll(): void {
-    if (this.#isClosed || this.#members.size === 0) return;
+    if (this.#isClosed || (this.#members.size === 0 && this.#recent.length === 0)) return;
     const { clock, pollMs = 1000 } = this.#options;
     this.#cancelPoll ??= clock.after(pollMs, () => {
       this.#cancelPoll = undefined;
-      const position = this.#position;
-      void this.#wake().then(() => {
-        if (this.#position === position) this.#recent = [];
-      });
+      this.#recent.splice(0, this.#aged);
+      this.#aged = this.#recent.length;
+      void this.#wake();
     });
   }
 }
