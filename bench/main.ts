@@ -11,7 +11,7 @@ import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
 import { runTraffic, trafficScenarios } from "./live/trafficScenarios.ts";
-import { runViewers } from "./live/viewerScenarios.ts";
+import { runIdleViewers, runViewers } from "./live/viewerScenarios.ts";
 import { toRatioPlot } from "./ratioPlot.ts";
 
 type Run = (rounds: number, tell: (line: string) => void) => Promise<readonly Row[]>;
@@ -26,6 +26,7 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
   { id: "P4b", name: "idle process", run: runIdleProcess },
   { id: "P6", name: "cold load", run: runColdLoad },
   { id: "P9", name: "viewers of a timeline", run: runViewers },
+  { id: "P9", name: "idle viewers", run: runIdleViewers },
 ];
 
 const [filter = "", roundsText = "3"] = process.argv.slice(2);

@@ -86,14 +86,21 @@ async function workAtHumanPace(stage: Stage, runId: string, times: number): Prom
   return (await lastSeqOf(stage, runId)) - before;
 }
 
+/** Starts a run. All runs of the burst change one counter, so a start may be refused and is then repeated. */
+async function startResearch({ rest, workspaceId }: Stage, topicId: string): Promise<string> {
+  for (;;) {
+    const { status, body } = await rest.request("POST", "/workflows/research/runs", { workspaceId, topicId });
+    if (status === 202) return body.runId;
+    if (status !== 503) throw new Error(`the run was refused: ${JSON.stringify(body)}`);
+  }
+}
+
 /** Many runs start at once and work to their end. Returns the number of their events. */
 async function workInABurst(stage: Stage): Promise<number> {
-  const { rest, workspaceId } = stage;
+  const { rest } = stage;
   const topics: string[] = [];
   for (let at = 0; at < burstRuns; at += 1) topics.push(await newTopic(stage, `Kites ${at}`));
-  const runs = await Promise.all(
-    topics.map(async (topicId) => (await rest.expect(202, "POST", "/workflows/research/runs", { workspaceId, topicId })).runId as string),
-  );
+  const runs = await Promise.all(topics.map((topicId) => startResearch(stage, topicId)));
   let events = 0;
   for (const runId of runs) {
     for (;;) {
@@ -249,7 +256,6 @@ export async function runViewers(rounds: number, tell: (line: string) => void): 
     await stage.server.remove();
     await bare.stop();
   }
-  rows.push(...(await runIdleViewers(rounds, tell)));
   return rows;
 }
 
@@ -288,7 +294,7 @@ function toRows(scenario: string, results: readonly Round[]): readonly Row[] {
 }
 
 /** Measures what viewers cost that receive nothing, after a restart. */
-async function runIdleViewers(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
+export async function runIdleViewers(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
   const results: Record<"run" | "workspace" | "bare", number[]> = { run: [], workspace: [], bare: [] };
   const hold = async (pids: () => readonly number[], url: string, headers: Readonly<Record<string, string>>) => {
     // The first viewers load the code, so that its memory is not counted as theirs.

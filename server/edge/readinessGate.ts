@@ -9,7 +9,7 @@
 import { AppError } from "../../api/schema/error.ts";
 import { problemMediaType, toProblem, toProblemHeaders } from "../domain/call/problem.ts";
 import { createRequestContext } from "./calls/requestContext.ts";
-import type { HostApp, HttpReply, HttpRequest, StreamedBody } from "./host/port.ts";
+import type { BodySink, HostApp, HttpReply, HttpRequest, StreamedBody } from "./host/port.ts";
 import { isStreamed } from "./host/reply.ts";
 import { notReadyYet } from "./pages/probes.ts";
 import { eventStreamHeaders, wantsEventStream, writeRetry } from "./streams/eventStream.ts";
@@ -53,7 +53,7 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
       try {
         let reply = await app.handle(request);
         if (isStreamed(reply.body)) {
-          reply = { ...reply, body: observeEnd(reply.body, ended) };
+          reply = { ...reply, body: new ObservedBody(reply.body, ended) };
           isStreaming = true;
         }
         return draining ? { ...reply, close: true } : reply;
@@ -74,18 +74,30 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
 }
 
 /** Passes all calls on. Calls `onEnd` when the body is closed. */
-function observeEnd(body: StreamedBody, onEnd: () => void): StreamedBody {
-  return {
-    open: (sink) => body.open(sink),
-    drain: () => body.drain(),
-    close() {
-      try {
-        body.close();
-      } finally {
-        onEnd();
-      }
-    },
-  };
+class ObservedBody implements StreamedBody {
+  readonly #body: StreamedBody;
+  readonly #onEnd: () => void;
+
+  constructor(body: StreamedBody, onEnd: () => void) {
+    this.#body = body;
+    this.#onEnd = onEnd;
+  }
+
+  open(sink: BodySink): void {
+    this.#body.open(sink);
+  }
+
+  drain(): void {
+    this.#body.drain();
+  }
+
+  close(): void {
+    try {
+      this.#body.close();
+    } finally {
+      this.#onEnd();
+    }
+  }
 }
 
 function notStarted(request: HttpRequest, baseUrl: string): HttpReply {

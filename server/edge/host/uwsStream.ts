@@ -12,9 +12,13 @@ export class UwsStream implements BodySink {
   readonly #request: UwsRequest;
   readonly #body: StreamedBody;
   readonly #onError: (error: unknown) => void;
+  readonly #endsConnection: boolean;
 
   constructor(request: UwsRequest, body: StreamedBody, onError: (error: unknown) => void) {
     this.#request = request;
+    this.#endsConnection = request.endsConnection;
+    // The answer has begun, so the headers are not read any more. A stream may last for days.
+    request.headers.length = 0;
     this.#body = body;
     this.#onError = onError;
   }
@@ -44,10 +48,10 @@ export class UwsStream implements BodySink {
   }
 
   end(): void {
-    const { over, response, endsConnection } = this.#request;
+    const { over, response } = this.#request;
     if (over) return;
     this.#request.over = true;
-    response.cork(() => response.end(undefined, endsConnection));
+    response.cork(() => response.end(undefined, this.#endsConnection));
     this.#body.close();
   }
 
