@@ -14,6 +14,8 @@ import { BenchViewer, type ReceivedEvent } from "./benchViewer.ts";
 import { median, type Row } from "./row.ts";
 
 const viewerCount = 1000;
+/** So many that the growth of the heap with the first ones hardly counts. */
+const idleCount = 4000;
 const changesEveryMs = 500;
 const changes = 24;
 const burstRuns = 40;
@@ -302,9 +304,9 @@ export async function runIdleViewers(rounds: number, tell: (line: string) => voi
     touch.close();
     await pause(settleMs);
     const before = residentBytes(pids());
-    const crowd = await gather(url, headers, 2 * viewerCount);
+    const crowd = await gather(url, headers, idleCount);
     await pause(settleMs);
-    const megabytes = (residentBytes(pids()) - before) / MB / 2;
+    const megabytes = (residentBytes(pids()) - before) / MB / (idleCount / 1000);
     crowd.close();
     return megabytes;
   };
