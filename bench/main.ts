@@ -12,6 +12,7 @@ import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
 import { runTraffic, trafficScenarios } from "./live/trafficScenarios.ts";
+import { runIdleViewers, runViewers } from "./live/viewerScenarios.ts";
 import { toRatioPlot } from "./ratioPlot.ts";
 
 type Run = (rounds: number, tell: (line: string) => void) => Promise<readonly Row[]>;
@@ -30,6 +31,8 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
     name: scenario.name,
     run: (rounds: number, tell: (line: string) => void) => runHttp(scenario, rounds, tell),
   })),
+  { id: "P9", name: "viewers of a timeline", run: runViewers },
+  { id: "P9", name: "idle viewers", run: runIdleViewers },
 ];
 
 const [filter = "", roundsText = "3"] = process.argv.slice(2);

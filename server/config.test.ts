@@ -245,7 +245,9 @@ describe("limits", () => {
       if (typeof before !== "number") expect(value).toBe("off");
       if (field.endsWith(".perWorkspace")) expect(value).toBe(Number.MAX_SAFE_INTEGER);
     }
-    expect(limits["keys.active"]).toBe(Number.MAX_SAFE_INTEGER);
+    for (const field of ["keys.active", "sockets.credential", "sse.credential"] as const) {
+      expect(limits[field], field).toBe(Number.MAX_SAFE_INTEGER);
+    }
     expect(limits["body.json"]).toBe(defaultLimits["body.json"]);
     expect(limits["keep.ticket"]).toBe(defaultLimits["keep.ticket"]);
     expect(limits["list.limitMax"]).toBe(defaultLimits["list.limitMax"]);

@@ -23,7 +23,8 @@ export type ServerName =
   | "hocuspocus"
   | "one node on Redis"
   | "two nodes on Redis"
-  | "y-redis, two nodes";
+  | "y-redis, two nodes"
+  | "bare event streams";
 
 /** Servers of one node, each with the store it has. */
 export const singleServers = ["ours", "relay", "y-websocket", "hocuspocus"] as const satisfies readonly ServerName[];
@@ -229,6 +230,8 @@ export function startBenchServer(name: ServerName): Promise<BenchServer> {
       return nodesOnRedis(name, 2);
     case "relay":
       return startProgram({ name, wire: relayWire, command: ["--import", "tsx", join(bench, "relayServer.ts")], folder: bench });
+    case "bare event streams":
+      return startProgram({ name, wire: relayWire, command: ["--import", "tsx", join(bench, "eventStreamServer.ts")], folder: bench });
     case "y-websocket":
       return startProgram({
         name,

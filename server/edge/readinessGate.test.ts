@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HostApp, HttpReply, HttpRequest, UpgradeAnswer } from "./host/port.ts";
+import type { BodySink, HostApp, HttpReply, HttpRequest, StreamedBody, UpgradeAnswer } from "./host/port.ts";
 import { createReadinessGate } from "./readinessGate.ts";
 
 function request(path: string): HttpRequest {
@@ -74,11 +74,6 @@ describe("draining", () => {
     await drain;
   });
 
-  async function* pieces(): AsyncGenerator<string> {
-    yield "one";
-    yield "two";
-  }
-
   /** Starts the drain of a gate. `isOver` gives it time to end. */
   function drainOf(gate: ReturnType<typeof createReadinessGate>) {
     let over = false;
@@ -94,52 +89,75 @@ describe("draining", () => {
     };
   }
 
-  async function streaming(body: AsyncIterable<string>) {
+  /** Opens the bodies as a host does. `sent` has what each of them has written. */
+  async function streaming(...bodies: readonly StreamedBody[]) {
     const gate = createReadinessGate(() => "");
-    gate.open(app(() => ({ ...reply, body })));
-    const answer = await gate.handle(request("/stream"));
-    return { iterator: (answer.body as AsyncIterable<string>)[Symbol.asyncIterator](), drain: drainOf(gate) };
+    const waiting = [...bodies];
+    gate.open(app(() => ({ ...reply, body: waiting.shift() ?? "" })));
+    const sent: string[] = [];
+    const opened: StreamedBody[] = [];
+    for (const _ of bodies) {
+      const body = (await gate.handle(request("/stream"))).body as StreamedBody;
+      opened.push(body);
+      body.open({
+        write: (piece) => sent.push(Buffer.from(piece).toString()) > 0,
+        end: () => body.close(),
+        cut: () => body.close(),
+      });
+    }
+    return { sent, opened, drain: drainOf(gate) };
+  }
+
+  /** A body that writes one piece and then waits for a call of `end` or `fail`. */
+  function waitingBody() {
+    let sink: BodySink | undefined;
+    const body: StreamedBody = {
+      open(opened) {
+        sink = opened;
+        sink.write(Buffer.from("one"));
+      },
+      drain() {},
+      close() {},
+    };
+    return { body, end: () => sink?.end(), fail: () => sink?.cut(new Error("a bug")) };
   }
 
   test("[OP50] a streamed body that is being sent holds up the drain until its last piece", async () => {
-    const { iterator, drain } = await streaming(pieces());
-    expect(await iterator.next()).toEqual({ done: false, value: "one" });
-    expect(await iterator.next()).toEqual({ done: false, value: "two" });
+    const { body, end } = waitingBody();
+    const { sent, drain } = await streaming(body);
+    expect(sent).toEqual(["one"]);
     expect(await drain.isOver()).toBe(false);
-    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    end();
     await drain.ended;
   });
 
   test("[OP50] a streamed body that fails, or whose reader leaves, holds up the drain no longer", async () => {
-    const failing = await streaming({
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("a bug")) }),
-    });
-    expect(await failing.drain.isOver()).toBe(false);
-    await expect(failing.iterator.next()).rejects.toThrow("a bug");
-    await failing.drain.ended;
+    const failing = waitingBody();
+    const failed = await streaming(failing.body);
+    expect(await failed.drain.isOver()).toBe(false);
+    failing.fail();
+    await failed.drain.ended;
 
-    const left = await streaming(pieces());
-    await left.iterator.next();
+    const left = await streaming(waitingBody().body);
     expect(await left.drain.isOver()).toBe(false);
-    await left.iterator.return?.();
-    await left.iterator.return?.();
+    left.opened[0]?.close();
     await left.drain.ended;
 
-    const unread = await streaming({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: "endless" }) }) });
-    expect(await unread.iterator.return?.()).toEqual({ done: true, value: undefined });
-    await unread.drain.ended;
+    const gate = createReadinessGate(() => "");
+    gate.open(app(() => ({ ...reply, body: waitingBody().body })));
+    const unread = await gate.handle(request("/stream"));
+    const drain = drainOf(gate);
+    expect(await drain.isOver()).toBe(false);
+    (unread.body as StreamedBody).close();
+    await drain.ended;
   });
 
   test("[OP50] two streamed bodies are counted apart", async () => {
-    const gate = createReadinessGate(() => "");
-    gate.open(app(() => ({ ...reply, body: pieces() })));
-    const answers = await Promise.all([gate.handle(request("/one")), gate.handle(request("/two"))]);
-    const [one, two] = answers.map(({ body }) => (body as AsyncIterable<string>)[Symbol.asyncIterator]());
-    const drain = drainOf(gate);
-    await one?.return?.();
-    await one?.return?.();
+    const [one, two] = [waitingBody(), waitingBody()];
+    const { drain } = await streaming(one.body, two.body);
+    one.end();
     expect(await drain.isOver()).toBe(false);
-    await two?.return?.();
+    two.end();
     await drain.ended;
   });
 

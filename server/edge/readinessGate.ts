@@ -9,8 +9,8 @@
 import { AppError } from "../../api/schema/error.ts";
 import { problemMediaType, toProblem, toProblemHeaders } from "../domain/call/problem.ts";
 import { createRequestContext } from "./calls/requestContext.ts";
-import type { HostApp, HttpReply, HttpRequest } from "./host/port.ts";
-import { isPieces } from "./host/reply.ts";
+import type { BodySink, HostApp, HttpReply, HttpRequest, StreamedBody } from "./host/port.ts";
+import { isStreamed } from "./host/reply.ts";
 import { notReadyYet } from "./pages/probes.ts";
 import { eventStreamHeaders, wantsEventStream, writeRetry } from "./streams/eventStream.ts";
 
@@ -52,8 +52,8 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
       let isStreaming = false;
       try {
         let reply = await app.handle(request);
-        if (isPieces(reply.body)) {
-          reply = { ...reply, body: observeEnd(reply.body, ended) };
+        if (isStreamed(reply.body)) {
+          reply = { ...reply, body: new ObservedBody(reply.body, ended) };
           isStreaming = true;
         }
         return draining ? { ...reply, close: true } : reply;
@@ -73,37 +73,31 @@ export function createReadinessGate(baseUrl: () => string): ReadinessGate {
   };
 }
 
-/** Passes the pieces on. Calls `onEnd` once, when the last piece was read, when reading fails, or when the reader stops. */
-function observeEnd<Piece>(pieces: AsyncIterable<Piece>, onEnd: () => void): AsyncIterable<Piece> {
-  let isOver = false;
-  const end = () => {
-    if (!isOver) onEnd();
-    isOver = true;
-  };
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = pieces[Symbol.asyncIterator]();
-      return {
-        async next() {
-          try {
-            const next = await iterator.next();
-            if (next.done === true) end();
-            return next;
-          } catch (error) {
-            end();
-            throw error;
-          }
-        },
-        async return(value) {
-          try {
-            return (await iterator.return?.(value)) ?? { done: true, value };
-          } finally {
-            end();
-          }
-        },
-      };
-    },
-  };
+/** Passes all calls on. Calls `onEnd` when the body is closed. */
+class ObservedBody implements StreamedBody {
+  readonly #body: StreamedBody;
+  readonly #onEnd: () => void;
+
+  constructor(body: StreamedBody, onEnd: () => void) {
+    this.#body = body;
+    this.#onEnd = onEnd;
+  }
+
+  open(sink: BodySink): void {
+    this.#body.open(sink);
+  }
+
+  drain(): void {
+    this.#body.drain();
+  }
+
+  close(): void {
+    try {
+      this.#body.close();
+    } finally {
+      this.#onEnd();
+    }
+  }
 }
 
 function notStarted(request: HttpRequest, baseUrl: string): HttpReply {

@@ -111,8 +111,12 @@ async function openStream({ principal, access, accessWatch, clock }: HolderOptio
   });
   const context = { authenticate: async () => principal, header: () => undefined } as Partial<RequestContext> as RequestContext;
   const spec = { ...streams.runs.timeline, resource: { in: "params", name: "articleId", kind: "article" } } as const;
-  const { signal } = await gate.admit(spec, context, { id: articleId, ticket: undefined, gone: new AbortController().signal });
-  return { end: () => (signal.aborted ? "ended" : undefined) };
+  const reader = await gate.admit(spec, context, { id: articleId, ticket: undefined });
+  let end: "ended" | undefined;
+  reader.onEnd(() => {
+    end = "ended";
+  });
+  return { end: () => end };
 }
 
 const holders: readonly [string, Holder][] = [

@@ -1,7 +1,8 @@
 /** Tests the HTTP promises of every host over real sockets. host.test.ts runs it on each adapter. */
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
-import { ClientGone, type HttpReply, type HttpRequest, type StartHost } from "../../server/edge/host/port.ts";
+import { ClientGone, type HttpReply, type HttpRequest, type StartHost, type StreamedBody } from "../../server/edge/host/port.ts";
+import { streamOf } from "../support/streamOf.ts";
 import { hostFixture, ok, roomy } from "./hostFixture.ts";
 
 export function hostHttpSuite(name: string, start: StartHost): void {
@@ -230,14 +231,12 @@ export function hostHttpSuite(name: string, start: StartHost): void {
 
       it("[HO11] the source of a stream ends when a fault in its headers makes the answer a 500", async () => {
         let returned = 0;
-        const body: AsyncIterable<string> = {
-          [Symbol.asyncIterator]: () => ({
-            next: async () => ({ done: false, value: "never sent" }),
-            async return() {
-              returned += 1;
-              return { done: true, value: undefined };
-            },
-          }),
+        const body: StreamedBody = {
+          open: (sink) => void sink.write(Buffer.from("never sent")),
+          drain() {},
+          close() {
+            returned += 1;
+          },
         };
         on.handle = () => ({ status: 200, headers: { location: "/x\r\nset-cookie: a=b" }, body });
         expect((await on.request("GET / HTTP/1.1")).status).toBe(500);
@@ -275,7 +274,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
           yield "";
           yield new TextEncoder().encode(" second");
         }
-        on.handle = () => ({ status: 200, headers: { "content-type": "text/event-stream" }, body: pieces() });
+        on.handle = () => ({ status: 200, headers: { "content-type": "text/event-stream" }, body: streamOf(pieces()) });
         const client = await on.connection();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
         let text = "";
@@ -294,7 +293,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         async function* pieces() {
           for (; produced < total; produced += 1) yield Buffer.alloc(piece, produced % 251);
         }
-        on.handle = () => ({ status: 200, headers: {}, body: pieces() });
+        on.handle = () => ({ status: 200, headers: {}, body: streamOf(pieces()) });
         const client = await on.connection();
         client.socket.pause();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
@@ -316,29 +315,18 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         for (let at = 0; at < total; at += 1) expect(body[at * piece + (at % piece)]).toBe(at % 251);
       });
 
-      it("[HO14] the iterator is notified when the client leaves", async () => {
-        const returned = new Promise<void>((resolve) => {
+      it("[HO14] the source of a stream is closed once when the client leaves", async () => {
+        let closed = 0;
+        const left = new Promise<void>((resolve) => {
           on.handle = () => ({
             status: 200,
             headers: {},
             body: {
-              [Symbol.asyncIterator]: () => {
-                let stop: (end: { done: true; value: undefined }) => void = () => undefined;
-                let given = 0;
-                return {
-                  next: () => {
-                    given += 1;
-                    if (given === 1) return Promise.resolve({ done: false, value: "x" });
-                    return new Promise<{ done: true; value: undefined }>((ended) => {
-                      stop = ended;
-                    });
-                  },
-                  return: async () => {
-                    stop({ done: true, value: undefined });
-                    resolve();
-                    return { done: true, value: undefined };
-                  },
-                };
+              open: (sink) => void sink.write(Buffer.from("x")),
+              drain() {},
+              close() {
+                closed += 1;
+                resolve();
               },
             },
           });
@@ -347,7 +335,68 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
         await once(client.socket, "data");
         client.destroy();
-        await returned;
+        await left;
+        on.handle = () => ok("alive");
+        expect((await on.request("GET / HTTP/1.1")).body.toString()).toBe("alive");
+        expect([closed, on.errors]).toEqual([1, []]);
+      });
+
+      it("[SE60] a reader that reads again receives all that was written, without another write", async () => {
+        const piece = Buffer.alloc(64 * 1024, "x");
+        let written = 0;
+        const isFull = new Promise<void>((resolve) => {
+          on.handle = () => ({
+            status: 200,
+            headers: {},
+            body: {
+              open(sink) {
+                do written += piece.length;
+                while (sink.write(piece));
+                resolve();
+              },
+              drain() {},
+              close() {},
+            },
+          });
+        });
+        const client = await on.connection();
+        client.socket.pause();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        await isFull;
+        let received = 0;
+        client.socket.on("data", (chunk) => {
+          received += chunk.toString("latin1").replace(/[^x]/g, "").length;
+        });
+        client.socket.resume();
+        await vi.waitFor(() => expect(received).toBeGreaterThanOrEqual(written), { timeout: 10_000 });
+        client.destroy();
+      });
+
+      it("[SE61] a stream that is cut disconnects a client that does not read, and closes its source", async () => {
+        const piece = Buffer.alloc(64 * 1024, "x");
+        let closed = 0;
+        on.handle = () => ({
+          status: 200,
+          headers: {},
+          body: {
+            open(sink) {
+              while (sink.write(piece));
+              sink.cut();
+              sink.cut();
+              sink.end();
+            },
+            drain() {},
+            close() {
+              closed += 1;
+            },
+          },
+        });
+        const client = await on.connection();
+        client.socket.pause();
+        client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
+        await vi.waitFor(() => expect(closed).toBe(1), { timeout: 10_000 });
+        client.socket.resume();
+        await expect(client.response()).rejects.toThrow("the connection ended");
         expect(on.errors).toEqual([]);
       });
 
@@ -357,7 +406,7 @@ export function hostHttpSuite(name: string, start: StartHost): void {
           await Promise.resolve();
           throw new Error("broken source");
         }
-        on.handle = () => ({ status: 200, headers: {}, body: pieces() });
+        on.handle = () => ({ status: 200, headers: {}, body: streamOf(pieces()) });
         const client = await on.connection();
         client.write("GET / HTTP/1.1\r\nhost: test\r\n\r\n");
         await expect(client.response()).rejects.toThrow("the connection ended");
@@ -365,10 +414,11 @@ export function hostHttpSuite(name: string, start: StartHost): void {
       });
 
       it("[HO10] HEAD of a stream answers without reading it", async () => {
-        const next = vi.fn(async () => ({ done: false as const, value: "x" }));
-        on.handle = () => ({ status: 200, headers: { "x-kind": "stream" }, body: { [Symbol.asyncIterator]: () => ({ next }) } });
+        const [opened, closed] = [vi.fn(), vi.fn()];
+        on.handle = () => ({ status: 200, headers: { "x-kind": "stream" }, body: { open: opened, drain() {}, close: closed } });
         expect((await on.request("HEAD / HTTP/1.1")).headers.get("x-kind")).toBe("stream");
-        expect(next).not.toHaveBeenCalled();
+        expect(opened).not.toHaveBeenCalled();
+        expect(closed).toHaveBeenCalledTimes(1);
       });
     });
   });

@@ -115,6 +115,27 @@ describe.each(hosts)("live streams on %s", (_name, start) => {
     stalled.destroy();
   });
 
+  test("[SE61] a stream that must end does not wait for a reader that takes nothing", async () => {
+    const runId = await server.newRun(workspaceId);
+    const { keyId, as } = await server.newKey();
+    const stalled = await rawConnection(server.port);
+    stalled.write(`GET /runs/${runId}/stream HTTP/1.1\r\nhost: x\r\nx-api-key: ${as.headers["x-api-key"]}\r\n\r\n`);
+    await vi.waitFor(async () => expect(await server.openStreams()).toBe(1), { timeout: hangMs });
+    stalled.socket.pause();
+    const count = 600;
+    for (let told = 0; told < count; told += 100) await server.tell(workspaceId, runId, 100, "x".repeat(30_000));
+    await server.rest.expect(200, "POST", `/api-keys/${keyId}/revoke`);
+    await nobodyIsLeft(runLog(runId));
+    expect(readFrom.get(runLog(runId))).toBeLessThan(count);
+    stalled.socket.resume();
+    const received = await stalled.response().then(
+      ({ body }) => body.toString(),
+      (error: Error) => error.message,
+    );
+    expect(received).not.toContain("stream.end");
+    await server.rest.expect(202, "POST", `/runs/${runId}/cancel`);
+  });
+
   test("[SE15] after deletions a reader continues or restarts, and from=start begins at the oldest kept", async () => {
     const runId = await server.newRun(workspaceId);
     const { lastSeq, ...run } = await server.rest.expect(200, "GET", `/runs/${runId}`);

@@ -209,7 +209,7 @@ const sections: readonly Section[] = [
       "sockets.article": { is: "Open sockets of one article.", above: "the new socket is closed with 4429", unit: "sockets" },
       "sockets.credential": { is: "Open sockets of one credential.", above: "the new socket is closed with 4429", unit: "sockets" },
       "sse.buffer": {
-        is: "Bytes read ahead for one reader of a stream. A reader that reads nothing for 12 s is disconnected and can resume.",
+        is: "Bytes read ahead for one reader of a stream, and bytes of lately read events that the readers of one timeline share. A reader that reads nothing for 12 s is disconnected and can resume.",
         above: "the rest waits in the log",
       },
       "sse.credential": { is: "Open streams of one credential.", above: "429", unit: "streams" },

@@ -11,7 +11,7 @@ import { readQuery, type TextFields } from "../../../api/derive/rest.ts";
 import type { TrpcErrorShape } from "../../../api/derive/trpc.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, errorRow, errorTable, type TrpcErrorKey } from "../../../api/schema/error.ts";
-import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { BodySink, HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
 import type { Answer } from "./answer.ts";
 import type { BodyBudget } from "./bodyBudget.ts";
@@ -173,33 +173,43 @@ async function toLines(paths: readonly string[], answers: readonly Promise<Answe
   return { status: 200, headers, body: lines(paths, answers) };
 }
 
-async function* lines(paths: readonly string[], answers: readonly Promise<Answer>[]): AsyncGenerator<string> {
-  let ready = "";
+function lines(paths: readonly string[], answers: readonly Promise<Answer>[]): StreamedBody {
+  let sink: BodySink | undefined;
+  let hasRoom = true;
   let left = answers.length;
-  let wake: () => void = () => undefined;
+  let ready = `{${paths.map((_, index) => `"${index}":[[0],[null,0,${index}]]`).join(",")}}\n`;
+  function flush(): void {
+    if (sink === undefined || !hasRoom) return;
+    const piece = Buffer.from(ready);
+    ready = "";
+    hasRoom = sink.write(piece);
+    if (left === 0) sink.end();
+  }
   for (const [index, answer] of answers.entries()) {
     answer.then(
       (given) => {
         ready += `[${index},0,[[${toEnvelope(paths[index] ?? "", given)}]]]\n`;
         left -= 1;
-        wake();
+        flush();
       },
       // A call rejects only with `ClientGone`. There is no reader any more, so no line is written.
       () => {
         left -= 1;
-        wake();
+        flush();
       },
     );
   }
-  yield `{${paths.map((_, index) => `"${index}":[[0],[null,0,${index}]]`).join(",")}}\n`;
-  while (left > 0 || ready !== "") {
-    if (ready === "") {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-    const piece = ready;
-    ready = "";
-    if (piece !== "") yield piece;
-  }
+  return {
+    open(opened) {
+      sink = opened;
+      flush();
+    },
+    drain() {
+      hasRoom = true;
+      flush();
+    },
+    close() {
+      sink = undefined;
+    },
+  };
 }

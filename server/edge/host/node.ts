@@ -10,9 +10,10 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import { CannotListen } from "../../platform/exit.ts";
 import { NodeRequest } from "./nodeRequest.ts";
+import { NodeStream } from "./nodeStream.ts";
 import { NodeTopics } from "./nodeTopics.ts";
 import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { discardPieces, failed, isPieces, maxDiscardBytes, maxHeadBytes, toHeaderText } from "./reply.ts";
+import { discardStream, failed, isStreamed, maxDiscardBytes, maxHeadBytes, toHeaderText } from "./reply.ts";
 
 const keepAliveMs = 10_000;
 const pingEveryMs = 30_000;
@@ -196,57 +197,26 @@ async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpR
     toHeaderText(reply.headers);
   } catch (error) {
     onError(error);
-    discardPieces(body, onError);
+    discardStream(body);
     return send(request, outgoing, failed, onError);
   }
   if (outgoing.destroyed) {
-    discardPieces(body, onError);
+    discardStream(body);
     return;
   }
   const tooLong = Number(request.incoming.headers["content-length"] ?? 0) > maxDiscardBytes;
   outgoing.writeHead(reply.status, {
     ...reply.headers,
-    ...(body === undefined || isPieces(body) ? {} : { "content-length": Buffer.byteLength(body) }),
+    ...(body === undefined || isStreamed(body) ? {} : { "content-length": Buffer.byteLength(body) }),
     ...(reply.close === true || tooLong ? { connection: "close" } : {}),
   });
   // Discard an unread body. Closing the connection with unread bytes would reset it, and the client would lose the answer.
   if (!tooLong) request.incoming.resume();
-  if (!isPieces(body)) outgoing.end(body);
+  if (!isStreamed(body)) outgoing.end(body);
   else if (request.method === "HEAD") {
-    discardPieces(body, onError);
+    discardStream(body);
     outgoing.end();
-  } else await pump(outgoing, body[Symbol.asyncIterator](), onError);
-}
-
-/** Time after which a client that reads nothing of an answer is disconnected. uWebSockets.js uses the same time. */
-const stalledMs = 12_000;
-
-async function pump(
-  outgoing: ServerResponse,
-  iterator: AsyncIterator<string | Uint8Array>,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  let roomAgain: (() => void) | undefined;
-  outgoing.on("drain", () => roomAgain?.());
-  outgoing.on("close", () => {
-    roomAgain?.();
-    iterator.return?.().catch(onError);
-  });
-  try {
-    for (let next = await iterator.next(); !next.done && !outgoing.destroyed; next = await iterator.next()) {
-      if (next.value.length > 0 && !outgoing.write(next.value)) {
-        // A client that reads nothing for `stalledMs` counts as gone, even if its connection is still open.
-        const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
-        await new Promise<void>((resolve) => (roomAgain = resolve));
-        clearTimeout(stalled);
-      }
-      roomAgain = undefined;
-    }
-    outgoing.end();
-  } catch (error) {
-    onError(error);
-    outgoing.destroy();
-  }
+  } else new NodeStream(outgoing, body, onError).open();
 }
 
 function serveSocket(

@@ -84,15 +84,35 @@ export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
+/** The body of an answer whose pieces are written one by one, for example an event stream. */
+export interface StreamedBody {
+  /** Called once, after the head was written. An error that it or `drain` throws is a bug and cuts the answer. */
+  open(sink: BodySink): void;
+  /** Called when there is room again after a `write` that returned false. */
+  drain(): void;
+  /**
+   * Called once and last: inside `end` or `cut`, when the client disconnects, or instead of `open` if the body is not
+   * sent.
+   */
+  close(): void;
+}
+
+/** The connection that a streamed body is written to. All members may be called at any time; after the close they do nothing. */
+export interface BodySink {
+  /** Writes a piece, which must not change afterwards. Returns false if the client reads too slowly: wait for `drain`. */
+  write(piece: Uint8Array): boolean;
+  /** Ends the answer after the written pieces. */
+  end(): void;
+  /** Disconnects the client at once, so that it knows that the answer is incomplete. An `error` is reported as a bug. */
+  cut(error?: unknown): void;
+}
+
 export interface HttpReply {
   readonly status: number;
   /** Values in printable ASCII. The adapter sets the framing headers (content-length, connection, transfer-encoding). */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * The pieces of an iterable are flushed one by one. The adapter pauses under backpressure, and calls the iterator's
-   * `return` if the client disconnects. The answer to HEAD has only the headers.
-   */
-  readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  /** The answer to HEAD has only the headers. */
+  readonly body?: string | Uint8Array | StreamedBody;
   /** True if the connection must be closed after the answer. */
   readonly close?: boolean;
 }

@@ -3,7 +3,7 @@
  *
  * Both hosts use it so that they behave the same. It knows no routes.
  */
-import type { HttpReply } from "./port.ts";
+import type { HttpReply, StreamedBody } from "./port.ts";
 
 /** Maximum bytes of request line and headers together. It is large because a tRPC batch of queries is sent in the URL. */
 export const maxHeadBytes = 64 * 1024;
@@ -50,11 +50,11 @@ export function toHeaderText(headers: HttpReply["headers"]): string {
   return text;
 }
 
-export function isPieces(body: HttpReply["body"]): body is AsyncIterable<string | Uint8Array> {
-  return typeof body === "object" && Symbol.asyncIterator in body;
+export function isStreamed(body: HttpReply["body"]): body is StreamedBody {
+  return typeof body === "object" && "open" in body;
 }
 
-/** Ends a body that is not sent, so that its source frees what it holds. */
-export function discardPieces(body: HttpReply["body"], onError: (error: unknown) => void): void {
-  if (isPieces(body)) void body[Symbol.asyncIterator]().return?.().catch(onError);
+/** Closes a streamed body that is not sent, so that its source frees what it holds. */
+export function discardStream(body: HttpReply["body"]): void {
+  if (isStreamed(body)) body.close();
 }

@@ -11,9 +11,10 @@
 import type { TemplatedApp, us_listen_socket, us_socket, WebSocket, WebSocketBehavior } from "uWebSockets.js";
 import { CannotListen } from "../../platform/exit.ts";
 import { ClientGone, type HostApp, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { discardPieces, failed, isPieces, maxHeadBytes, toHeaderText } from "./reply.ts";
+import { discardStream, failed, isStreamed, maxHeadBytes, toHeaderText } from "./reply.ts";
 import { toStatusLine } from "./statusLine.ts";
 import { UwsRequest } from "./uwsRequest.ts";
+import { UwsStream } from "./uwsStream.ts";
 
 /** Functions of the package that its type declarations do not contain. */
 interface Native {
@@ -141,7 +142,7 @@ function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) 
   const { response } = request;
   const { body, headers, close = false } = reply;
   if (request.over) {
-    discardPieces(body, onError);
+    discardStream(body);
     return;
   }
   request.discardBody();
@@ -151,60 +152,25 @@ function write(request: UwsRequest, reply: HttpReply, onError: (error: unknown) 
     head += toHeaderText(headers);
   } catch (error) {
     onError(error);
-    discardPieces(body, onError);
+    discardStream(body);
     write(request, { ...failed, close }, onError);
     return;
   }
   response.cork(() => {
     response.writeStatus(head);
-    if (isPieces(body)) {
+    if (isStreamed(body)) {
       if (request.method !== "HEAD") return;
-      discardPieces(body, onError);
+      discardStream(body);
     }
     request.over = true;
     if (request.method === "HEAD" && !request.endsConnection) {
       // Write the length as a header, because `endWithoutBody(length)` leaves the response open.
-      if (body !== undefined && !isPieces(body)) response.writeHeader("content-length", String(Buffer.byteLength(body)));
+      if (body !== undefined && !isStreamed(body)) response.writeHeader("content-length", String(Buffer.byteLength(body)));
       response.endWithoutBody();
     } else if (!close && (reply.status === 204 || reply.status === 304)) response.endWithoutBody();
-    else response.end(body === undefined || isPieces(body) || request.method === "HEAD" ? "" : body, close);
+    else response.end(body === undefined || isStreamed(body) || request.method === "HEAD" ? "" : body, close);
   });
-  if (!request.over && isPieces(body)) void pump(request, body, onError);
-}
-
-async function pump(request: UwsRequest, pieces: AsyncIterable<string | Uint8Array>, onError: (error: unknown) => void): Promise<void> {
-  const { response } = request;
-  const iterator = pieces[Symbol.asyncIterator]();
-  let roomAgain: (() => void) | undefined;
-  request.onAbort = () => {
-    roomAgain?.();
-    iterator.return?.().catch(onError);
-  };
-  response.onWritable(() => {
-    roomAgain?.();
-    return true;
-  });
-  try {
-    for (let next = await iterator.next(); !next.done && !request.over; next = await iterator.next()) {
-      const piece = next.value;
-      // Skip empty pieces: an empty chunk would end the body.
-      if (piece.length === 0) continue;
-      let room = true;
-      response.cork(() => {
-        room = response.write(piece);
-      });
-      if (!room) await new Promise<void>((resolve) => (roomAgain = resolve));
-      roomAgain = undefined;
-      if (request.over) return;
-    }
-    if (request.over) return;
-    request.over = true;
-    response.cork(() => response.end(undefined, request.endsConnection));
-  } catch (error) {
-    onError(error);
-    // Close the connection, so that the client knows that the answer is incomplete.
-    if (!request.over) response.close();
-  }
+  if (!request.over && isStreamed(body)) new UwsStream(request, body, onError).open();
 }
 
 function socketBehavior(

@@ -1,11 +1,8 @@
 /**
- * EventStream formats server-sent events and adds keep-alive messages while no event comes.
+ * EventStream formats server-sent events.
  *
- * Each text piece holds one event. The caller chooses the content of the events. The host applies backpressure while
- * the client does not read, so this module must not buffer.
+ * Each text holds one event. The caller chooses the content of the events.
  */
-import type { Clock } from "../../../realtime/ports.ts";
-
 export interface ServerSentEvent {
   readonly event?: string;
   readonly id?: string;
@@ -32,53 +29,4 @@ export function writeRetry(retryMs: number): string {
 /** True if the client is probably an EventSource. An EventSource stops reconnecting after any status other than 200. */
 export function wantsEventStream(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes("text/event-stream") === true;
-}
-
-/** Yields the items of `source`, and `keepAlive` after each `everyMs` without an item. Ends `source` when the reader stops. */
-export async function* withKeepAlive(
-  source: AsyncIterable<string>,
-  keepAlive: string,
-  everyMs: number,
-  clock: Clock,
-): AsyncGenerator<string> {
-  const items = source[Symbol.asyncIterator]();
-  // The handlers are attached once per item, not once per `keepAlive`: otherwise a long wait would collect handlers.
-  let settled: { readonly result: IteratorResult<string> } | { readonly reason: unknown } | undefined;
-  let wake = () => {};
-  const ask = () => {
-    settled = undefined;
-    items.next().then(
-      (result) => {
-        settled = { result };
-        wake();
-      },
-      (reason: unknown) => {
-        settled = { reason };
-        wake();
-      },
-    );
-  };
-  try {
-    ask();
-    for (;;) {
-      if (settled === undefined) {
-        let cancel = () => {};
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          cancel = clock.after(everyMs, resolve);
-        });
-        cancel();
-      }
-      if (settled === undefined) {
-        yield keepAlive;
-        continue;
-      }
-      if ("reason" in settled) throw settled.reason;
-      if (settled.result.done === true) return;
-      yield settled.result.value;
-      ask();
-    }
-  } finally {
-    await items.return?.();
-  }
 }

@@ -1,5 +1,6 @@
-/** Port defines a live stream, independent of its transport: items, each with the token that resumes after it. */
+/** Port defines the items of a live stream, independent of its transport, each with the token that resumes after it. */
 import type { AgentEvent, AgentEventName } from "../../../api/schema/timeline.ts";
+import type { LogEntry } from "../../platform/storage/port.ts";
 
 export type StreamItem =
   | { readonly kind: "event"; readonly token: string; readonly event: AgentEvent }
@@ -26,7 +27,23 @@ export interface TimelineFilter {
 
 /** A stream that is ready to be read. */
 export interface OpenedStream {
-  items(signal: AbortSignal): AsyncIterable<StreamItem>;
+  /** Name of the log with its events. */
+  readonly log: string;
+  /** The reader has everything up to this position of the log. */
+  readonly position: number;
+  /** True for an event that the reader gets. Undefined if it gets all. */
+  readonly keeps?: ((event: AgentEvent) => boolean) | undefined;
   /** The run has ended and the reader already has all of its events. */
   readonly isOver: boolean;
+}
+
+/** What one kind of timeline knows of its log. */
+export interface TimelineSource {
+  readonly log: string;
+  toItem(entry: LogEntry): Extract<StreamItem, { kind: "event" }>;
+  toToken(position: number): string;
+  /** Returns the current state and a position whose events it contains. */
+  snapshot(): Promise<{ readonly snapshot: Readonly<Record<string, unknown>>; readonly tail: number }>;
+  /** True if no more events will come. */
+  isOver(): Promise<boolean>;
 }

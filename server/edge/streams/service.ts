@@ -12,10 +12,14 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
+import { createKeepAlive } from "./keepAlive.ts";
 import { createTimelineRetention } from "./retention.ts";
 import { createStreamGate, type StreamGateOptions } from "./streamGate.ts";
 import { idOf, toStreamRoutes } from "./streamRoutes.ts";
 import { createTimelines } from "./timelines.ts";
+import { Viewer } from "./viewer.ts";
+
+const keepAliveMs = 15_000;
 
 export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> {
   readonly storage: Storage;
@@ -41,6 +45,7 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
   const { storage, topics, limits, clock } = options;
   const gate = createStreamGate(options);
   const timelines = createTimelines({ storage, clock, readAheadBytes: limits["sse.buffer"] });
+  const viewers = { clock, keepAlive: createKeepAlive(clock, keepAliveMs), feeds: timelines.feeds };
   const open = {
     runs: {
       timeline: (input: Readonly<Record<string, unknown>>) => timelines.openRun(idOf(input, "runId"), input as StartInput),
@@ -56,7 +61,14 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
     },
   };
   return {
-    routes: (calls) => toStreamRoutes({ contract: streams, open, gate, calls, clock }),
+    routes: (calls) =>
+      toStreamRoutes({
+        contract: streams,
+        open,
+        gate,
+        calls,
+        view: (reader, opened, format) => new Viewer(viewers, reader, opened, format),
+      }),
     manifest: { name: "streams", workers: createTimelineRetention({ storage, limits }) },
     stats: () => ({ open: gate.open }),
     close: () => gate.close(),

@@ -9,9 +9,16 @@ import type { StreamSpec } from "../../../api/contract/operation.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { missingScopes } from "../../../api/scopes.ts";
-import type { Access, Principal } from "../../domain/call/call.ts";
+import type { Principal } from "../../domain/call/call.ts";
 import type { Authenticator } from "../../domain/call/ports.ts";
-import { type AccessLeasesOptions, createAccessLeases } from "../../domain/identity/access/accessLease.ts";
+import {
+  type AccessLease,
+  type AccessLeases,
+  type AccessLeasesOptions,
+  createAccessLeases,
+  type LeasedResource,
+  type LeaseHolder,
+} from "../../domain/identity/access/accessLease.ts";
 import { toCredentialId } from "../calls/credentialId.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import type { RequestContext } from "../calls/requestContext.ts";
@@ -23,12 +30,12 @@ export interface StreamGateOptions extends AccessLeasesOptions {
   readonly limits: Pick<Limits, "sse.credential">;
 }
 
-/** An admitted reader. `signal` aborts when the stream must end. The caller must call `leave` when the reader is gone. */
+/** An admitted reader. The caller must call `leave` when the reader is gone. */
 export interface AdmittedReader {
-  readonly access: Access;
   /** Value of the `ratelimit-policy` header for the credential of the reader. Empty if the limit is off. */
   readonly ratePolicy: string;
-  readonly signal: AbortSignal;
+  /** Registers the one listener that is called when the stream must end, at once if it must end already. */
+  onEnd(listener: () => void): void;
   leave(): void;
 }
 
@@ -36,7 +43,7 @@ export interface StreamGate {
   admit(
     spec: StreamSpec,
     context: RequestContext,
-    asked: { readonly id: string; readonly ticket: string | undefined; readonly gone: AbortSignal },
+    asked: { readonly id: string; readonly ticket: string | undefined },
   ): Promise<AdmittedReader>;
   readonly open: number;
   /** Ends all streams and refuses new readers. Readers may reconnect to another server. */
@@ -46,8 +53,8 @@ export interface StreamGate {
 export function createStreamGate(options: StreamGateOptions): StreamGate {
   const { authenticator, tickets, access, rateLimits, limits } = options;
   const leases = createAccessLeases(options);
-  /** Ends the stream of one reader. A reader is in the set from the start of its admission until it leaves. */
-  const readers = new Set<AbortController>();
+  /** A reader is in the set from the start of its admission until it leaves. */
+  const readers = new Set<Reader>();
   const ofCredential = new Map<string, number>();
   let isClosed = false;
 
@@ -66,37 +73,31 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     throw new AppError("insufficient_scope", `This API key lacks the scope ${missing.join(", ")}.`, facts);
   }
 
-  function countIn(credentialId: string): () => void {
+  function countIn(credentialId: string): void {
     const open = ofCredential.get(credentialId) ?? 0;
     if (open >= limits["sse.credential"])
       throw new AppError("rate_limited", "This credential has too many open streams.", { retryAfter: 5 });
     ofCredential.set(credentialId, open + 1);
-    return () => {
-      const left = (ofCredential.get(credentialId) ?? 1) - 1;
-      if (left > 0) ofCredential.set(credentialId, left);
-      else ofCredential.delete(credentialId);
-    };
+  }
+
+  function left(reader: Reader): void {
+    readers.delete(reader);
+    if (reader.counted === undefined) return;
+    const open = (ofCredential.get(reader.counted) ?? 1) - 1;
+    if (open > 0) ofCredential.set(reader.counted, open);
+    else ofCredential.delete(reader.counted);
+    reader.counted = undefined;
   }
 
   return {
     get open() {
       return readers.size;
     },
-    async admit(spec, context, { id, ticket, gone }) {
+    async admit(spec, context, { id, ticket }) {
       if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
-      const end = new AbortController();
-      const lease = leases.take({ kind: spec.resource.kind, id }, { changed: () => {}, ended: () => end.abort() });
-      let uncount = () => {};
-      const leave = () => {
-        readers.delete(end);
-        lease.release();
-        gone.removeEventListener("abort", leave);
-        uncount();
-        uncount = () => {};
-        end.abort();
-      };
-      readers.add(end);
-      lease.begin();
+      const reader = new Reader(leases, { kind: spec.resource.kind, id }, left);
+      readers.add(reader);
+      reader.lease.begin();
       try {
         const principal = await authenticate(spec, context, id, ticket);
         const credentialId = toCredentialId(principal);
@@ -105,20 +106,54 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
         requireScope(spec, principal);
         const found = await access.resolve(principal, spec.resource.kind, id, { deleted: false });
         if (found === undefined) throw notFound();
-        uncount = countIn(credentialId);
-        lease.hold({ principal, access: found });
-        if (gone.aborted) leave();
-        else gone.addEventListener("abort", leave, { once: true });
-        return { access: found, ratePolicy: policy, signal: end.signal, leave };
+        countIn(credentialId);
+        reader.counted = credentialId;
+        reader.ratePolicy = policy;
+        reader.lease.hold({ principal, access: found });
+        return reader;
       } catch (reason) {
-        leave();
+        reader.leave();
         throw reason;
       }
     },
     close() {
       isClosed = true;
       leases.stop();
-      for (const end of [...readers]) end.abort();
+      for (const reader of [...readers]) reader.ended();
     },
   };
+}
+
+class Reader implements AdmittedReader, LeaseHolder {
+  readonly lease: AccessLease;
+  ratePolicy = "";
+  /** Credential whose open streams include this one. */
+  counted: string | undefined;
+  readonly #left: (reader: Reader) => void;
+  #listener: (() => void) | undefined;
+  #isEnded = false;
+
+  constructor(leases: AccessLeases, resource: LeasedResource, left: (reader: Reader) => void) {
+    this.#left = left;
+    this.lease = leases.take(resource, this);
+  }
+
+  changed(): void {}
+
+  ended(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#listener?.();
+  }
+
+  onEnd(listener: () => void): void {
+    this.#listener = listener;
+    if (this.#isEnded) listener();
+  }
+
+  leave(): void {
+    this.#listener = undefined;
+    this.lease.release();
+    this.#left(this);
+  }
 }

@@ -11,17 +11,17 @@ import type { StreamContract, StreamSpec } from "../../../api/contract/operation
 import { readQuery, type TextFields, toParamReader, toTextReader } from "../../../api/derive/rest.ts";
 import type { TrpcErrorShape } from "../../../api/derive/trpc.ts";
 import { AppError, errorRow, notFound } from "../../../api/schema/error.ts";
-import type { Clock } from "../../../realtime/ports.ts";
 import { parsePart } from "../../domain/call/findings.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { parseJson } from "../calls/jsonBody.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
-import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
-import { eventStreamHeaders, type ServerSentEvent, wantsEventStream, withKeepAlive, writeEvent, writeRetry } from "./eventStream.ts";
-import type { OpenedStream, StreamItem } from "./port.ts";
+import { eventStreamHeaders, wantsEventStream, writeEvent, writeRetry } from "./eventStream.ts";
+import type { OpenedStream } from "./port.ts";
+import { retryMs, type StreamFormat, serverSentFormat, trpcFormat } from "./streamFormat.ts";
 import type { AdmittedReader, StreamGate } from "./streamGate.ts";
 
 /** Opens a stream of the contract. The input is already validated. */
@@ -33,12 +33,9 @@ export interface StreamRoutesOptions {
   readonly open: { readonly [resource: string]: { readonly [stream: string]: OpenStream } };
   readonly gate: StreamGate;
   readonly calls: Pick<CallWrapper, "refuse">;
-  readonly clock: Clock;
+  /** Returns the body that sends a stream to an admitted reader. */
+  readonly view: (reader: AdmittedReader, opened: OpenedStream, format: StreamFormat) => StreamedBody;
 }
-
-const keepAliveMs = 15_000;
-/** Clients wait this long before they reconnect. */
-const retryMs = 2000;
 
 interface PreparedStream {
   readonly key: string;
@@ -52,7 +49,7 @@ interface AdmittedStream {
 }
 
 export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRoute[] {
-  const { contract, open, gate, calls, clock } = options;
+  const { contract, open, gate, calls, view } = options;
   const prepared = Object.entries(contract).flatMap(([resource, streams]) =>
     Object.entries(streams).map(([name, spec]): PreparedStream => {
       const opener = open[resource]?.[name];
@@ -68,14 +65,13 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     given: {
       readonly params: Readonly<Record<string, unknown>>;
       readonly ticket: string | undefined;
-      readonly gone: AbortSignal;
       query(): Readonly<Record<string, unknown>>;
     },
   ): Promise<AdmittedStream> {
     const params = spec.params.safeParse(given.params);
     const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
     // An invalid id is handled like an unknown one, but only after the credential check: the gate answers both.
-    const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket: given.ticket, gone: given.gone });
+    const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket: given.ticket });
     try {
       checkApiVersion(context);
       const query = parsePart(spec.query as z.ZodType, given.query(), "query");
@@ -83,26 +79,6 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     } catch (reason) {
       reader.leave();
       throw reason;
-    }
-  }
-
-  async function* toText(
-    { reader, opened }: AdmittedStream,
-    head: string,
-    keepAlive: string,
-    toEvent: (item: StreamItem) => ServerSentEvent,
-  ): AsyncGenerator<string> {
-    async function* events(): AsyncGenerator<string> {
-      yield head;
-      for await (const item of opened.items(reader.signal)) yield writeEvent(toEvent(item));
-    }
-    try {
-      yield* withKeepAlive(events(), keepAlive, keepAliveMs, clock);
-    } catch (reason) {
-      // The store is unavailable: end the stream normally, so that the reader reconnects and resumes.
-      if (!(reason instanceof StorageUnavailableError)) throw reason;
-    } finally {
-      reader.leave();
     }
   }
 
@@ -120,7 +96,6 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           const admission = await admit(stream, context, {
             params: readParams(pathParams),
             ticket,
-            gone: request.signal,
             query() {
               if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
               return withResume(readFields(own), request);
@@ -133,7 +108,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
           }
           if (request.method === "HEAD") return headOnly(admission, headers);
-          const body = toText(admission, writeRetry(retryMs), ": still here\n\n", toServerSent);
+          const body = view(admission.reader, admission.opened, serverSentFormat);
           return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
         } catch (reason) {
           if (isTemporary(reason, request)) return retryReply(context);
@@ -156,13 +131,11 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           const admission = await admit(stream, context, {
             params: split.params,
             ticket: ticket ?? toConnectionTicket(fields),
-            gone: request.signal,
             query: () => withResume(split.query, request),
           });
           const headers = { ...toHeaders(context, admission.reader), ...eventStreamHeaders };
           if (request.method === "HEAD") return headOnly(admission, headers);
-          const head = writeEvent({ event: "connected", data: "{}" });
-          const body = toText(admission, head, writeEvent({ event: "ping", data: "" }), toTrpcEvent);
+          const body = view(admission.reader, admission.opened, trpcFormat);
           return { status: 200, headers, body };
         } catch (reason) {
           if (isTemporary(reason, request)) return retryReply(context);
@@ -237,32 +210,6 @@ function isTemporary(reason: unknown, request: HttpRequest): boolean {
 
 function retryReply(context: RequestContext): HttpReply {
   return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: writeRetry(retryMs), close: true };
-}
-
-function toServerSent(item: StreamItem): ServerSentEvent {
-  switch (item.kind) {
-    case "event":
-      return { event: item.event.event, id: item.token, data: JSON.stringify(item.event) };
-    case "reset":
-      return { event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) };
-    case "position":
-      return { event: "stream.position", id: item.token, data: "" };
-    case "end":
-      return { event: "stream.end", data: "{}" };
-  }
-}
-
-function toTrpcEvent(item: StreamItem): ServerSentEvent {
-  switch (item.kind) {
-    case "event":
-      return { id: item.token, data: JSON.stringify(item.event) };
-    case "reset":
-      return { id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) };
-    case "position":
-      return { event: "restore-id", id: item.token, data: "" };
-    case "end":
-      return { event: "return", data: "" };
-  }
 }
 
 /** Returns the id that the contract has validated. Throws `not_found` if it is not a string. */

@@ -1,19 +1,20 @@
 /**
- * Timelines reads the timelines of runs and workspaces from their logs: past events first, then live, without a gap.
+ * Timelines knows the timelines of runs and workspaces: where a viewer begins, what its events, tokens and snapshots are, and
+ * which feed its log has.
  *
- * Each reader has its own cursor and reads at its own pace. A reader gets a reset with a snapshot if the log no longer
- * holds its position, or if the position is beyond the tail (a restored backup). This module must not know HTTP.
+ * A viewer gets a reset with a snapshot if the log no longer holds its position, or if the position is beyond the tail
+ * (a restored backup). This module must not know HTTP.
  */
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
-import { createLogWatch } from "../../../realtime/logWatch.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import { runLog, timelineLog } from "../../domain/runs/engine/timelineEntry.ts";
 import { isActive, runLists, runRecord } from "../../domain/runs/model/records.ts";
 import { toRunView } from "../../domain/runs/model/runView.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { LogEntry, LogRead, Storage } from "../../platform/storage/port.ts";
-import type { OpenedStream, StreamItem, StreamStart, TimelineFilter } from "./port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import type { OpenedStream, StreamStart, TimelineFilter, TimelineSource } from "./port.ts";
+import { TimelineFeed } from "./timelineFeed.ts";
 import { toRunEvent, toWorkspaceEvent } from "./timelineReader.ts";
 
 export interface TimelinesOptions {
@@ -24,6 +25,8 @@ export interface TimelinesOptions {
 }
 
 export interface Timelines {
+  /** The feeds of the logs that are being viewed, one for each. `open` and `release` count its viewers. */
+  readonly feeds: { open(log: string): TimelineFeed; release(feed: TimelineFeed): void };
   /** Throws `bad_request` if the resume token belongs to another stream. */
   openRun(runId: string, start: StreamStart): Promise<OpenedStream>;
   openWorkspace(workspaceId: string, start: StreamStart, filter: TimelineFilter): Promise<OpenedStream>;
@@ -35,16 +38,6 @@ const readLimit = 100;
 const maxSnapshotRuns = 100;
 
 export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOptions): Timelines {
-  const watches = createLogWatch({
-    clock,
-    subscribe: (log, listener) => storage.bus.subscribe(log, listener),
-    tail: (log) => storage.log.tail(partitionOfId(ownerOf(log)), log),
-  });
-
-  function read(log: string, after: number): Promise<LogRead> {
-    return storage.log.read({ partition: partitionOfId(ownerOf(log)), log, after, limit: readLimit, maxBytes: readAheadBytes });
-  }
-
   const tailOf = (log: string) => storage.log.tail(partitionOfId(ownerOf(log)), log);
 
   async function runSnapshot(runId: string): Promise<{ readonly snapshot: Record<string, unknown>; readonly tail: number }> {
@@ -79,94 +72,87 @@ export function createTimelines({ storage, clock, readAheadBytes }: TimelinesOpt
     return { snapshot: { runs } as Record<string, unknown>, tail };
   }
 
-  interface Source {
-    readonly log: string;
-    readonly toEvent: (entry: LogEntry) => AgentEvent;
-    readonly toToken: (position: number) => string;
-    readonly keeps: (event: AgentEvent) => boolean;
-    readonly snapshot: () => Promise<{ readonly snapshot: Readonly<Record<string, unknown>>; readonly tail: number }>;
-    /** Called once all entries are read. True if no more events will come. */
-    readonly isOver: () => Promise<boolean>;
-  }
-
-  async function* items(source: Source, begin: number, signal: AbortSignal): AsyncGenerator<StreamItem> {
-    const { log, toEvent, toToken, keeps } = source;
-    const watched = watches.watch(log);
-    let position = begin;
-    /** Position of the last item sent, or -1. A reader without a position would resume at a later "now" and miss events. */
-    let sentPosition = -1;
-    try {
-      while (!signal.aborted) {
-        const found = await read(log, position);
-        if (found.gap || position > found.tail) {
-          const { snapshot, tail } = await source.snapshot();
-          position = tail;
-          sentPosition = tail;
-          yield { kind: "reset", token: toToken(tail), snapshot };
-          continue;
-        }
-        for (const entry of found.entries) {
-          if (signal.aborted) return;
-          position = entry.position;
-          const event = toEvent(entry);
-          if (!keeps(event)) continue;
-          sentPosition = position;
-          yield { kind: "event", token: toToken(position), event };
-        }
-        if (position < found.tail) continue;
-        if (sentPosition !== position) {
-          sentPosition = position;
-          yield { kind: "position", token: toToken(position) };
-        }
-        if (await source.isOver()) {
-          // Events may have been appended between the read and `isOver`: read them before the end.
-          if ((await tailOf(log)) > position) continue;
-          yield { kind: "end" };
-          return;
-        }
-        await watched.beyond(position, signal);
-      }
-    } finally {
-      watched.close();
-    }
-  }
-
   async function isRunOver(runId: string): Promise<boolean> {
     const run = await storage.records.get(runRecord, runId);
     return run === undefined || !isActive(run.value);
   }
 
+  function runSource(runId: string): TimelineSource {
+    return {
+      log: runLog(runId),
+      toItem(entry) {
+        const event = toRunEvent(entry);
+        return { kind: "event", token: event.id, event };
+      },
+      toToken: (position) => `${runId}:${position}`,
+      snapshot: () => runSnapshot(runId),
+      isOver: () => isRunOver(runId),
+    };
+  }
+
+  function workspaceSource(workspaceId: string): TimelineSource {
+    return {
+      log: timelineLog(workspaceId),
+      toItem(entry) {
+        const event = toWorkspaceEvent(entry);
+        return { kind: "event", token: event.cursor, event };
+      },
+      toToken: String,
+      snapshot: () => workspaceSnapshot(workspaceId),
+      isOver: async () => false,
+    };
+  }
+
+  const feeds = new Map<string, { readonly feed: TimelineFeed; viewers: number }>();
+
+  function open(log: string): TimelineFeed {
+    const id = ownerOf(log);
+    let found = feeds.get(log);
+    if (found === undefined) {
+      const feed = new TimelineFeed({
+        source: log === runLog(id) ? runSource(id) : workspaceSource(id),
+        clock,
+        subscribe: (topic, listener) => storage.bus.subscribe(topic, listener),
+        tail: () => tailOf(log),
+        read: (after) => storage.log.read({ partition: partitionOfId(id), log, after, limit: readLimit, maxBytes: readAheadBytes }),
+        recentBytes: readAheadBytes,
+      });
+      found = { feed, viewers: 0 };
+      feeds.set(log, found);
+    }
+    found.viewers += 1;
+    return found.feed;
+  }
+
+  function release(feed: TimelineFeed): void {
+    const found = feeds.get(feed.source.log);
+    if (found === undefined) return;
+    found.viewers -= 1;
+    if (found.viewers > 0) return;
+    feeds.delete(feed.source.log);
+    feed.close();
+  }
+
   return {
+    feeds: { open, release },
+
     async openRun(runId, { from = "start", lastEventId }) {
       const log = runLog(runId);
-      const begin = lastEventId === undefined ? (from === "start" ? await firstKept(log) : await tailOf(log)) : toSeq(runId, lastEventId);
-      const source: Source = {
-        log,
-        toEvent: toRunEvent,
-        toToken: (position) => `${runId}:${position}`,
-        keeps: () => true,
-        snapshot: () => runSnapshot(runId),
-        isOver: () => isRunOver(runId),
-      };
-      const isOver = lastEventId !== undefined && (await isRunOver(runId)) && begin === (await tailOf(log));
-      return { items: (signal) => items(source, begin, signal), isOver };
+      const position =
+        lastEventId === undefined ? (from === "start" ? await firstKept(log) : await tailOf(log)) : toSeq(runId, lastEventId);
+      const isOver = lastEventId !== undefined && (await isRunOver(runId)) && position === (await tailOf(log));
+      return { log, position, isOver };
     },
 
     async openWorkspace(workspaceId, { from = "now", lastEventId }, { runId, topicId, event }) {
       const log = timelineLog(workspaceId);
-      const begin = lastEventId === undefined ? (from === "start" ? await firstKept(log) : await tailOf(log)) : toCursor(lastEventId);
-      const source: Source = {
-        log,
-        toEvent: toWorkspaceEvent,
-        toToken: String,
-        keeps: (found) =>
-          (runId === undefined || found.runId === runId) &&
-          (topicId === undefined || found.topicId === topicId) &&
-          (event === undefined || event.includes(found.event)),
-        snapshot: () => workspaceSnapshot(workspaceId),
-        isOver: async () => false,
-      };
-      return { items: (signal) => items(source, begin, signal), isOver: false };
+      const position = lastEventId === undefined ? (from === "start" ? await firstKept(log) : await tailOf(log)) : toCursor(lastEventId);
+      const isFiltered = runId !== undefined || topicId !== undefined || event !== undefined;
+      const keeps = (found: AgentEvent) =>
+        (runId === undefined || found.runId === runId) &&
+        (topicId === undefined || found.topicId === topicId) &&
+        (event === undefined || event.includes(found.event));
+      return { log, position, ...(isFiltered ? { keeps } : {}), isOver: false };
     },
   };
 

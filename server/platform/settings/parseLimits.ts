@@ -17,6 +17,7 @@ const counts: readonly LimitField[] = [
   "sockets.held",
   "sockets.article",
   "sockets.credential",
+  "sse.credential",
   "webhook.inFlight",
   "webhook.inFlightProcess",
 ];

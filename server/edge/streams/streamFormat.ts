@@ -1,0 +1,54 @@
+/** StreamFormat has the two forms in which a timeline is sent: server-sent events and subscriptions of `@trpc/client`. */
+import { type ServerSentEvent, writeEvent, writeRetry } from "./eventStream.ts";
+import type { StreamItem } from "./port.ts";
+
+export interface StreamFormat {
+  /** First bytes of every stream. */
+  readonly head: Uint8Array;
+  /** Sent while there is nothing else to send. */
+  readonly keepAlive: Uint8Array;
+  encode(item: StreamItem): Uint8Array;
+}
+
+/** Clients wait this long before they reconnect. */
+export const retryMs = 2000;
+
+/** The form for an EventSource. */
+export const serverSentFormat: StreamFormat = {
+  head: Buffer.from(writeRetry(retryMs)),
+  keepAlive: Buffer.from(": still here\n\n"),
+  encode: (item) => Buffer.from(writeEvent(toServerSent(item))),
+};
+
+/** The form for a subscription of `@trpc/client`. */
+export const trpcFormat: StreamFormat = {
+  head: Buffer.from(writeEvent({ event: "connected", data: "{}" })),
+  keepAlive: Buffer.from(writeEvent({ event: "ping", data: "" })),
+  encode: (item) => Buffer.from(writeEvent(toTrpcEvent(item))),
+};
+
+function toServerSent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { event: item.event.event, id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) };
+    case "position":
+      return { event: "stream.position", id: item.token, data: "" };
+    case "end":
+      return { event: "stream.end", data: "{}" };
+  }
+}
+
+function toTrpcEvent(item: StreamItem): ServerSentEvent {
+  switch (item.kind) {
+    case "event":
+      return { id: item.token, data: JSON.stringify(item.event) };
+    case "reset":
+      return { id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) };
+    case "position":
+      return { event: "restore-id", id: item.token, data: "" };
+    case "end":
+      return { event: "return", data: "" };
+  }
+}
