@@ -60,21 +60,21 @@ async function withServer<T>(name: ServerName, use: (server: BenchServer) => Pro
 
 interface RedisUse {
   readonly cpuSeconds: number;
+  readonly appends: number;
   readonly memoryBytes: number;
   readonly appendOnlyBytes: number;
   readonly networkBytes: number;
-  readonly commands: number;
 }
 
 async function readRedisUse(redis: RedisProcess): Promise<RedisUse> {
   const info = String(await redis.command("INFO", "everything"));
-  const read = (field: string) => Number(new RegExp(`^${field}:([\\d.]+)`, "m").exec(info)?.[1]);
+  const read = (field: string) => Number(new RegExp(`^${field}:([\\d.]+)`, "m").exec(info)?.[1] ?? 0);
   return {
+    appends: Number(/^cmdstat_xadd:calls=(\d+)/m.exec(info)?.[1] ?? 0),
     cpuSeconds: read("used_cpu_sys") + read("used_cpu_user"),
     memoryBytes: read("used_memory"),
     appendOnlyBytes: read("aof_current_size"),
     networkBytes: read("total_net_input_bytes") + read("total_net_output_bytes"),
-    commands: read("total_commands_processed"),
   };
 }
 
@@ -144,31 +144,39 @@ async function measureMemory(): Promise<Measured> {
 async function measureOnRedis(): Promise<Measured> {
   const [alone, both] = [await onNodes("one node on Redis"), await onNodes("two nodes on Redis")];
   return {
-    keystrokeOnRedis: { value: alone.node, unit: "µs CPU", what: "a keystroke on one node on Redis, same load" },
+    keystrokeOnRedis: { value: alone.node, unit: "µs CPU", what: "the nodes for one append, the same load on one node on Redis" },
     keystrokeOnTwo: {
       value: both.node,
       unit: "µs CPU",
-      what: "a keystroke on two nodes together, the two clients of each document on different nodes",
+      what: "the nodes for one append, the two clients of each document on different nodes",
     },
-    redisKeystroke: { value: both.redis, unit: "µs CPU", what: "the same keystroke in Redis: append, message, and read by the other node" },
-    redisCommands: { value: both.commands, unit: "commands", what: "commands of Redis for the same keystroke, polls included" },
-    redisIdleDocument: {
-      value: both.idleCommands,
-      unit: "commands/s",
-      what: "an open document without typing, on one node: its poll of the log",
+    redisKeystroke: {
+      value: both.redis,
+      unit: "µs CPU",
+      what: "Redis for one append: script, message, read by the other node, and polls",
     },
-    redisIdleCpu: { value: both.idleCpu, unit: "µs CPU/s", what: "the same in processor time of Redis" },
+    merged: {
+      value: both.merged,
+      unit: "updates",
+      what: "updates in one append of that load; far above 1 if the machine was too busy and updates waited for each other",
+    },
+    redisIdleCpu: {
+      value: both.idleCpu,
+      unit: "µs CPU/s",
+      what: "Redis for an open document in which nobody types, on one node: its poll of the log",
+    },
   };
 }
 
+/** Values are for one append, because on a busy machine several keystrokes share one. */
 async function onNodes(name: ServerName) {
   return withServer(name, async (server) => {
     await warmUp(server, { shape: pairs, flow: everySecond });
     const watch = new RedisWatch(server.redis);
     const driven = await drive(server, pairs, everySecond, watch);
-    requireQuiet(driven);
     const keystrokes = pairs.rooms * pairs.typists * everySecond.updates;
     const { used } = watch;
+    const { appends } = used;
     const rooms = await server.makeRooms(pairs.rooms);
     const idle = new RedisWatch(server.redis);
     const seconds = 10;
@@ -179,10 +187,9 @@ async function onNodes(name: ServerName) {
       await idle.end();
     });
     return {
-      node: 1e6 / driven.deliveriesPerCpuSecond,
-      redis: (used.cpuSeconds / keystrokes) * 1e6,
-      commands: used.commands / keystrokes,
-      idleCommands: idle.used.commands / seconds / rooms.length,
+      node: (keystrokes / driven.deliveriesPerCpuSecond / appends) * 1e6,
+      redis: (used.cpuSeconds / appends) * 1e6,
+      merged: keystrokes / appends,
       idleCpu: (idle.used.cpuSeconds / seconds / rooms.length) * 1e6,
     };
   });
@@ -219,7 +226,8 @@ async function measureAppends(): Promise<Measured> {
         }),
       );
     };
-    await flood(appends / 4);
+    const warmUpAppends = appends / 4;
+    await flood(warmUpAppends);
     const watch = new RedisWatch(redis);
     await watch.begin();
     const startedAtMs = performance.now();
@@ -228,6 +236,11 @@ async function measureAppends(): Promise<Measured> {
     await watch.end();
     await texts.close();
     const { used } = watch;
+    const streams = (await redis.command("KEYS", "*document/*")) as readonly string[];
+    const sizes = await Promise.all(streams.map((stream) => redis.command("MEMORY", "USAGE", stream, "SAMPLES", "0")));
+    const memoryBytes = sizes.reduce((sum: number, bytes) => sum + Number(bytes), 0);
+    // Each document began with one entry that holds its text.
+    const stored = appends + warmUpAppends + documents;
     const per = (value: number) => value / appends;
     return {
       appends: {
@@ -236,7 +249,7 @@ async function measureAppends(): Promise<Measured> {
         what: "appends that one process sent and one Redis stored, `appendfsync always`",
       },
       appendCpu: { value: per(used.cpuSeconds) * 1e6, unit: "µs CPU", what: "Redis for one append of 30 bytes in that run" },
-      appendMemory: { value: per(used.memoryBytes), unit: "bytes", what: "memory of Redis for one append of 30 bytes" },
+      appendMemory: { value: memoryBytes / stored, unit: "bytes", what: "memory of Redis for one append of 30 bytes" },
       appendDisk: { value: per(used.appendOnlyBytes), unit: "bytes", what: "append-only file of Redis for one append of 30 bytes" },
       appendNetwork: { value: per(used.networkBytes), unit: "bytes", what: "network of Redis for one append, both directions" },
     };

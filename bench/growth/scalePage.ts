@@ -75,8 +75,21 @@ export function toScalePage({ machine, node, figures }: Costs): string {
   };
   const ten = fleet(10_000);
   const million = fleet(1_000_000);
-  const mostMessages = perCore / of("messageCpu");
-  const mostUpdates = (partitions * perCore) / of("redisKeystroke");
+  const tenBottleneck = ten.nodeCores > ten.redisCores ? "the processor of the nodes" : "the processor of Redis";
+  const limits = [
+    {
+      updates: perCore / of("messageCpu"),
+      row: `every bus message passes the master of partition 0, and a Cluster forwards it to all masters | ${plannedShare} × 1,000,000 µs ÷ \`messageCpu\` ${show(of("messageCpu"))} µs, before forwarding`,
+    },
+    {
+      updates: (partitions * perCore) / of("redisKeystroke"),
+      row: `a store has ${partitions} partitions, so at most ${partitions} masters | ${partitions} × ${plannedShare} × 1,000,000 µs ÷ \`redisKeystroke\` ${show(of("redisKeystroke"))} µs`,
+    },
+    {
+      updates: (perCore / of("redisIdleCpu") / 2) * partitions * peoplePerDocument * updatesPerSecond,
+      row: `every open document is polled once a second by each node that has it open, also while nobody types | ${partitions} × ${plannedShare} × 1,000,000 µs ÷ (2 × \`redisIdleCpu\` ${show(of("redisIdleCpu"))} µs) documents × ${peoplePerDocument} people`,
+    },
+  ].sort((a, b) => a.updates - b.updates);
   const withoutOther = (1e6 * of("appendCpu")) / 1e6;
   const nodesAlone = Math.ceil((1e6 * of("keystrokeOnRedis")) / perCore);
 
@@ -129,12 +142,12 @@ The cost of an operation does not depend on their number: [performance.md](perfo
 |---|---|---|
 ${steps(10_000)}
 
-**${whole(ten.nodes)} nodes and ${ten.masters === 1 ? "one Redis" : `a Redis Cluster of ${ten.masters} masters`}.** The bottleneck is the processor of the nodes. Redis spends ${show(of("redisCommands"))} commands on a keystroke: the read of
-the article, the append, the message to the other node, that node's read of the log, and the poll of both nodes. \`appends\` is the rate that one process
-reached with the append alone: ${about(of("appends"))} a second.
+**${whole(ten.nodes)} nodes and ${ten.masters === 1 ? "one Redis" : `a Redis Cluster of ${ten.masters} masters`}.** The bottleneck is ${tenBottleneck}. For a keystroke Redis reads the
+article, runs the append script, passes the message to the other node, reads the log for it, and answers the polls of both nodes. One process alone
+appended ${about(of("appends"))} times a second (\`appends\`), with ${show(of("appendCpu"))} µs of Redis each: \`appendfsync always\` and the round trip limit one process before Redis is full.
 
 What comes first when this grows: a load balancer that sends all people of a document to one node. It saves the message, the read and one of the
-two polls, and a node then costs \`keystrokeOnRedis\` ${show(of("keystrokeOnRedis"))} µs for a keystroke in place of ${show(of("keystrokeOnTwo"))} µs.
+two polls. The nodes then need \`keystrokeOnRedis\` ${show(of("keystrokeOnRedis"))} µs for a keystroke; on two nodes it takes \`keystrokeOnTwo\` ${show(of("keystrokeOnTwo"))} µs.
 
 ## 1,000,000 people
 
@@ -142,22 +155,20 @@ two polls, and a node then costs \`keystrokeOnRedis\` ${show(of("keystrokeOnRedi
 |---|---|---|
 ${steps(1_000_000)}
 
-Three limits stand in the way, in this order:
+Three limits stand in the way, the lowest first:
 
 | limit | calculation | updates a second |
 |---|---|---|
-| every bus message passes the master of partition 0, and a Cluster forwards it to all masters | ${plannedShare} × 1,000,000 µs ÷ \`messageCpu\` ${show(of("messageCpu"))} µs, before forwarding | ${about(mostMessages)} |
-| a store has ${partitions} partitions, so at most ${partitions} masters | ${partitions} × ${plannedShare} × 1,000,000 µs ÷ \`redisKeystroke\` ${show(of("redisKeystroke"))} µs | ${about(mostUpdates)} |
-| every open document is polled once a second by each node that has it open | ${whole(million.documents)} × 2 × \`redisIdleCpu\` ${show(of("redisIdleCpu"))} µs, contained in \`redisKeystroke\` | – |
+${limits.map(({ updates, row }) => `| ${row} | ${about(updates)} |`).join("\n")}
 
 What comes next, and what it saves:
 
 | step | effect |
 |---|---|
 | **documents on one node**, by the load balancer or by forwarding between nodes | ${whole(nodesAlone)} nodes in place of ${whole(million.nodes)}; Redis pays the append alone, ${show(withoutOther)} cores in place of ${show(million.redisCores)} |
-| **partitioned messages**: the channel of a document in the slot of its partition (\`SPUBLISH\`) | removes the first limit: messages are spread over the masters like the appends |
+| **partitioned messages**: the channel of a document in the slot of its partition (\`SPUBLISH\`) | removes the limit of the messages: they are spread over the masters like the appends |
 | **appends of one tick in one script** for all documents of a partition | the script's fixed cost is shared, as the embedded store shares one transaction |
-| **streams over several stores**: a directory that maps a workspace to one of several Redis Clusters | removes the second limit; a workspace is the unit that moves |
+| **streams over several stores**: a directory that maps a workspace to one of several Redis Clusters | removes the limit of the partitions; a workspace is the unit that moves |
 | **regional relays** that hold one connection for each document and fan out to readers near them | readers cost \`delivery\` in their region; the writer's node sends one frame for each region |
 
 None of these steps changes what a client sees: an update is durable before it is relayed, and a lost message delays other nodes by at most one poll.

@@ -20,7 +20,10 @@ interface ListOrder {
    * follow their prefixes; these parts must end in an id too. A group starts when the previous group has ended.
    * `anyOf`: lists of one partition, each of which contains every wanted item; the pages read the sparsest one.
    */
-  readonly prefix: IndexKey | { readonly groups: readonly (readonly IndexKey[])[] } | { readonly anyOf: readonly [IndexKey, ...IndexKey[]] };
+  readonly prefix:
+    | IndexKey
+    | { readonly groups: readonly (readonly IndexKey[])[] }
+    | { readonly anyOf: readonly [IndexKey, ...IndexKey[]] };
   /** Returns the newest items first, if the key increases with time. */
   readonly reverse?: boolean;
   /** Return only rows whose first part after the prefix is in this range, both ends included. */
@@ -53,11 +56,11 @@ export interface Pager {
   page<Item extends object>(request: PageRequest<Item>): Promise<Page<Item>>;
 }
 
-/** Minimum number of rows per read when a filter may discard most of them. */
+/** Minimum number of rows per read after the first when a filter may discard most of them. */
 const filteredChunk = 100;
 
-/** One list of several is sampled with this part of the rows that a request may read. */
-const sampleShare = 20;
+/** Each of several lists is sampled with one in this many of the rows that a request may read. */
+const sampleShare = 50;
 
 /** Returns the length of a page: `asked`, or the default. Throws `validation_failed` above `list.limitMax`. */
 export function toPageLimit(asked: number | undefined, limits: Pick<Limits, "list.limitDefault" | "list.limitMax">): number {
@@ -100,7 +103,6 @@ export function createPager({
       const { prefix } = request;
       const groups = "groups" in prefix ? prefix.groups : [["anyOf" in prefix ? await choose(prefix.anyOf) : prefix]];
       const begun = after === undefined ? { group: 0, suffix: undefined } : placeOf(groups, after);
-      const chunk = keep === undefined ? limit + 1 : Math.max(limit + 1, filteredChunk);
       const found: { key: IndexKey; item: Item }[] = [];
       let cut = false;
       for (const [at, prefixes] of groups.entries()) {
@@ -110,14 +112,14 @@ export function createPager({
           sources: partitions.flatMap((partition) => prefixes.map((prefix) => ({ partition, prefix }))),
           reverse,
           within,
-          chunk,
           after: at === begun.group ? begun.suffix : undefined,
         });
-        // A filter often keeps every row, as in a search for one word, so the first rows loaded are those of one page.
+        // A filter often keeps every row, as in a search for one word, so only the rows of one page are read at first.
         let count = limit + 1 - found.length;
+        let chunk = limit + 1;
         let ended = false;
         while (found.length <= limit && !ended && !cut) {
-          const { rows, read, ...taken } = await merged.take(count, budget);
+          const { rows, read, ...taken } = await merged.take(count, budget, chunk);
           budget -= read;
           ended = taken.ended;
           cut = !ended && budget <= 0;
@@ -129,6 +131,7 @@ export function createPager({
             found.push({ key: row.key, item });
             if (found.length > limit) break;
           }
+          if (keep !== undefined) chunk = Math.max(limit + 1, filteredChunk);
           count = keep === undefined ? limit + 1 - found.length : chunk;
         }
       }
