@@ -8,7 +8,7 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, Pager, PageRequest } from "../call/paging.ts";
+import type { Page, PageRequest, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
 import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
@@ -70,7 +70,12 @@ export interface ArticlesOptions {
 }
 
 /** Returns the index rows that contain every article of the query: of a search, one list for each word. */
-function toList(workspaceId: string, deleted: boolean, topicId: string | undefined, words: readonly string[]): PageRequest<never>["prefix"] {
+function toList(
+  workspaceId: string,
+  deleted: boolean,
+  topicId: string | undefined,
+  words: readonly string[],
+): PageRequest<never>["prefix"] {
   if (deleted) return articleLists.trash(workspaceId);
   if (topicId !== undefined) return articleLists.ofTopic(topicId);
   const [first, ...others] = words.map((word) => articleLists.titled(workspaceId, word));
