@@ -8,6 +8,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { httpScenarios, runHttp } from "./http/httpScenarios.ts";
+import { runArticleCount } from "./growth/articleCount.ts";
+import { runClientIds } from "./growth/clientIds.ts";
+import { runTextSize } from "./growth/textSize.ts";
 import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
@@ -33,6 +36,10 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
   })),
   { id: "P9", name: "viewers of a timeline", run: runViewers },
   { id: "P9", name: "idle viewers", run: runIdleViewers },
+  { id: "P10", name: "number of articles", run: (rounds, tell) => runArticleCount("embedded", rounds, tell) },
+  { id: "P10", name: "number of articles on Redis", run: (rounds, tell) => runArticleCount("redis", rounds, tell) },
+  { id: "P10", name: "length of the text", run: runTextSize },
+  { id: "P10", name: "number of client ids", run: runClientIds },
 ];
 
 const [filter = "", roundsText = "3"] = process.argv.slice(2);

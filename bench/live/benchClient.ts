@@ -66,6 +66,8 @@ export interface BenchClientOptions {
   readonly room: string;
   /** Updates that the client will send, each with one more character. */
   readonly updates: number;
+  /** Document that the client has before it types, as a Yjs update, and the place at which it types. Default: an empty document. */
+  readonly within?: { readonly state: Uint8Array; readonly at: number };
   /** Called for each received range of another client's characters. */
   readonly onReceived: (clientId: number, from: number, to: number) => void;
 }
@@ -84,14 +86,15 @@ export class BenchClient {
     this.#synced = resolve;
   });
 
-  private constructor(socket: WebSocket, { wire, room, updates, onReceived }: BenchClientOptions) {
+  private constructor(socket: WebSocket, { wire, room, updates, within, onReceived }: BenchClientOptions) {
     this.#socket = socket;
     this.#prefix = wire.prefix(room);
     this.#onReceived = onReceived;
     const made: Uint8Array[] = [];
     const document = new Y.Doc();
+    if (within !== undefined) Y.applyUpdate(document, within.state);
     document.on("update", (update: Uint8Array) => made.push(update));
-    for (let at = 0; at < updates; at += 1) document.getText("content.md").insert(at, "x");
+    for (let at = 0; at < updates; at += 1) document.getText("content.md").insert((within?.at ?? 0) + at, "x");
     this.clientId = document.clientID;
     this.#updates = made;
     this.#frames = made.map((update) => syncFrame(this.#prefix, 2, update));

@@ -32,6 +32,8 @@ export const singleServers = ["ours", "relay", "y-websocket", "hocuspocus"] as c
 export interface BenchServer {
   readonly name: ServerName;
   readonly wire: Wire;
+  /** The Redis that the nodes share, if they do. */
+  readonly redis?: RedisProcess;
   /** Processes of the server: one for each node. */
   readonly pids: readonly number[];
   /** Makes so many empty documents and returns their names. */
@@ -187,6 +189,7 @@ async function onRedis(start: (redis: RedisProcess) => Promise<BenchServer>): Pr
   const server = await start(redis);
   return {
     ...server,
+    redis,
     get pids() {
       return server.pids;
     },

@@ -107,16 +107,24 @@ async function typeAll({ typists, sentAtMs }: Crowd, { updates, everyMs }: Flow)
   }
 }
 
-function percentile(sorted: readonly number[], share: number): number {
+/** The value below which this share of the sorted values lies. */
+export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** Called before the first update and after the last delivery, to measure something besides the server. */
+export interface Watch {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
 /** Runs one load in new rooms and waits until every character has arrived at every other client. */
-export async function drive(server: BenchServer, shape: Shape, flow: Flow): Promise<Figures> {
+export async function drive(server: BenchServer, shape: Shape, flow: Flow, watch?: Watch): Promise<Figures> {
   const crowd = await gather(server, shape, flow);
   try {
     await pause(1500);
     const expected = shape.rooms * shape.typists * (shape.clients - 1) * flow.updates;
+    await watch?.begin();
     const before = cpuSeconds(server.pids);
     await typeAll(crowd, flow);
     const giveUpAtMs = performance.now() + hangMs;
@@ -127,6 +135,7 @@ export async function drive(server: BenchServer, shape: Shape, flow: Flow): Prom
       await pause(20);
     }
     const used = cpuSeconds(server.pids) - before;
+    await watch?.end();
     const figures = { deliveriesPerCpuSecond: expected / used };
     if (flow.everyMs === 0) return figures;
     const sorted = crowd.latenciesMs.sort((a, b) => a - b);

@@ -105,7 +105,7 @@ export const trafficScenarios: readonly TrafficScenario[] = [
 const warmUpMs = 10_000;
 const restMs = 2000;
 
-async function warmUp(server: BenchServer, { shape, flow }: TrafficScenario): Promise<void> {
+export async function warmUp(server: BenchServer, { shape, flow }: Pick<TrafficScenario, "shape" | "flow">): Promise<void> {
   const endMs = performance.now() + warmUpMs;
   // A warm-up of the same kind: a load at human pace would leave the code of a burst cold, and the reverse.
   while (performance.now() < endMs) {

@@ -8,7 +8,10 @@ const persistence = new RedisPersistence({ redisOpts: { host: "127.0.0.1", port:
 setPersistence({
   provider: persistence,
   bindState: (name, document) => persistence.bindState(name, document),
-  writeState: async () => {},
+  // Without this a document could not be opened a second time on the node that closed it.
+  async writeState(name) {
+    await persistence.closeDoc(name);
+  },
 });
 const sockets = new WebSocket.Server({ noServer: true });
 sockets.on("connection", setupWSConnection);

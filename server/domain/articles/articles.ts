@@ -5,10 +5,10 @@
  */
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Batch, IndexKey, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import type { Batch, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageRequest, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
 import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
@@ -69,11 +69,17 @@ export interface ArticlesOptions {
   readonly checkpointQuietMs: number;
 }
 
-/** Chooses the smallest index that contains every article of the query. */
-function toList(workspaceId: string, deleted: boolean, topicId: string | undefined, wordPrefix: string | undefined): IndexKey {
+/** Returns the index rows that contain every article of the query: of a search, one list for each word. */
+function toList(
+  workspaceId: string,
+  deleted: boolean,
+  topicId: string | undefined,
+  words: readonly string[],
+): PageRequest<never>["prefix"] {
   if (deleted) return articleLists.trash(workspaceId);
   if (topicId !== undefined) return articleLists.ofTopic(topicId);
-  return wordPrefix === undefined ? articleLists.all(workspaceId) : articleLists.titled(workspaceId, wordPrefix);
+  const [first, ...others] = words.map((word) => articleLists.titled(workspaceId, word));
+  return first === undefined ? articleLists.all(workspaceId) : { anyOf: [first, ...others] };
 }
 
 export function createArticles(options: ArticlesOptions): Articles {
@@ -155,7 +161,7 @@ export function createArticles(options: ArticlesOptions): Articles {
       return pager.page<ArticleReply>({
         scope: `articles?${JSON.stringify([topicId ?? null, q ?? null, updatedSince ?? null, deleted])}`,
         partition: partitionOfId(workspaceId),
-        prefix: toList(workspaceId, deleted, topicId, search?.prefix),
+        prefix: toList(workspaceId, deleted, topicId, search?.prefixes ?? []),
         reverse: true,
         limit,
         nextToken,

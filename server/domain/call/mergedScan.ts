@@ -14,8 +14,6 @@ export interface MergedScanOptions {
   readonly after?: readonly IndexPart[] | undefined;
   /** Return only rows whose first part after the prefix is in this range, both ends included. */
   readonly within?: Within | undefined;
-  /** Maximum number of rows that a source reads in one scan. */
-  readonly chunk: number;
 }
 
 export interface Within {
@@ -24,8 +22,15 @@ export interface Within {
 }
 
 export interface MergedScan {
-  /** Returns the next rows, at most `count`. Returns fewer when `budget` rows were read or when all sources have ended. */
-  take(count: number, budget: number): Promise<{ readonly rows: readonly IndexRow[]; readonly read: number; readonly ended: boolean }>;
+  /**
+   * Returns the next rows, at most `count`. Returns fewer when `budget` rows were read or when all sources have ended. A
+   * source reads at most `chunk` rows in one scan.
+   */
+  take(
+    count: number,
+    budget: number,
+    chunk: number,
+  ): Promise<{ readonly rows: readonly IndexRow[]; readonly read: number; readonly ended: boolean }>;
 }
 
 interface Source {
@@ -40,7 +45,7 @@ interface Source {
 /** Sorts after every id, so it marks the end of all keys that begin with the parts before it. */
 const afterIds = "\u{10ffff}";
 
-export function createMergedScan({ scan, sources, reverse, after, within, chunk }: MergedScanOptions): MergedScan {
+export function createMergedScan({ scan, sources, reverse, after, within }: MergedScanOptions): MergedScan {
   const begin = (prefix: IndexKey): IndexKey | undefined => {
     if (after !== undefined) return [...prefix, ...after];
     if (reverse) return within?.to === undefined ? undefined : [...prefix, within.to, afterIds];
@@ -88,7 +93,7 @@ export function createMergedScan({ scan, sources, reverse, after, within, chunk 
   }
 
   return {
-    async take(count, budget) {
+    async take(count, budget, chunk) {
       const rows: IndexRow[] = [];
       let read = 0;
       while (rows.length < count) {

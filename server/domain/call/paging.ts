@@ -10,6 +10,7 @@ import { AppError } from "../../../api/schema/error.ts";
 import type { IndexKey, IndexPart, Partition, Storage } from "../../platform/storage/port.ts";
 import { createMergedScan, type Within } from "./mergedScan.ts";
 import { createPageTokens } from "./pageToken.ts";
+import { findSparsestList } from "./sparsestList.ts";
 
 interface ListOrder {
   /** Several partitions are merged in key order. Their keys must differ, so they must end in an id. */
@@ -17,8 +18,12 @@ interface ListOrder {
   /**
    * The prefix of one list, or groups of prefixes. The lists of one group are merged, ordered by the key parts that
    * follow their prefixes; these parts must end in an id too. A group starts when the previous group has ended.
+   * `anyOf`: lists of one partition, each of which contains every wanted item; the pages read the sparsest one.
    */
-  readonly prefix: IndexKey | { readonly groups: readonly (readonly IndexKey[])[] };
+  readonly prefix:
+    | IndexKey
+    | { readonly groups: readonly (readonly IndexKey[])[] }
+    | { readonly anyOf: readonly [IndexKey, ...IndexKey[]] };
   /** Returns the newest items first, if the key increases with time. */
   readonly reverse?: boolean;
   /** Return only rows whose first part after the prefix is in this range, both ends included. */
@@ -51,8 +56,11 @@ export interface Pager {
   page<Item extends object>(request: PageRequest<Item>): Promise<Page<Item>>;
 }
 
-/** Minimum number of rows per read when a filter may discard most of them. */
+/** Minimum number of rows per read after the first when a filter may discard most of them. */
 const filteredChunk = 100;
+
+/** Each of several lists is sampled with one in this many of the rows that a request may read. */
+const sampleShare = 50;
 
 /** Returns the length of a page: `asked`, or the default. Throws `validation_failed` above `list.limitMax`. */
 export function toPageLimit(asked: number | undefined, limits: Pick<Limits, "list.limitDefault" | "list.limitMax">): number {
@@ -79,13 +87,23 @@ export function createPager({
       const limit = toPageLimit(request.limit, limits);
       const { load, keep, reverse = false, within, index = storage.index } = request;
       const partitions = typeof request.partition === "number" ? [request.partition] : request.partition;
-      const groups = "groups" in request.prefix ? request.prefix.groups : [[request.prefix]];
       const binding = JSON.stringify([request.scope, request.partition, request.prefix, reverse, within ?? null]);
       let after = request.nextToken === undefined ? undefined : tokens.open(binding, request.nextToken, storage.now());
-      const begun = after === undefined ? { group: 0, suffix: undefined } : placeOf(groups, after);
-      const chunk = keep === undefined ? limit + 1 : Math.max(limit + 1, filteredChunk);
-      const found: { key: IndexKey; item: Item }[] = [];
       let budget = limits["list.scan"];
+      async function choose(lists: readonly [IndexKey, ...IndexKey[]]): Promise<IndexKey> {
+        // The token of a page belongs to the list that the first page chose.
+        const begun = lists.find((list) => after !== undefined && startsWith(after, list));
+        if (begun !== undefined) return begun;
+        const [partition = 0] = partitions;
+        const sample = Math.floor(budget / sampleShare);
+        const { list, read } = await findSparsestList({ scan: index.scan, partition, lists, reverse, sample });
+        budget -= read;
+        return list;
+      }
+      const { prefix } = request;
+      const groups = "groups" in prefix ? prefix.groups : [["anyOf" in prefix ? await choose(prefix.anyOf) : prefix]];
+      const begun = after === undefined ? { group: 0, suffix: undefined } : placeOf(groups, after);
+      const found: { key: IndexKey; item: Item }[] = [];
       let cut = false;
       for (const [at, prefixes] of groups.entries()) {
         if (at < begun.group || found.length > limit || cut) continue;
@@ -94,12 +112,14 @@ export function createPager({
           sources: partitions.flatMap((partition) => prefixes.map((prefix) => ({ partition, prefix }))),
           reverse,
           within,
-          chunk,
           after: at === begun.group ? begun.suffix : undefined,
         });
+        // A filter often keeps every row, as in a search for one word, so only the rows of one page are read at first.
+        let count = limit + 1 - found.length;
+        let chunk = limit + 1;
         let ended = false;
         while (found.length <= limit && !ended && !cut) {
-          const { rows, read, ...taken } = await merged.take(keep === undefined ? limit + 1 - found.length : chunk, budget);
+          const { rows, read, ...taken } = await merged.take(count, budget, chunk);
           budget -= read;
           ended = taken.ended;
           cut = !ended && budget <= 0;
@@ -111,6 +131,8 @@ export function createPager({
             found.push({ key: row.key, item });
             if (found.length > limit) break;
           }
+          if (keep !== undefined) chunk = Math.max(limit + 1, filteredChunk);
+          count = keep === undefined ? limit + 1 - found.length : chunk;
         }
       }
       const overflow = found.length > limit;
@@ -122,13 +144,17 @@ export function createPager({
   };
 }
 
+function startsWith(key: IndexKey, prefix: IndexKey): boolean {
+  return prefix.every((part, at) => key[at] === part);
+}
+
 /** Returns the group of a key and the key parts that follow its prefix. */
 function placeOf(
   groups: readonly (readonly IndexKey[])[],
   key: IndexKey,
 ): { readonly group: number; readonly suffix: readonly IndexPart[] } {
   for (const [group, prefixes] of groups.entries()) {
-    const prefix = prefixes.find((parts) => parts.every((part, at) => key[at] === part));
+    const prefix = prefixes.find((parts) => startsWith(key, parts));
     if (prefix !== undefined) return { group, suffix: key.slice(prefix.length) };
   }
   throw new Error(`the key ${JSON.stringify(key)} of a token is in none of the lists it was made for`);

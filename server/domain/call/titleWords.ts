@@ -38,17 +38,16 @@ export function toTitlePrefixes(title: string): readonly string[] {
 }
 
 export interface TitleSearch {
-  /** The index key to scan: the longest indexed prefix of the words. Undefined when no word has an indexed prefix. */
-  readonly prefix?: string;
+  /** The longest indexed prefix of each word, longest first. A word without an indexed prefix has none. */
+  readonly prefixes: readonly string[];
   readonly matches: (title: string) => boolean;
 }
 
 export function toTitleSearch(query: string): TitleSearch {
   const wanted = toWords(query);
   const indexed = wanted.map((word) => startOf(word, longest)).filter((start) => [...start].length >= shortest);
-  const prefix = indexed.sort((a, b) => b.length - a.length)[0];
   return {
-    ...(prefix === undefined ? {} : { prefix }),
+    prefixes: [...new Set(indexed)].sort((a, b) => b.length - a.length),
     matches: (title) => {
       const words = toWords(title).slice(0, defaultLimits["list.words"]);
       return wanted.every((start) => words.some((word) => word.startsWith(start)));

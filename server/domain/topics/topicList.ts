@@ -85,7 +85,8 @@ export function createTopicList({ storage, pager, limits }: TopicListOptions): T
       const { workspaceId, contentProjectId, cluster, articleType, q, scheduledFrom, scheduledTo, sort, order, limit, nextToken } = filter;
       const groups = toGroups(filter);
       const words = q === undefined ? undefined : toTitleSearch(q);
-      const found = words?.prefix === undefined ? undefined : await search(workspaceId, words.prefix, groups);
+      const longest = words?.prefixes[0];
+      const found = longest === undefined ? undefined : await search(workspaceId, longest, groups);
       const from = scheduledFrom ?? "";
       const to = scheduledTo ?? "9999-12-31";
       const isDated = scheduledFrom !== undefined || scheduledTo !== undefined;
