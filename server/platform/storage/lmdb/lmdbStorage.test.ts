@@ -203,7 +203,7 @@ describe("an embedded store that must not be opened", () => {
     const change = async (text: string | undefined) => {
       const db = openLmdb(join(directory, "store"));
       const before = db.getString(key);
-      await db.childTransaction(() => void (text === undefined ? db.remove(key) : db.put(key, text)));
+      await db.batch(() => void (text === undefined ? db.remove(key) : db.put(key, text)));
       await db.close();
       return before;
     };
@@ -220,7 +220,7 @@ describe("an embedded store that must not be opened", () => {
     for (const entry of ["1", "2", "3"]) await first.commit({ partition: 7, logs: [append("l", entry)] });
     await first.close();
     const db = openLmdb(join(directory, "store"));
-    await db.childTransaction(() => void db.remove(`t${"2".padStart(14, "0")}`));
+    await db.batch(() => void db.remove(`t${"2".padStart(14, "0")}`));
     await db.close();
     await expect(createLmdbStorage({ directory })).rejects.toThrow(/group 2 is missing/);
   });

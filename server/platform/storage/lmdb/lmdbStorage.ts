@@ -25,10 +25,11 @@ import { createReads } from "../reads.ts";
 import { type AnyRecordType, createRecordTypes } from "../recordType.ts";
 import { isMarked, markStore, toLostStore } from "../storeMark.ts";
 import { storeVersion } from "../storeVersion.ts";
-import { createLmdbWriteMap, LmdbReader, openLmdb } from "./database.ts";
+import { LmdbReader, openLmdb } from "./database.ts";
 import { LmdbLog } from "./log.ts";
 import { LmdbMeta } from "./meta.ts";
 import { Regroup } from "./regroup.ts";
+import { StagedMap } from "./stagedMap.ts";
 import { createLmdbWriter, type LmdbWriter } from "./writer.ts";
 
 export { isLmdbWriteRejection } from "./database.ts";
@@ -92,12 +93,12 @@ async function openStore(
   const lost = isMarked(directory) ? toLostStore(directory) : undefined;
   const db = openLmdb(path, lost);
   opened.push(() => db.close());
-  const map = createLmdbWriteMap(db);
   const reader = new LmdbReader(db);
   opened.push(() => reader.close());
   const meta = new LmdbMeta(reader);
   if (meta.isNew && lost !== undefined) throw new StorageDamagedError(lost);
-  const log = new LmdbLog(db, reader);
+  const log = new LmdbLog(reader);
+  const staged = new StagedMap(reader);
   log.replay();
   const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
@@ -105,10 +106,10 @@ async function openStore(
   opened.push(disk.close);
   const writer: LmdbWriter = createLmdbWriter({
     db,
-    map,
+    staged,
     reader,
     log,
-    regroup: new Regroup(db, map, log),
+    regroup: new Regroup(staged, log),
     meta,
     clock,
     disk,

@@ -1,11 +1,12 @@
 /**
  * The LMDB writer runs every write of the embedded store: it connects the group commit to LMDB's transactions.
  *
- * Besides its jobs, each transaction carries the group of log writes, a slice of the regroup, and the store time. The
+ * Jobs run on the state after the last transaction and stage their changes (`stagedMap.ts`); one transaction then writes
+ * all of them. Besides its jobs, it carries the group of log writes, a slice of the regroup, and the store time. The
  * writer also decides whether a failed transaction means a programming error or a failure of the disk. It does not know
  * what jobs do.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { StoreClock } from "../clock.ts";
 import type { DiskSpace } from "../disk/diskSpace.ts";
 import { createGroupCommit } from "../groupCommit.ts";
@@ -15,10 +16,11 @@ import type { LmdbDatabase, LmdbReader } from "./database.ts";
 import type { LmdbLog } from "./log.ts";
 import type { LmdbMeta } from "./meta.ts";
 import type { Regroup } from "./regroup.ts";
+import type { StagedMap } from "./stagedMap.ts";
 
 interface LmdbWriterParts {
   readonly db: LmdbDatabase;
-  readonly map: KeyValueWriter;
+  readonly staged: StagedMap;
   readonly reader: LmdbReader;
   readonly log: LmdbLog;
   readonly regroup: Regroup;
@@ -55,50 +57,54 @@ function isOfLmdb(reason: unknown): boolean {
   return reason instanceof Error && ("commitError" in reason || typeof (reason as { code?: unknown }).code === "number");
 }
 
-export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
-  let changed = false;
+export function createLmdbWriter({ db, staged, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
+  let probing = false;
   let sliceRequested = false;
   let regrouping: Promise<void> | undefined;
   let closed = false;
 
   const store: KeyValueWriter = {
-    get: map.get,
-    keys: map.keys,
+    get: (key) => staged.get(key),
+    keys: (range) => staged.keys(range),
     put(key, value) {
       transactions.dirty = true;
-      changed = true;
-      map.put(key, value);
+      staged.put(key, value);
     },
     delete(key) {
       transactions.dirty = true;
-      changed = true;
-      map.delete(key);
+      staged.delete(key);
     },
   };
 
   const transactions = {
     dirty: false,
     async run(work: () => void) {
-      await db.childTransaction(work);
+      // Every job of this turn of the event loop joins the transaction.
+      await nextTurn();
+      work();
+      if (!staged.isEmpty) await staged.write(db);
     },
     begin() {
-      changed = sliceRequested;
       if (sliceRequested) regroup.write();
       sliceRequested = false;
     },
     end() {
-      changed = log.write() || changed;
-      if (changed) meta.write(map, clock.now());
+      log.write(staged);
+      if (probing || !staged.isEmpty) meta.write(staged, clock.now());
+      probing = false;
     },
     committed() {
-      reader.renew();
+      const isWritten = !staged.isEmpty;
+      staged.clear();
+      if (isWritten) reader.renew();
       log.committed(regroup.committed());
-      if (!changed) return;
+      if (!isWritten) return;
       meta.committed();
       disk.committed();
       if (log.recentBytes >= regroupBytes) void startRegroup();
     },
     async failed(reason: unknown) {
+      staged.clear();
       regroup.undo();
       log.undo();
       if (!isOfLmdb(reason)) return reason instanceof Error ? reason : new Error(String(reason));
@@ -138,7 +144,7 @@ export function createLmdbWriter({ db, map, reader, log, regroup, meta, clock, d
       if (closed) return;
       try {
         await group.run(() => {
-          changed = true;
+          probing = true;
         });
       } catch (reason) {
         if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) throw reason;
