@@ -37,9 +37,9 @@ export class LogFollower {
     this.newestRevision = Math.max(this.newestRevision, revision);
   }
 
-  /** Reads the log's newest revision. */
+  /** Reads the log's newest revision, unless only this node appends. */
   async refresh(): Promise<void> {
-    this.note(await this.options.updateLog.tail(this.options.articleId));
+    if (this.options.updateLog.isShared) this.note(await this.options.updateLog.tail(this.options.articleId));
   }
 
   /** Reads and applies the missing batches. `ownRevision` is that of this room's own batch, which is skipped. */

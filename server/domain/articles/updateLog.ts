@@ -24,7 +24,7 @@ import { type ArticleRecord, articleRecord, documentLog, documentRecord, type St
 const maxStates = 4;
 
 export interface UpdateLogOptions {
-  readonly storage: Pick<Storage, "records" | "log" | "blobs" | "commit" | "now">;
+  readonly storage: Pick<Storage, "isShared" | "records" | "log" | "blobs" | "commit" | "now">;
   readonly reader: DocumentReader;
   /** Written with each batch, so that a node can skip the batches it wrote itself. */
   readonly nodeId: string;
@@ -54,6 +54,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   }
 
   return {
+    isShared: storage.isShared,
+
     async load(articleId) {
       const found = await reader.rebuild(articleId);
       if (found === undefined) throw new Error(`the log head of ${articleId} is below its base`);

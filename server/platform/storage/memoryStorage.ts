@@ -144,6 +144,8 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
   });
 
   return {
+    // Nodes of one test share the store, each as if it were a process of its own.
+    isShared: true,
     ...createReads(store),
     log: logs.port,
     due: {

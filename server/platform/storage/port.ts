@@ -228,6 +228,8 @@ export interface StorageStatus {
 }
 
 export interface Storage {
+  /** False if this process makes every change of the store, and no other process hears the bus. */
+  readonly isShared: boolean;
   readonly records: {
     get<Value>(type: RecordType<Value>, key: string): Promise<Stored<Value> | undefined>;
     /** Returns the records in the order of `keys`; `undefined` for a missing record. */

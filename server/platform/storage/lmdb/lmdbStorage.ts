@@ -18,11 +18,12 @@ import { syncDirectory } from "../disk/syncDirectory.ts";
 import { claimDue, findDue, oldestDue, readDueRow, renewDue } from "../dueRows.ts";
 import { wholeTable } from "../keyValue.ts";
 import { createLeases, toFirstFence } from "../leases.ts";
-import { partitionCount, type Storage, StorageDamagedError } from "../port.ts";
+import { type Batch, partitionCount, type Storage, StorageDamagedError } from "../port.ts";
 import { createProcessBus } from "../processBus.ts";
 import { createRates } from "../rates.ts";
 import { createReads } from "../reads.ts";
 import { type AnyRecordType, createRecordTypes } from "../recordType.ts";
+import { RowCache } from "../rowCache.ts";
 import { isMarked, markStore, toLostStore } from "../storeMark.ts";
 import { storeVersion } from "../storeVersion.ts";
 import { LmdbReader, openLmdb } from "./database.ts";
@@ -53,6 +54,11 @@ export interface LmdbStorageOptions {
 
 const MiB = 1024 * 1024;
 const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+
+/** True for keystrokes: a batch that appends to logs, arms due rows and changes no record. */
+function isAppend({ records = [], logs = [], due = [] }: Batch): boolean {
+  return records.length === 0 && logs.length > 0 && logs.every(({ op }) => op === "append") && due.every(({ op }) => op === "arm");
+}
 
 function crash(error: Error): void {
   queueMicrotask(() => {
@@ -99,6 +105,7 @@ async function openStore(
   if (meta.isNew && lost !== undefined) throw new StorageDamagedError(lost);
   const log = new LmdbLog(reader);
   const staged = new StagedMap(reader);
+  const rows = new RowCache();
   log.replay();
   const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
@@ -107,6 +114,7 @@ async function openStore(
   const writer: LmdbWriter = createLmdbWriter({
     db,
     staged,
+    rows,
     reader,
     log,
     regroup: new Regroup(staged, log),
@@ -127,11 +135,18 @@ async function openStore(
   const refusal = disk.refusal();
   if (meta.isNew && refusal !== undefined) throw refusal;
   if (refusal === undefined) markStore(directory);
-  const regroupTimer = setInterval(() => void writer.regroup(), regroupEveryMs).unref();
+  const facts = { leaseFence: leases.fence, hasBlob: files.has, recordTypes };
+  const revisionOf = (row: string) => (staged.has(row) ? undefined : rows.revisionOf(row));
+  const regroupTimer = setInterval(() => {
+    // A document that is idle keeps no row in memory.
+    rows.clear();
+    void writer.regroup();
+  }, regroupEveryMs).unref();
   opened.push(() => clearInterval(regroupTimer));
 
   return {
-    ...createReads(reader),
+    isShared: false,
+    ...createReads(reader, rows),
     log: {
       read: async (where) => log.read(where),
       tail: async (partition, name) => log.tail(partition, name),
@@ -179,8 +194,7 @@ async function openStore(
         }),
     },
     bus: createProcessBus(),
-    commit: (batch) =>
-      write((store, nowMs) => commitBatch({ store, logs: log, nowMs, leaseFence: leases.fence, hasBlob: files.has, recordTypes }, batch)),
+    commit: (batch) => write((store, nowMs) => commitBatch({ store, logs: log, nowMs, revisionOf, ...facts }, batch), isAppend(batch)),
     now: clock.now,
     async status() {
       return {

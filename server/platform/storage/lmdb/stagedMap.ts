@@ -20,6 +20,10 @@ export class StagedMap implements KeyValueWriter {
     this.#stored = stored;
   }
 
+  has(key: string): boolean {
+    return this.#changes.has(key);
+  }
+
   get isEmpty(): boolean {
     return this.#changes.size === 0;
   }
@@ -69,7 +73,7 @@ export class StagedMap implements KeyValueWriter {
   }
 
   /** Writes all changes in one transaction, all of them or none. Resolves when the transaction is durable. */
-  async write(db: LmdbDatabase): Promise<void> {
+  async write(db: Pick<LmdbDatabase, "batch" | "put" | "remove">): Promise<void> {
     await db.batch(() => {
       for (const [key, value] of this.#changes) {
         if (value === null) void db.remove(key);

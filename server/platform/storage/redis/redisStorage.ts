@@ -150,6 +150,7 @@ export async function createRedisStorage(options: RedisStorageOptions): Promise<
     leases: createRedisLeases(calls, opened.now),
     rates: { take: createRedisRates(calls, opened.now) },
     blobs: createRedisBlobs(calls, opened.now),
+    isShared: true,
     bus: bus.bus,
     commit: (batch) => guarded(() => commit(batch)),
     now: opened.now,
