@@ -28,8 +28,8 @@ test("[ST1] the jobs of one transaction read the stored state with the changes o
       fc.array(fc.tuple(key, value)),
       fc.array(range),
       (stored, changes, ranges) => {
-        const staged = new StagedMap(toReader(new Map(stored)));
-        const expected = new Map(stored);
+        const staged = new StagedMap(toReader(new Map<string, string>(stored)));
+        const expected = new Map<string, string>(stored);
         for (const change of changes) {
           applyChanges(staged, [change]);
           if (change[1] === null) expected.delete(change[0]);
