@@ -47,6 +47,8 @@ export type AppendResult =
 
 /** Stores the updates of documents durably. After a rejection it is unknown whether the batch was written. */
 export interface UpdateLog {
+  /** False if this node makes every append. Then it knows each log's newest revision, and no other node hears the bus. */
+  readonly isShared: boolean;
   load(articleId: string): Promise<LoadedDocument>;
   /** Revision of the last durable batch, whichever node wrote it. */
   tail(articleId: string): Promise<number>;

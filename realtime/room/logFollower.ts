@@ -1,8 +1,8 @@
 /**
  * LogFollower reads the batches that other nodes appended to a document's log, and applies them.
  *
- * Another node announces a new revision over the bus, which may lose the announcement. `refresh` therefore reads the
- * log's newest revision itself. The batches are read by position, so an announcement never carries content.
+ * Another node announces a new revision over the bus, which may lose the announcement. Rooms therefore also read the log's
+ * newest revision themselves. The batches are read by position, so an announcement never carries content.
  */
 import type { AppliedBatch } from "../document/applyBatch.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
@@ -21,7 +21,7 @@ export interface LogFollowerOptions {
 
 export class LogFollower {
   private readonly options: LogFollowerOptions;
-  /** Newest revision of the log that another node announced or `refresh` read. */
+  /** Newest revision of the log that another node announced or the room read. */
   private newestRevision = 0;
 
   constructor(options: LogFollowerOptions) {
@@ -36,11 +36,6 @@ export class LogFollower {
   /** Notes that the log has grown to `revision`. */
   note(revision: number): void {
     this.newestRevision = Math.max(this.newestRevision, revision);
-  }
-
-  /** Reads the log's newest revision. */
-  async refresh(): Promise<void> {
-    this.note(await this.options.updateLog.tail(this.options.articleId));
   }
 
   /** Reads and applies the missing batches. `ownRevision` is that of this room's own batch, which is skipped. */

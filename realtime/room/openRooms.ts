@@ -3,6 +3,7 @@
  *
  * Concurrent callers share one load per document. A room that ended is replaced at the next use, and operations that had
  * not begun in it are retried in the new room. Other nodes announce changes over the bus; the changes are read from the log.
+ * If no other node can write, nothing is announced and the log is not polled (RT90).
  */
 import type { Logger } from "pino";
 import { AppError } from "../../api/schema/error.ts";
@@ -58,7 +59,9 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   let isPolling = false;
   let isTicking = false;
 
-  const publish = (articleId: string, message: RoomMessage) => bus.publish(articleId, writeRoomMessage(nodeId, message));
+  function publish(articleId: string, message: RoomMessage): void {
+    if (updateLog.isShared) bus.publish(articleId, writeRoomMessage(nodeId, message));
+  }
 
   function receive({ room }: Entry, bytes: Uint8Array): void {
     const received = readRoomMessage(bytes, nodeId);
@@ -80,7 +83,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   }
 
   function schedulePoll(): void {
-    if (entries.size === 0 || isPolling) return;
+    if (!updateLog.isShared || entries.size === 0 || isPolling) return;
     isPolling = true;
     clock.after(pollMs, poll);
   }
@@ -126,7 +129,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
         noteActivity(entry);
         return room;
       }),
-      unsubscribe: bus.subscribe(articleId, (bytes) => receive(entry, bytes)),
+      unsubscribe: updateLog.isShared ? bus.subscribe(articleId, (bytes) => receive(entry, bytes)) : () => {},
     };
     entries.set(articleId, entry);
     schedulePoll();

@@ -198,7 +198,8 @@ export class Room {
 
   /** Reads the log's newest revision. Work queued after this resolves sees everything that other nodes appended up to it. */
   async refresh(): Promise<void> {
-    this.noteRevision(await this.options.updateLog.tail(this.articleId));
+    const { updateLog } = this.options;
+    if (updateLog.isShared) this.noteRevision(await updateLog.tail(this.articleId));
   }
 
   /** Notes that the log has grown to `revision`, and schedules reading the batches of other nodes. */

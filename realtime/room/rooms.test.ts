@@ -59,6 +59,29 @@ describe("rooms", () => {
     expect(bob.peer.closed).toBeUndefined();
   });
 
+  it("[RT90] if no other node can write, the log is not polled and nothing is sent over the bus", async () => {
+    rig = createRealtimeRig({ isShared: false });
+    const calls: string[] = [];
+    const { tail } = rig.log;
+    rig.log.tail = (article) => {
+      calls.push("tail");
+      return tail(article);
+    };
+    rig.bus.publish = () => void calls.push("publish");
+    rig.bus.subscribe = () => {
+      calls.push("subscribe");
+      return () => {};
+    };
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    ada.type("text");
+    await settle(rig.clients);
+    await rig.rooms.edit(articleId, api, 7, insert("more "));
+    await rig.time.advance(10_000);
+    await settle(rig.clients);
+    expect([bob.text, await rig.liveText()]).toEqual(["more text", "more text"]);
+    expect(calls).toEqual([]);
+  });
+
   it("[RT21] a snapshot is saved as the log grows, and a failure to save it loses nothing", async () => {
     rig = createRealtimeRig();
     const { saveState } = rig.log;

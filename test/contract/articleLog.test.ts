@@ -35,9 +35,9 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
   let articleId: string;
   let source: Y.Doc;
 
-  const store = (keptBatches = 10, keptMs = defaultLimits["document.keptMs"]) =>
+  const store = (keptBatches = 10, keptMs = defaultLimits["document.keptMs"], on = storage) =>
     createDocumentStore({
-      storage,
+      storage: on,
       nodeId: "node_a",
       limits: { ...defaultLimits, "document.keptBatches": keptBatches, "document.keptMs": keptMs },
       checkpointQuietMs: quietMs,
@@ -102,6 +102,44 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
       gap: false,
       batches: [{ revision: 2, writer: "node_a" }, { revision: 3 }],
     });
+  });
+
+  test("[AR17] an append notices that the article was moved to the trash or restored since the last append", async () => {
+    const log = store().updateLog;
+    const change = async (deletedAtMs: number | undefined) => {
+      const stored = await storage.records.get(articleRecord, articleId);
+      if (stored === undefined) throw new Error("no article");
+      const { deletedAtMs: _before, ...rest } = stored.value;
+      const value = deletedAtMs === undefined ? rest : { ...rest, deletedAtMs };
+      await storage.commit({ partition, records: [{ op: "put", type: articleRecord, value, replacing: stored }] });
+    };
+    expect(await typeOne(log)).toMatchObject({ kind: "appended" });
+    await change(time.now());
+    expect(await typeOne(log)).toEqual({ kind: "deleted" });
+    await change(undefined);
+    expect(await typeOne(log)).toMatchObject({ kind: "appended" });
+  });
+
+  test("[AR17] on a shared store, a further append costs one commit and no read", async () => {
+    const calls: string[] = [];
+    const counted = {
+      ...storage,
+      records: {
+        ...storage.records,
+        get: (...[type, key]: Parameters<typeof storage.records.get>) => {
+          calls.push("read");
+          return storage.records.get(type, key);
+        },
+      } as Storage["records"],
+      commit: (batch: Parameters<typeof storage.commit>[0]) => {
+        calls.push("commit");
+        return storage.commit(batch);
+      },
+    };
+    const log = store(10, undefined, counted).updateLog;
+    for (let at = 0; at < 3; at += 1) expect(await typeOne(log)).toMatchObject({ kind: "appended" });
+    const further = storage.isShared ? ["commit"] : ["read", "commit"];
+    expect(calls).toEqual(["read", "commit", ...further, ...further]);
   });
 
   test("[AR17] many concurrent appends are all stored, each with its own revision", async () => {

@@ -43,6 +43,7 @@ export function createMemoryLog({ writer = "node", shared }: { writer?: string; 
   }
 
   return {
+    isShared: shared !== undefined,
     async load(articleId) {
       loads += 1;
       await Promise.resolve();

@@ -25,14 +25,21 @@ export function createMemoryBus(): RoomBus & { isSilent: boolean } {
 
 export const articleId = "art_test";
 
-export function createRealtimeRig({ limits = {}, nodes = 1 }: { limits?: Partial<RoomLimits>; nodes?: number } = {}) {
+interface RigOptions {
+  readonly limits?: Partial<RoomLimits>;
+  readonly nodes?: number;
+  /** False: the log says that no other node writes it. */
+  readonly isShared?: boolean;
+}
+
+export function createRealtimeRig({ limits = {}, nodes = 1, isShared = true }: RigOptions = {}) {
   const time = createManualTime();
   const clock = { now: time.now, after: time.after };
   const bus = createMemoryBus();
   const shared = createMemoryLogStore();
   const all = Array.from({ length: nodes }, (_, index) => {
     const nodeId = `node${index}`;
-    const log = createMemoryLog({ writer: nodeId, shared });
+    const log = createMemoryLog(isShared ? { writer: nodeId, shared } : { writer: nodeId });
     const broadcast = new QueuedBroadcast();
     const rooms = createRooms({ updateLog: log, bus, broadcast, clock, nodeId, limits: { ...defaultLimits, ...limits } });
     return { log, rooms, broadcast };
@@ -42,6 +49,7 @@ export function createRealtimeRig({ limits = {}, nodes = 1 }: { limits?: Partial
   return {
     time,
     nodes: all,
+    bus,
     log: first.log,
     rooms: first.rooms,
     broadcast: first.broadcast,

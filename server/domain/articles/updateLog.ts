@@ -1,18 +1,20 @@
 /**
  * Implements the rooms' `UpdateLog` port on the storage port: it stores the updates and states of documents.
  *
- * `append` runs for every keystroke. It reads one record and makes one commit with the batch, the armed checkpoint row
- * and, for a published article, the due rows of publishing. It writes nothing else: the time of the last edit is read from
- * the log itself.
+ * `append` runs for every keystroke. It makes one commit with the batch, the armed checkpoint row and, for a published
+ * article, the due rows of publishing. It writes nothing else: the time of the last edit is read from the log itself. The
+ * commit requires the revision of the article's record, so a shared store needs no round trip to read the record again:
+ * if it has changed since the last append, the commit is refused and the next attempt reads it.
  *
  * A document has a short ascending list of states. The first is the base, through which the log is trimmed; the last is
  * the head. A base is never computed: a later state becomes the base once everything below it may be removed. Therefore
  * the log keeps about 1.5 times as much as `document.keptMs` and `document.keptBatches` require.
  */
+import { LRUCache } from "lru-cache";
 import type { Limits } from "../../../api/limits.ts";
 import type { UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { DueWrite, Storage } from "../../platform/storage/port.ts";
+import type { DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
@@ -22,9 +24,11 @@ import { type ArticleRecord, articleRecord, documentLog, documentRecord, maxVect
 
 /** The base, the head, and two states between them that become the next bases. */
 const maxStates = 4;
+/** Articles whose record is remembered between appends, about 1 kB each. */
+const maxLastRead = 2000;
 
 export interface UpdateLogOptions {
-  readonly storage: Pick<Storage, "records" | "log" | "blobs" | "commit" | "now">;
+  readonly storage: Pick<Storage, "isShared" | "records" | "log" | "blobs" | "commit" | "now">;
   readonly reader: DocumentReader;
   /** Written with each batch, so that a node can skip the batches it wrote itself. */
   readonly nodeId: string;
@@ -35,6 +39,9 @@ export interface UpdateLogOptions {
 
 export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   const { storage, reader, nodeId, checkpointQuietMs, limits, armAtEdit } = options;
+
+  /** Records of articles at their last append, on a store where a read costs a round trip. */
+  const lastRead = new LRUCache<string, Stored<ArticleRecord>>({ max: maxLastRead });
 
   /**
    * Index of the newest state below which nothing is needed: neither for a kept revision, nor for the authors of the next
@@ -54,6 +61,8 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   }
 
   return {
+    isShared: storage.isShared,
+
     async load(articleId) {
       const found = await reader.rebuild(articleId);
       if (found === undefined) throw new Error(`the log head of ${articleId} is below its base`);
@@ -65,8 +74,9 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
 
     append(articleId, updates, guard, after) {
       return retryOnConflict("document.append", async () => {
-        const article = await storage.records.get(articleRecord, articleId);
+        const article = lastRead.get(articleId) ?? (await storage.records.get(articleRecord, articleId));
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+        if (storage.isShared) lastRead.set(articleId, article);
         const nowMs = storage.now();
         const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
         const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
@@ -86,7 +96,9 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           return { kind: "appended", revision: result.positions[0] as number };
         }
         if (result.conflict.kind === "due") return { kind: "fenced" };
-        return result.conflict.kind === "tail" ? { kind: "behind" } : conflict;
+        if (result.conflict.kind === "tail") return { kind: "behind" };
+        lastRead.delete(articleId);
+        return conflict;
       });
     },
 

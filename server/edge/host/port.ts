@@ -146,7 +146,10 @@ export const socketLingerMs = 30_000;
 /** Event handlers of one socket, returned by `upgrade`. They are called in the order of the socket's events. */
 export interface SocketHandlers {
   open(socket: Socket): void;
-  /** Receives a message. The handler owns `bytes`. A text message arrives as its UTF-8 bytes. */
+  /**
+   * Receives a message. A text message arrives as its UTF-8 bytes. The handler may keep `bytes`, but small messages share
+   * pieces of 8 KiB of memory: copy what stays for longer than the message is handled.
+   */
   message(bytes: Uint8Array): void;
   /** Called when the send buffer has room again. */
   drain(): void;

@@ -7,7 +7,7 @@
  * It does not access the disk: logs, leases and blob files are reached through `CommitContext`.
  */
 import { collectKind, collectRowId, type DerivedChanges, derive, expireKind } from "./derive.ts";
-import { type KeptRow, readDueRow, toDueChanges, toScheduled } from "./dueRows.ts";
+import { hasDueRow, type KeptRow, readDueRow, toDueChanges, toScheduled } from "./dueRows.ts";
 import {
   applyChanges,
   blobKey,
@@ -63,6 +63,8 @@ export interface CommitContext {
   /** Fence of the lease's latest acquisition; `undefined` if the lease is unknown or was released. */
   readonly leaseFence: (partition: Partition, name: string) => number | undefined;
   readonly hasBlob: (partition: Partition, sha256: string) => boolean;
+  /** Revision of a record row, if the store knows it without reading the row. */
+  readonly revisionOf?: (row: string) => number | undefined;
   /** If given, a record of any other type is refused as a programming error. */
   readonly recordTypes?: RecordTypes | undefined;
 }
@@ -132,10 +134,16 @@ class Commit {
       }
       const { type, key, revision } = requirement;
       this.#checkPartition(type, key);
-      const text = this.#context.store.get(recordKey.of(partition, type.name, key));
-      const found = text === undefined ? "absent" : revisionOfRow(text);
-      if (found !== revision) throw new Refusal({ kind: "record", type: type.name, key });
+      if (this.#revisionOf(recordKey.of(partition, type.name, key)) !== revision)
+        throw new Refusal({ kind: "record", type: type.name, key });
     }
+  }
+
+  #revisionOf(row: string): number | "absent" {
+    const known = this.#context.revisionOf?.(row);
+    if (known !== undefined) return known;
+    const text = this.#context.store.get(row);
+    return text === undefined ? "absent" : revisionOfRow(text);
   }
 
   #checkPartition(type: AnyRecordType, key: string): void {
@@ -213,6 +221,8 @@ class Commit {
 
   #dueWrite(write: DueWrite): void {
     const id = write.op === "schedule" || write.op === "arm" ? write.row.id : write.id;
+    // An append arms a row that usually exists already, so the row is not parsed for that.
+    if (write.op === "arm" && !this.#due.has(id) && hasDueRow(this.#context.store, this.#batch.partition, id)) return;
     const state = this.#dueState(id);
     switch (write.op) {
       case "arm":

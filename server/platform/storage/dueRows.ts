@@ -24,6 +24,10 @@ export function readDueRow(store: KeyValueReader, partition: Partition, id: stri
   return text === undefined ? undefined : { id, ...(JSON.parse(text) as Omit<KeptRow, "id">) };
 }
 
+export function hasDueRow(store: KeyValueReader, partition: Partition, id: string): boolean {
+  return store.get(dueKey(partition, id)) !== undefined;
+}
+
 /** Returns the changes that replace `current` by `next`, or remove it if `next` is null. Throws if `next` cannot be stored. */
 export function toDueChanges(partition: Partition, current: KeptRow | undefined, next: KeptRow | null): readonly Change[] {
   const changes: Change[] = [];

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createGroupCommit, type Transactions } from "./groupCommit.ts";
 
 /** Creates transactions that end when the test decides. */
@@ -27,6 +27,8 @@ function createTransactions() {
   };
   return { transactions, events, underWay };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe("group commit", () => {
   test("[ST1] jobs that arrive during a transaction share the next one, in order", async () => {
@@ -77,6 +79,77 @@ describe("group commit", () => {
     await expect(dirty).rejects.toThrow("refused");
     await expect(lost).rejects.toThrow("refused");
     expect(events.at(-1)).toBe("failed");
+  });
+
+  /** Moves only timers and the clock by hand; turns of the event loop pass. */
+  async function startWithPause() {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const parts = createTransactions();
+    const group = createGroupCommit(parts.transactions, 3);
+    const begun = () => parts.events.filter((event) => event === "begin").length;
+    const pass = async (ms: number) => {
+      vi.advanceTimersByTime(ms);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    // The first job starts at once, and its transaction takes 1 ms.
+    const first = group.run(() => undefined, true);
+    await pass(0);
+    expect(begun()).toBe(1);
+    await pass(1);
+    (await parts.underWay())();
+    await first;
+    return { ...parts, group, begun, pass };
+  }
+
+  test("[ST95] jobs that may wait share a transaction that starts 3 ms after the start of the last one", async () => {
+    const { group, begun, pass, underWay } = await startWithPause();
+    const jobs = [group.run(() => 1, true)];
+    await pass(1);
+    jobs.push(group.run(() => 2, true));
+    expect(begun()).toBe(1);
+    await pass(1);
+    expect(begun()).toBe(2);
+    (await underWay())();
+    expect(await Promise.all(jobs)).toEqual([1, 2]);
+    // After a pause in the traffic, a job starts at once.
+    await pass(3);
+    const lone = group.run(() => 3, true);
+    await pass(0);
+    expect(begun()).toBe(3);
+    (await underWay())();
+    expect(await lone).toBe(3);
+  });
+
+  test("[ST95] a job that must not wait starts at once, and takes the waiting jobs with it", async () => {
+    const { group, begun, pass, underWay } = await startWithPause();
+    const waiting = group.run(() => "waiting", true);
+    await pass(0);
+    expect(begun()).toBe(1);
+    const urgent = group.run(() => "urgent");
+    await pass(0);
+    expect(begun()).toBe(2);
+    (await underWay())();
+    expect(await Promise.all([waiting, urgent])).toEqual(["waiting", "urgent"]);
+    const alone = group.run(() => "alone");
+    await pass(0);
+    expect(begun()).toBe(3);
+    (await underWay())();
+    expect(await alone).toBe("alone");
+  });
+
+  test("[ST95] a job that arrives during a longer transaction waits only until that transaction has ended", async () => {
+    const { group, begun, pass, underWay } = await startWithPause();
+    const long = group.run(() => "long");
+    await pass(0);
+    const end = await underWay();
+    const next = group.run(() => "next", true);
+    await pass(4);
+    expect(begun()).toBe(2);
+    end();
+    await pass(0);
+    expect(begun()).toBe(3);
+    (await underWay())();
+    expect(await Promise.all([long, next])).toEqual(["long", "next"]);
   });
 
   test("[ST19] a failed transaction fails its own jobs, and the next one runs", async () => {

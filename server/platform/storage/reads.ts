@@ -3,6 +3,7 @@ import { countKey, indexTable, type KeyValueReader, recordKey, targetOfIndexRow 
 import { afterAll, decodeKey, encodeKey } from "./orderedKey.ts";
 import type { IndexScan, Partition, RecordType, Storage, Stored } from "./port.ts";
 import { decodeRow } from "./recordRow.ts";
+import type { RowCache } from "./rowCache.ts";
 
 const scanPage = 256;
 
@@ -20,13 +21,22 @@ function toIndexRange({ partition, prefix, after, reverse = false, limit }: Inde
   return { start: later(rows + afterAll, start), end, reverse, limit };
 }
 
-export function createReads(store: KeyValueReader): Pick<Storage, "records" | "index" | "counts"> {
+/** `cache`: for `records.get`, if the store may use one. */
+export function createReads(store: KeyValueReader, cache?: RowCache): Pick<Storage, "records" | "index" | "counts"> {
   function read<Value>(type: RecordType<Value>, row: string): Stored<Value> | undefined {
     const text = store.get(row);
     return text === undefined ? undefined : decodeRow(type, text);
   }
+  const rowOf = <Value>(type: RecordType<Value>, key: string) => recordKey.of(type.partitionOf(key), type.name, key);
   function get<Value>(type: RecordType<Value>, key: string): Stored<Value> | undefined {
-    return read(type, recordKey.of(type.partitionOf(key), type.name, key));
+    const row = rowOf(type, key);
+    const cached = cache?.get<Value>(type, row);
+    if (cached !== undefined) return cached;
+    const text = store.get(row);
+    if (text === undefined) return undefined;
+    const stored = decodeRow(type, text);
+    cache?.add(type, row, stored, text.length);
+    return stored;
   }
   async function* scan<Value>(type: RecordType<Value>, partition: Partition): AsyncIterable<Stored<Value>> {
     let { start, end } = recordKey.range(partition, type.name);
@@ -45,7 +55,7 @@ export function createReads(store: KeyValueReader): Pick<Storage, "records" | "i
   return {
     records: {
       get: async (type, key) => get(type, key),
-      getMany: async (type, keys) => keys.map((key) => get(type, key)),
+      getMany: async (type, keys) => keys.map((key) => read(type, rowOf(type, key))),
       scan,
     },
     index: {

@@ -1,18 +1,18 @@
 /**
- * This module opens LMDB as an ordered map of byte text, and provides one map for writes in a transaction and one for
- * reads.
+ * This module opens LMDB as an ordered map of byte text, and provides a map for reads.
  *
  * Reads use a snapshot. It is renewed when a transaction is acknowledged, not when the transaction ends, so that the
  * data in the file and the data in memory (tails of logs) change together.
  *
  * `overlappingSync` is off so that a commit is synced before it is visible; no reader sees data that a power cut could
  * undo. `eventTurnBatching` is off because the adapter groups writes itself, and because a failed commit would then
- * leave a rejection that no caller can catch. `transaction()` is never used because it does not roll back.
+ * leave a rejection that no caller can catch. Writes go through `batch()`: if one of them fails, LMDB's thread aborts the
+ * transaction.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabaseOptions } from "lmdb";
-import type { KeyRange, KeyValueReader, KeyValueWriter } from "../keyValue.ts";
+import type { KeyRange, KeyValueReader } from "../keyValue.ts";
 import { StorageDamagedError, StorageUnavailableError } from "../port.ts";
 import { checkLmdbFile } from "./file.ts";
 
@@ -32,15 +32,13 @@ export interface LmdbDatabase {
   getBinary(key: string, options?: ReadOptions): Buffer | undefined;
   getKeys(range: KeyRange & ReadOptions & { readonly exclusiveStart?: boolean; readonly inclusiveEnd?: boolean }): Iterable<string>;
   getKeysCount(range: KeyRange & ReadOptions): number;
-  /** Runs `work` in a transaction. Rolls back if `work` throws; the promise resolves when the transaction is durable. */
-  childTransaction(work: () => void): Promise<void>;
+  /** Executes all writes that `work` makes in one transaction, or none. The promise resolves when it is durable. */
+  batch(work: () => void): Promise<boolean>;
   /** The next snapshot will contain the latest transaction. */
   resetReadTxn(): void;
   useReadTransaction(): Snapshot;
   close(): Promise<void>;
 }
-
-const maxKeyBytes = 1978;
 
 const keyEncoder = {
   writeKey(key: string, target: Buffer, start: number): number {
@@ -80,21 +78,6 @@ export function openLmdb(path: string, lost?: string): LmdbDatabase {
 function toBounds({ start, end, reverse = false, limit }: KeyRange) {
   const bounds = reverse ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse } : { start, end };
   return limit === undefined ? bounds : { ...bounds, limit };
-}
-
-/** For use inside `childTransaction` only; reads see the writes of that transaction. */
-export function createLmdbWriteMap(db: LmdbDatabase): KeyValueWriter {
-  return {
-    get: (key) => db.getString(key),
-    keys: (range) => Array.from(db.getKeys(toBounds(range))),
-    put(key, value) {
-      if (key.length > maxKeyBytes) throw new RangeError(`a key of ${key.length} bytes does not fit`);
-      void db.put(key, value);
-    },
-    delete(key) {
-      void db.remove(key);
-    },
-  };
 }
 
 /** Reads the state of the last acknowledged transaction. */

@@ -91,12 +91,12 @@ describe("a data file", () => {
       const pagesSaid = file.readBigUInt64LE(152) > file.readBigUInt64LE(pageSize + 152) ? 144 : pageSize + 144;
       return (Number(file.readBigUInt64LE(pagesSaid)) + 1) * pageSize - file.length;
     };
-    await db.childTransaction(() => {
+    await db.batch(() => {
       for (let at = 0; at < 50; at += 1) void db.put(`kept ${at}`, Buffer.alloc(300));
     });
-    await db.childTransaction(() => void db.put("on pages of its own", Buffer.alloc(100_000)));
+    await db.batch(() => void db.put("on pages of its own", Buffer.alloc(100_000)));
     for (let round = 1; round < 10 && missing() <= 0; round += 1) {
-      await db.childTransaction(() => {
+      await db.batch(() => {
         for (let at = 0; at < 3000 * round; at += 1) void db.put(`passing ${at}`, Buffer.alloc(300));
         for (let at = 3000 * round; at > 0; at -= 1) void db.remove(`passing ${at - 1}`);
         void db.put(`kept of round ${round}`, Buffer.alloc(20));

@@ -18,17 +18,19 @@ import { syncDirectory } from "../disk/syncDirectory.ts";
 import { claimDue, findDue, oldestDue, readDueRow, renewDue } from "../dueRows.ts";
 import { wholeTable } from "../keyValue.ts";
 import { createLeases, toFirstFence } from "../leases.ts";
-import { partitionCount, type Storage, StorageDamagedError } from "../port.ts";
+import { type Batch, partitionCount, type Storage, StorageDamagedError } from "../port.ts";
 import { createProcessBus } from "../processBus.ts";
 import { createRates } from "../rates.ts";
 import { createReads } from "../reads.ts";
 import { type AnyRecordType, createRecordTypes } from "../recordType.ts";
+import { RowCache } from "../rowCache.ts";
 import { isMarked, markStore, toLostStore } from "../storeMark.ts";
 import { storeVersion } from "../storeVersion.ts";
-import { createLmdbWriteMap, LmdbReader, openLmdb } from "./database.ts";
+import { LmdbReader, openLmdb } from "./database.ts";
 import { LmdbLog } from "./log.ts";
 import { LmdbMeta } from "./meta.ts";
 import { Regroup } from "./regroup.ts";
+import { StagedMap } from "./stagedMap.ts";
 import { createLmdbWriter, type LmdbWriter } from "./writer.ts";
 
 export { isLmdbWriteRejection } from "./database.ts";
@@ -52,6 +54,11 @@ export interface LmdbStorageOptions {
 
 const MiB = 1024 * 1024;
 const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+
+/** True for keystrokes: a batch that appends to logs, arms due rows and changes no record. */
+function isAppend({ records = [], logs = [], due = [] }: Batch): boolean {
+  return records.length === 0 && logs.length > 0 && logs.every(({ op }) => op === "append") && due.every(({ op }) => op === "arm");
+}
 
 function crash(error: Error): void {
   queueMicrotask(() => {
@@ -92,12 +99,13 @@ async function openStore(
   const lost = isMarked(directory) ? toLostStore(directory) : undefined;
   const db = openLmdb(path, lost);
   opened.push(() => db.close());
-  const map = createLmdbWriteMap(db);
   const reader = new LmdbReader(db);
   opened.push(() => reader.close());
   const meta = new LmdbMeta(reader);
   if (meta.isNew && lost !== undefined) throw new StorageDamagedError(lost);
-  const log = new LmdbLog(db, reader);
+  const log = new LmdbLog(reader);
+  const staged = new StagedMap(reader);
+  const rows = new RowCache();
   log.replay();
   const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
@@ -105,10 +113,11 @@ async function openStore(
   opened.push(disk.close);
   const writer: LmdbWriter = createLmdbWriter({
     db,
-    map,
+    staged,
+    rows,
     reader,
     log,
-    regroup: new Regroup(db, map, log),
+    regroup: new Regroup(staged, log),
     meta,
     clock,
     disk,
@@ -126,12 +135,18 @@ async function openStore(
   const refusal = disk.refusal();
   if (meta.isNew && refusal !== undefined) throw refusal;
   if (refusal === undefined) markStore(directory);
-  const regroupTimer = setInterval(() => void writer.regroup(), regroupEveryMs).unref();
+  const facts = { leaseFence: leases.fence, hasBlob: files.has, recordTypes };
+  const revisionOf = (row: string) => (staged.has(row) ? undefined : rows.revisionOf(row));
+  const regroupTimer = setInterval(() => {
+    // A document that is idle keeps no row in memory.
+    rows.clear();
+    void writer.regroup();
+  }, regroupEveryMs).unref();
   opened.push(() => clearInterval(regroupTimer));
 
   return {
     isShared: false,
-    ...createReads(reader),
+    ...createReads(reader, rows),
     log: {
       read: async (where) => log.read(where),
       tail: async (partition, name) => log.tail(partition, name),
@@ -180,8 +195,7 @@ async function openStore(
         }),
     },
     bus: createProcessBus(),
-    commit: (batch) =>
-      write((store, nowMs) => commitBatch({ store, logs: log, nowMs, leaseFence: leases.fence, hasBlob: files.has, recordTypes }, batch)),
+    commit: (batch) => write((store, nowMs) => commitBatch({ store, logs: log, nowMs, revisionOf, ...facts }, batch), isAppend(batch)),
     now: clock.now,
     async status() {
       return {

@@ -13,7 +13,8 @@ import { logKey } from "../keyValue.ts";
 import { decodeChunk, decodeGroup, encodeGroup, LogReader, type LogSection, type Run, type UnwrittenSection } from "../logBytes.ts";
 import { afterAll } from "../orderedKey.ts";
 import { type LogRead, type Partition, StorageDamagedError } from "../port.ts";
-import type { LmdbDatabase, LmdbReader } from "./database.ts";
+import type { LmdbReader } from "./database.ts";
+import type { StagedMap } from "./stagedMap.ts";
 
 /** State of a log that has entries or changes in groups. Any other log consists only of its row and its chunks. */
 export interface LogState {
@@ -50,7 +51,6 @@ interface Staged {
 }
 
 export class LmdbLog implements LogWriter {
-  readonly #db: LmdbDatabase;
   readonly #reader: LmdbReader;
   readonly active = new Map<string, LogState>();
   #firstGroup = 1;
@@ -60,8 +60,7 @@ export class LmdbLog implements LogWriter {
   readonly #staged = new Map<string, Staged>();
   #written: readonly LogSection[] = [];
 
-  constructor(db: LmdbDatabase, reader: LmdbReader) {
-    this.#db = db;
+  constructor(reader: LmdbReader) {
     this.#reader = reader;
   }
 
@@ -182,13 +181,12 @@ export class LmdbLog implements LogWriter {
     this.#unwritten.push({ op: "drop", key });
   }
 
-  /** Writes the group as the last step of its transaction. Returns false if there is nothing to write. */
-  write(): boolean {
-    if (this.#unwritten.length === 0) return false;
+  /** Stages the group as the last step of its transaction. */
+  write(store: StagedMap): void {
+    if (this.#unwritten.length === 0) return;
     const { value, sections } = encodeGroup(this.#unwritten);
-    void this.#db.put(groupKey(this.#lastGroup + 1), value);
+    store.putBytes(groupKey(this.#lastGroup + 1), value);
     this.#written = sections;
-    return true;
   }
 
   /**

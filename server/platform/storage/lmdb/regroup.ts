@@ -5,11 +5,10 @@
  * contains the number of the last group that is in its chunks, and a group is removed only after all logs in it were
  * moved. After a crash between two slices, the replay skips the entries that are already in chunks.
  */
-import type { KeyValueWriter } from "../keyValue.ts";
 import { encodeChunk, type Run } from "../logBytes.ts";
 import { afterAll } from "../orderedKey.ts";
-import type { LmdbDatabase } from "./database.ts";
 import { chunkKey, chunkPrefix, groupKey, type LmdbLog, type LogRow, type LogState, lastGroupKey, logRowKey } from "./log.ts";
+import type { StagedMap } from "./stagedMap.ts";
 
 const chunkBytes = 256 * 1024;
 const sliceBytes = 1024 * 1024;
@@ -30,15 +29,13 @@ interface Slice {
 }
 
 export class Regroup {
-  readonly #db: LmdbDatabase;
-  readonly #store: KeyValueWriter;
+  readonly #store: StagedMap;
   readonly #log: LmdbLog;
   #pass: Pass | undefined;
   #slice: Slice | undefined;
   #droppedBefore = new Set<string>();
 
-  constructor(db: LmdbDatabase, store: KeyValueWriter, log: LmdbLog) {
-    this.#db = db;
+  constructor(store: StagedMap, log: LmdbLog) {
     this.#store = store;
     this.#log = log;
   }
@@ -88,7 +85,7 @@ export class Regroup {
     let size = 0;
     const write = () => {
       const [first] = chunk;
-      if (first !== undefined) void this.#db.put(chunkKey(key, first.first), encodeChunk(chunk));
+      if (first !== undefined) this.#store.putBytes(chunkKey(key, first.first), encodeChunk(chunk));
       chunk = [];
       size = 0;
     };
