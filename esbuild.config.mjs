@@ -1,11 +1,13 @@
 /**
- * Builds the server into `dist/svc-server.js`, and beside it one file for each program of its threads; packages stay
- * external. A build whose sources did not change since the last one is not made again, so `npm start` costs a hash.
- * Each file appears whole or not at all: a start beside a build never reads half a file.
+ * Builds the server into `dist/svc-server.js`, and beside it one file for each program of its threads and for each part
+ * that is loaded only when it is needed; packages stay external. A build whose sources did not change since the last one
+ * is not made again, so `npm start` costs a hash.
+ * Each file appears whole or not at all, and parts have the hash of their content in their name: a start beside a build
+ * reads one build only. Parts of earlier builds are removed after a day.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, version } from "esbuild";
 
@@ -45,6 +47,15 @@ function replaceFile(path, contents) {
   renameSync(fresh, path);
 }
 
+/** Removes what earlier builds left. A server that is running may still load the parts of its own build. */
+function removeOldParts(names) {
+  const dist = dirname(stamp);
+  for (const name of readdirSync(dist)) {
+    const isOld = statSync(join(dist, name)).mtimeMs < Date.now() - 24 * 3_600_000;
+    if (isOld && /-[A-Z0-9]{8}\.js(\.map)?$/.test(name) && !names.has(name)) rmSync(join(dist, name), { force: true });
+  }
+}
+
 /** True when something was built. */
 export async function buildServer() {
   const hash = hashSources();
@@ -68,8 +79,12 @@ export async function buildServer() {
     logLevel: "warning",
     write: false,
   });
-  for (const { path, contents } of outputFiles) replaceFile(path, contents);
+  const names = new Set(outputFiles.map(({ path }) => basename(path)));
+  const isEntry = ({ path }) => Object.keys(entryPoints).includes(basename(path).replace(/\.js(\.map)?$/, ""));
+  // The entry points come last, because they name the parts.
+  for (const { path, contents } of outputFiles.sort((one, other) => isEntry(one) - isEntry(other))) replaceFile(path, contents);
   replaceFile(stamp, hash);
+  removeOldParts(names);
   return true;
 }
 

@@ -80,6 +80,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     storage: announceAccessFacts(countStoreErrors(options.storage, metrics)),
     log,
     leaseMs,
+    // No other process writes due rows, and those that are not announced are not urgent: expired records and blobs.
+    ...(options.storage.isShared ? {} : { idlePollMs: 2000 }),
     observe: { lag: metrics.dueLag, attempt: (kind, _effect, outcome) => metrics.effectAttempt(kind, outcome) },
   });
   const { storage, pump } = platform;

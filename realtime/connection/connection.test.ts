@@ -282,3 +282,42 @@ describe("sockets", () => {
     expect(bob.text).toBe(ada.text);
   });
 });
+
+/** The state of a member that an idle connection or room does not have. */
+const held = (owner: object, field: string) => (owner as Record<string, unknown>)[field];
+
+describe("idle connections", () => {
+  it("[RT97] an idle connection drops its state, and its client is served as before", async () => {
+    rig = createRealtimeRig();
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    ada.type("a");
+    await settle(rig.clients);
+    expect(held(ada.connection ?? {}, "ownParts")).toBeDefined();
+    await rig.time.advance(20_000);
+    await settle(rig.clients);
+    await rig.time.advance(20_000);
+    expect(held(ada.connection ?? {}, "ownParts")).toBeUndefined();
+    ada.type("b");
+    await settle(rig.clients);
+    expect([ada.text, bob.text]).toEqual([bob.text, ada.text]);
+    expect(bob.text).toHaveLength(2);
+    ada.ask();
+    await settle(rig.clients);
+    expect(ada.peer.closed).toBeUndefined();
+  });
+
+  it("[RT97] a client whose update was refused is remembered, however long it is idle", async () => {
+    rig = createRealtimeRig();
+    const ada = await rig.join("ada");
+    await settle(rig.clients);
+    const { resyncs } = ada;
+    ada.document.getText("research.md").insert(0, "x", { bold: true });
+    await settle(rig.clients);
+    await rig.time.advance(120_000);
+    expect(held(ada.connection ?? {}, "ownParts")).toBeDefined();
+    ada.type("y");
+    await settle(rig.clients);
+    await rig.time.advance(20_000);
+    expect(ada.resyncs).toBe(resyncs);
+  });
+});

@@ -2,8 +2,11 @@
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { applyAwarenessUpdate } from "y-protocols/awareness";
+import { defaultLimits } from "../../api/limits.ts";
+import { createManualTime } from "../../test/support/manualTime.ts";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
-import { type PairedClient, settle } from "../../test/support/socketPair.ts";
+import { type PairedClient, settle, writerIdentity } from "../../test/support/socketPair.ts";
+import { Presence } from "./presence.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());
@@ -250,5 +253,33 @@ describe("presence", () => {
     await calm();
     expect(seen(ada, bob)?.user?.name).toBe("Bob B.");
     expect(rig.rooms.presence(articleId)[1]).toMatchObject({ username: "bob", mode: "read" });
+  });
+
+  it("[RT98] a presence without published states holds no store, and shows the first state that arrives", async () => {
+    const time = createManualTime();
+    const member = { identity: writerIdentity("ada"), joinedAtMs: time.now(), isSubscribed: false };
+    const reader = { identity: writerIdentity("bob"), joinedAtMs: time.now(), isSubscribed: false };
+    const members = new Set([member, reader]);
+    const delivered: string[] = [];
+    const presence = new Presence<typeof member>({
+      clock: time,
+      limits: defaultLimits,
+      members,
+      deliver: (entries, to) => void delivered.push(...to.flatMap(() => entries.map(({ json }) => json))),
+      broadcast: () => {},
+    });
+    const store = () => (presence as unknown as { readonly store: unknown }).store;
+    for (const each of members) presence.join(each);
+    for (const each of members) presence.subscribe(each);
+    await time.advance(60_000);
+    expect([store(), presence.list().length]).toEqual([undefined, 2]);
+    presence.publish(member, [{ clientId: 7, clock: 1, json: new TextEncoder().encode('{"cursor":1}') }]);
+    await time.advance(40);
+    expect([store() === undefined, presence.ownerOf(7), delivered.length]).toEqual([false, member, 1]);
+    members.delete(member);
+    presence.leave(member);
+    await time.advance(40);
+    expect([store(), presence.ownerOf(7), delivered.at(-1)]).toEqual([undefined, undefined, "null"]);
+    presence.stop();
   });
 });

@@ -14,7 +14,14 @@ import { parseFrame } from "../../../realtime/protocol.ts";
 import type { Connection, Rooms } from "../../../realtime/room/rooms.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import { toRefusal } from "../../domain/call/problem.ts";
-import type { AccessLease, AccessLeases, LeaseEnd, LeaseHolder, LeasedResource, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
+import type {
+  AccessLease,
+  AccessLeases,
+  LeasedResource,
+  LeaseEnd,
+  LeaseHolder,
+  ProvenAccess,
+} from "../../domain/identity/access/accessLease.ts";
 import type { Socket, SocketHandlers } from "../host/port.ts";
 import type { AnonymousPlace } from "./anonymousSockets.ts";
 import { toCloseReason } from "./closeReason.ts";

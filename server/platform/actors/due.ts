@@ -21,11 +21,6 @@ const maxRunning = 1000;
 /** Maximum rows in one line. Further rows are postponed in the store for at least `postponedLeases` leases. */
 const maxWaiting = { ofKind: 5000, ofNarrowLane: 1000 };
 const postponedLeases = 2;
-/**
- * Longest time between two polls, in shortest ones. The pump polls when the next stored row is due; a row that another
- * process wrote after a poll and did not perform itself waits at most this long.
- */
-const idlePolls = 4;
 /** A row that still waits after a third of a lease is parked. A parked row holds a lease of this many lease periods. */
 const parkedLeases = 12;
 const failureMs = { first: 1000, most: 300_000 };
@@ -41,6 +36,11 @@ export interface DuePumpOptions {
   readonly leaseMs: number;
   /** Shortest time between two polls, in milliseconds. Default 500. */
   readonly pollMs?: number;
+  /**
+   * Longest time between two polls, in milliseconds. Default `pollMs`. With a longer time the pump polls when the next
+   * stored row is due; a row that is written after a poll without `wake` waits at most this long.
+   */
+  readonly idlePollMs?: number;
   readonly after?: After;
   readonly observe?: DueObserver;
 }
@@ -62,7 +62,7 @@ interface Held {
 }
 
 export function createDuePump(options: DuePumpOptions): DuePump {
-  const { storage, log, leaseMs, pollMs = 500, after = realAfter, observe } = options;
+  const { storage, log, leaseMs, pollMs = 500, idlePollMs = pollMs, after = realAfter, observe } = options;
   const workers = new Map<string, { readonly work: DueWorker; readonly lanes: DueWorkerOptions["lanes"] }>();
   const lanes = createLanes();
   const backlog = createBacklogPacer({ now: storage.now, pauseMs: leaseMs * postponedLeases });
@@ -248,9 +248,10 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   }
 
   async function untilNextPollMs(): Promise<number> {
+    if (idlePollMs <= pollMs) return pollMs;
     try {
       const dueAtMs = (await storage.due.nextDueAtMs()) ?? Number.POSITIVE_INFINITY;
-      return Math.min(Math.max(dueAtMs - storage.now(), pollMs), pollMs * idlePolls);
+      return Math.min(Math.max(dueAtMs - storage.now(), pollMs), idlePollMs);
     } catch {
       // The claim has logged why the store does not answer.
       return pollMs;

@@ -21,6 +21,8 @@ export interface PartsOptions {
   readonly leaseMs: number;
   readonly after?: After;
   readonly pollMs?: number;
+  /** Longest time between two polls for due rows, in milliseconds. */
+  readonly idlePollMs?: number;
   readonly observe?: Partial<DueObserver & ActorObserver>;
 }
 
@@ -37,12 +39,13 @@ export interface Parts {
   readonly actors: ActorRuntime;
 }
 
-export function createParts({ storage, log, leaseMs, after = realAfter, pollMs, observe = {} }: PartsOptions): Parts {
+export function createParts({ storage, log, leaseMs, after = realAfter, pollMs, idlePollMs, observe = {} }: PartsOptions): Parts {
   const { lag, attempt } = observe;
   const shared = { storage, log, leaseMs, after };
   const pump = createDuePump({
     ...shared,
     ...(pollMs === undefined ? {} : { pollMs }),
+    ...(idlePollMs === undefined ? {} : { idlePollMs }),
     ...(lag === undefined ? {} : { observe: { lag } }),
   });
   const actors = createActorRuntime({ ...shared, pump, ...(attempt === undefined ? {} : { observe: { attempt } }) });
