@@ -7,10 +7,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { httpScenarios, runHttp } from "./http/httpScenarios.ts";
 import { runArticleCount } from "./growth/articleCount.ts";
 import { runClientIds } from "./growth/clientIds.ts";
 import { runTextSize } from "./growth/textSize.ts";
+import { httpScenarios, runHttp } from "./http/httpScenarios.ts";
 import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";

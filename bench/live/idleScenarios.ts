@@ -11,8 +11,7 @@ import { drive, holdIdle } from "./load.ts";
 import { median, type Row } from "./row.ts";
 
 const connections = 2000;
-/** V8 gives back the free pages of its heap after half a minute of quiet. Until then they hide what connections cost. */
-const settleMs = 40_000;
+const settleMs = 8000;
 const watchMs = 10_000;
 const MB = 1e6;
 

@@ -6,7 +6,7 @@ import { defaultLimits } from "../../api/limits.ts";
 import { createManualTime } from "../../test/support/manualTime.ts";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
 import { type PairedClient, settle, writerIdentity } from "../../test/support/socketPair.ts";
-import { Presence } from "./presence.ts";
+import { Presence, type PresenceRoom } from "./presence.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());
@@ -261,13 +261,12 @@ describe("presence", () => {
     const reader = { identity: writerIdentity("bob"), joinedAtMs: time.now(), isSubscribed: false };
     const members = new Set([member, reader]);
     const delivered: string[] = [];
-    const presence = new Presence<typeof member>({
-      clock: time,
-      limits: defaultLimits,
+    const room: PresenceRoom<typeof member> = {
       members,
-      deliver: (entries, to) => void delivered.push(...to.flatMap(() => entries.map(({ json }) => json))),
-      broadcast: () => {},
-    });
+      sendPresence: (entries, to) => void delivered.push(...to.flatMap(() => entries.map(({ json }) => json))),
+      broadcastPresence: () => {},
+    };
+    const presence = new Presence(room, { clock: time, limits: defaultLimits });
     const store = () => (presence as unknown as { readonly store: unknown }).store;
     for (const each of members) presence.join(each);
     for (const each of members) presence.subscribe(each);

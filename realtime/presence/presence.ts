@@ -37,20 +37,24 @@ const gatherMs = 30;
 /** Interval at which the whole presence is sent to the other nodes, because the bus may have lost changes. */
 const broadcastAllMs = remoteTimeoutMs / 2.5;
 
-export interface PresenceOptions<M> {
+/** The room whose presence this is. */
+export interface PresenceRoom<M> {
+  readonly members: ReadonlySet<M>;
+  sendPresence(entries: readonly OutgoingEntry[], to: readonly M[]): void;
+  /** Sends presence to the other nodes. */
+  broadcastPresence(presence: NodePresence): void;
+}
+
+export interface PresenceSetting {
   readonly clock: Clock;
   readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states">;
-  /** The members of the room. */
-  readonly members: ReadonlySet<M>;
-  readonly deliver: (entries: readonly OutgoingEntry[], to: readonly M[]) => void;
-  /** Sends presence to the other nodes. */
-  readonly broadcast: (presence: NodePresence) => void;
 }
 
 const text = new TextDecoder();
 
 export class Presence<M extends Member> {
-  private readonly options: PresenceOptions<M>;
+  private readonly room: PresenceRoom<M>;
+  private readonly setting: PresenceSetting;
   /** Exists only while a member owns a client id or a change has not been sent (RT98). */
   private store: PresenceStore<M> | undefined;
   /** Exists only while another node shows a member or a state. */
@@ -62,8 +66,9 @@ export class Presence<M extends Member> {
   private cancelSweep: (() => void) | undefined;
   private cancelBroadcastAll: (() => void) | undefined;
 
-  constructor(options: PresenceOptions<M>) {
-    this.options = options;
+  constructor(room: PresenceRoom<M>, setting: PresenceSetting) {
+    this.room = room;
+    this.setting = setting;
   }
 
   /** Call it after the member has been added to the members. */
@@ -85,7 +90,7 @@ export class Presence<M extends Member> {
 
   /** Makes the member the owner of a client id under which it wrote text, if the client id has no owner. */
   claim(member: M, clientId: number): void {
-    if (this.ownerOf(clientId) === undefined && this.options.members.has(member)) this.openStore().trigger.claimed({ member, clientId });
+    if (this.ownerOf(clientId) === undefined && this.room.members.has(member)) this.openStore().trigger.claimed({ member, clientId });
   }
 
   ownerOf(clientId: number): M | undefined {
@@ -112,12 +117,12 @@ export class Presence<M extends Member> {
   publish(member: M, entries: readonly AwarenessEntry[]): boolean {
     const parsed: PublishedEntry[] = [];
     for (const entry of entries) {
-      if (entry.json.length > this.options.limits["awareness.state"]) continue;
+      if (entry.json.length > this.setting.limits["awareness.state"]) continue;
       const state = parseState(entry.json);
       if (state === undefined) return false;
       parsed.push({ clientId: entry.clientId, clock: entry.clock, state });
     }
-    if (!this.options.members.has(member)) return true;
+    if (!this.room.members.has(member)) return true;
     this.openStore().trigger.published({ member, entries: parsed });
     this.schedule();
     return true;
@@ -125,7 +130,7 @@ export class Presence<M extends Member> {
 
   /** Sends the member all states of the others. From now on the member also receives their changes. */
   subscribe(member: M): void {
-    if (!this.options.members.has(member)) return;
+    if (!this.room.members.has(member)) return;
     this.flush();
     member.isSubscribed = true;
     const entries: OutgoingEntry[] = [];
@@ -135,20 +140,20 @@ export class Presence<M extends Member> {
     for (const [clientId, { clock, json }] of this.remote?.states() ?? []) {
       if (this.context?.states.has(clientId) !== true && this.ownerOf(clientId) !== member) entries.push({ clientId, clock, json });
     }
-    if (entries.length > 0) this.options.deliver(entries, [member]);
+    if (entries.length > 0) this.room.sendPresence(entries, [member]);
   }
 
   /** Applies presence that another node sent. */
   receiveFromNode(nodeId: string, presence: NodePresence): void {
     this.remote ??= new RemotePresence();
-    this.remote.receive(nodeId, presence, this.options.clock.now());
+    this.remote.receive(nodeId, presence, this.setting.clock.now());
     this.schedule();
   }
 
   /** Sends the whole local presence to the other nodes, for example when a node has opened the document. */
   broadcastAll(): void {
     const states = [...(this.context?.states ?? [])].map(([clientId, { json }]) => [clientId, json] as const);
-    this.options.broadcast({ isWhole: true, members: this.listHere(), states });
+    this.room.broadcastPresence({ isWhole: true, members: this.listHere(), states });
   }
 
   list(): readonly PresentMember[] {
@@ -159,7 +164,7 @@ export class Presence<M extends Member> {
     this.cancelGather?.();
     this.cancelSweep?.();
     this.cancelBroadcastAll?.();
-    this.options.broadcast({ isWhole: true, members: [], states: [] });
+    this.room.broadcastPresence({ isWhole: true, members: [], states: [] });
   }
 
   private get context(): PresenceContext<M> | undefined {
@@ -167,7 +172,7 @@ export class Presence<M extends Member> {
   }
 
   private openStore(): PresenceStore<M> {
-    const { clock, limits } = this.options;
+    const { clock, limits } = this.setting;
     this.store ??= createPresenceStore<M>({
       clock,
       limits,
@@ -182,7 +187,8 @@ export class Presence<M extends Member> {
   }
 
   private schedule(): void {
-    const { clock, members } = this.options;
+    const { members } = this.room;
+    const { clock } = this.setting;
     if (this.remote?.mayDrop === true) this.remote = undefined;
     if (this.context !== undefined && isEmpty(this.context)) this.store = undefined;
     const { context, remote } = this;
@@ -195,7 +201,7 @@ export class Presence<M extends Member> {
 
   private sweep(): void {
     this.cancelSweep = undefined;
-    const nowMs = this.options.clock.now();
+    const nowMs = this.setting.clock.now();
     this.store?.trigger.expired({ beforeMs: nowMs - stateTimeoutMs });
     this.remote?.removeExpired(nowMs);
     this.schedule();
@@ -208,7 +214,7 @@ export class Presence<M extends Member> {
   }
 
   private listHere(): PresentMember[] {
-    return [...this.options.members].map(({ identity, joinedAtMs }) => ({
+    return [...this.room.members].map(({ identity, joinedAtMs }) => ({
       username: identity.author.username,
       kind: identity.author.kind,
       mode: identity.mayWrite ? ("write" as const) : ("read" as const),
@@ -221,7 +227,7 @@ export class Presence<M extends Member> {
     const changed = [...(context?.changed ?? [])];
     if (changed.length === 0 && !membersChanged) return;
     const states = changed.map((clientId) => [clientId, context?.states.get(clientId)?.json ?? "null"] as const);
-    this.options.broadcast({ isWhole: false, ...(membersChanged ? { members: this.listHere() } : {}), states });
+    this.room.broadcastPresence({ isWhole: false, ...(membersChanged ? { members: this.listHere() } : {}), states });
     this.membersChanged = false;
   }
 
@@ -239,7 +245,8 @@ export class Presence<M extends Member> {
   }
 
   private send(clientIds: ReadonlySet<number>): void {
-    const { clock, members, deliver } = this.options;
+    const { room } = this;
+    const { clock } = this.setting;
     this.lastSentMs = clock.now();
     this.lastClock = Math.max(this.lastClock + 1, Math.floor(this.lastSentMs), clientClockEnd);
     const entries = [...clientIds].map((clientId): OutgoingEntry => {
@@ -250,16 +257,16 @@ export class Presence<M extends Member> {
     });
     const publishers = new Set(entries.map((entry) => this.ownerOf(entry.clientId)));
     const others: M[] = [];
-    for (const member of members) {
+    for (const member of room.members) {
       if (!member.isSubscribed) continue;
       if (!publishers.has(member)) {
         others.push(member);
         continue;
       }
       const ofOthers = entries.filter((entry) => this.ownerOf(entry.clientId) !== member);
-      if (ofOthers.length > 0) deliver(ofOthers, [member]);
+      if (ofOthers.length > 0) room.sendPresence(ofOthers, [member]);
     }
-    if (others.length > 0) deliver(entries, others);
+    if (others.length > 0) room.sendPresence(entries, others);
   }
 }
 

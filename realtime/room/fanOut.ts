@@ -22,9 +22,7 @@ const maxPublishedBytes = 16 * 1024;
 
 const nobody: ReadonlySet<never> = new Set();
 
-export interface FanOutOptions {
-  /** Name of the room's topic. No other open room may have it. */
-  readonly topic: string;
+export interface FanOutSetting {
   readonly broadcast: FrameBroadcast;
   readonly limits: Pick<RoomLimits, "socket.buffer">;
   readonly clock: Clock;
@@ -35,11 +33,14 @@ export class FanOut<Member extends TopicMember> {
   private readonly receivers = new Set<Member>();
   /** Absent until the room has enough members. */
   private group: TopicGroup<Member> | undefined;
-  private readonly options: FanOutOptions;
+  private readonly topic: string;
+  private readonly setting: FanOutSetting;
   private cancelKeepAlive: (() => void) | undefined;
 
-  constructor(options: FanOutOptions) {
-    this.options = options;
+  /** `topic`: name of the room's topic at the host. No other open room may have it. */
+  constructor(topic: string, setting: FanOutSetting) {
+    this.topic = topic;
+    this.setting = setting;
   }
 
   get members(): ReadonlySet<Member> {
@@ -68,7 +69,7 @@ export class FanOut<Member extends TopicMember> {
       sender.deliver(writeUpdate(update));
       relayed += 1;
     }
-    if (relayed > 0) this.options.metrics?.framesRelayed(relayed);
+    if (relayed > 0) this.setting.metrics?.framesRelayed(relayed);
   }
 
   sendPresence(entries: readonly OutgoingEntry[], to: readonly Member[]): void {
@@ -84,7 +85,7 @@ export class FanOut<Member extends TopicMember> {
 
   /** Starts sending keep-alive frames, unless they are being sent already. They stop when the last member has left. */
   keepAlive(): void {
-    this.cancelKeepAlive ??= this.options.clock.after(keepAliveMs, () => {
+    this.cancelKeepAlive ??= this.setting.clock.after(keepAliveMs, () => {
       this.cancelKeepAlive = undefined;
       this.sendToAll(emptyFrame, nobody);
       if (this.receivers.size > 0) this.keepAlive();
@@ -108,7 +109,8 @@ export class FanOut<Member extends TopicMember> {
   }
 
   private formGroup(): TopicGroup<Member> {
-    const { topic, broadcast, limits, clock } = this.options;
+    const { topic } = this;
+    const { broadcast, limits, clock } = this.setting;
     return new TopicGroup(this.receivers, { topic, broadcast, clock, checkBytes: limits["socket.buffer"] / 4 });
   }
 }

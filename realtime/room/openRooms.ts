@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import { AppError } from "../../api/schema/error.ts";
 import type { Clock, FrameBroadcast, RoomBus, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
 import { RoomEnded } from "./changes.ts";
-import { Room } from "./room.ts";
+import { Room, type RoomSetting } from "./room.ts";
 import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
 
 export interface OpenRoomsOptions {
@@ -37,15 +37,18 @@ export interface OpenRooms {
   /** The article's room, if it is open. */
   get(articleId: string): Room | undefined;
   /** The rooms that are open or being opened. */
-  list(): readonly Promise<Room>[];
+  list(): readonly (Room | Promise<Room>)[];
   readonly size: number;
 }
 
 interface Entry {
-  readonly opening: Promise<Room>;
+  /** Undefined while the room is being opened. */
   room: Room | undefined;
+  /** Undefined when the room is open. */
+  opening: Promise<Room> | undefined;
   cancelUnload: (() => void) | undefined;
-  readonly unsubscribe: () => void;
+  /** Undefined if no other node can write. */
+  readonly unsubscribe: (() => void) | undefined;
 }
 
 /** Interval at which rooms check whether they are quiet. */
@@ -103,55 +106,65 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     clock.after(tickMs, tick);
   }
 
-  function open(articleId: string): Promise<Room> {
+  const setting: RoomSetting = {
+    updateLog,
+    broadcast,
+    clock,
+    limits,
+    metrics,
+    log,
+    onAppended: ({ articleId }, revision) => publish(articleId, { kind: "appended", revision }),
+    onPresence: ({ articleId }, presence) => publish(articleId, { kind: "presence", presence }),
+    onActivity: noteActivity,
+    onEnded: (room) => {
+      const entry = entries.get(room.articleId);
+      if (entry?.room === room) close(room.articleId, entry);
+    },
+  };
+
+  function open(articleId: string): Room | Promise<Room> {
     const found = entries.get(articleId);
-    if (found !== undefined) return found.opening;
+    if (found !== undefined) return toRoom(found);
     const entry: Entry = {
       room: undefined,
+      opening: undefined,
       cancelUnload: undefined,
-      opening: updateLog.load(articleId).then((loaded) => {
-        const room = new Room({
-          articleId,
-          loaded,
-          updateLog,
-          broadcast,
-          clock,
-          limits,
-          metrics,
-          log,
-          onAppended: (revision) => publish(articleId, { kind: "appended", revision }),
-          onPresence: (presence) => publish(articleId, { kind: "presence", presence }),
-          onActivity: () => noteActivity(entry),
-          onEnded: () => close(articleId, entry),
-        });
-        entry.room = room;
-        publish(articleId, { kind: "opened" });
-        noteActivity(entry);
-        return room;
-      }),
-      unsubscribe: updateLog.isShared ? bus.subscribe(articleId, (bytes) => receive(entry, bytes)) : () => {},
+      unsubscribe: updateLog.isShared ? bus.subscribe(articleId, (bytes) => receive(entry, bytes)) : undefined,
     };
+    entry.opening = load(articleId, entry);
     entries.set(articleId, entry);
     schedulePoll();
     entry.opening.catch(() => close(articleId, entry));
     return entry.opening;
   }
 
+  async function load(articleId: string, entry: Entry): Promise<Room> {
+    const loaded = await updateLog.load(articleId);
+    const room = new Room(articleId, setting, loaded);
+    entry.room = room;
+    entry.opening = undefined;
+    publish(articleId, { kind: "opened" });
+    noteActivity(room);
+    return room;
+  }
+
   function close(articleId: string, entry: Entry): void {
     entry.cancelUnload?.();
-    entry.unsubscribe();
+    entry.unsubscribe?.();
     if (entries.get(articleId) === entry) entries.delete(articleId);
   }
 
-  function noteActivity(entry: Entry): void {
-    if (entry.room?.isAwake === true) scheduleTick();
+  function noteActivity(room: Room): void {
+    const entry = entries.get(room.articleId);
+    if (entry?.room !== room) return;
+    if (room.isAwake) scheduleTick();
     entry.cancelUnload?.();
-    entry.cancelUnload = entry.room?.isIdle && entry.room.isOpen ? clock.after(idleMs, () => void unload(entry)) : undefined;
+    entry.cancelUnload = room.isIdle && room.isOpen ? clock.after(idleMs, () => void unload(room)) : undefined;
   }
 
   /** Saves a snapshot if needed and closes the room. The room is checked again after saving: it may be in use by then. */
-  async function unload({ room }: Entry): Promise<void> {
-    if (room === undefined || !room.isIdle) return;
+  async function unload(room: Room): Promise<void> {
+    if (!room.isIdle) return;
     await room.save();
     // Saving counts as activity. A room that is not idle here is unloaded by a later call, one idle time after its last use.
     if (room.isIdle) room.end(1001, "the document is not in use");
@@ -171,9 +184,15 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
       }
     },
     get: (articleId) => entries.get(articleId)?.room,
-    list: () => [...entries.values()].map(({ opening }) => opening),
+    list: () => [...entries.values()].map(toRoom),
     get size() {
       return entries.size;
     },
   };
+}
+
+function toRoom({ room, opening }: Entry): Room | Promise<Room> {
+  if (room !== undefined) return room;
+  if (opening === undefined) throw new Error("a document is neither open nor being opened");
+  return opening;
 }

@@ -16,7 +16,7 @@ import { upTo } from "../document/loadedDocument.ts";
 import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
 import type { Clock, FrameBroadcast, LoadedDocument, RoomLimits, RoomMetrics, UpdateLog } from "../ports.ts";
-import { Presence } from "../presence/presence.ts";
+import { type OutgoingEntry, Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
 import { AwakeRoom } from "./awakeRoom.ts";
@@ -24,9 +24,8 @@ import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
 import { FanOut } from "./fanOut.ts";
 import type { RoomMember } from "./member.ts";
 
-export interface RoomOptions {
-  readonly articleId: string;
-  readonly loaded: LoadedDocument;
+/** What all rooms of a node share. The functions get the room to which something happened. */
+export interface RoomSetting {
   readonly updateLog: UpdateLog;
   readonly broadcast: FrameBroadcast;
   readonly clock: Clock;
@@ -34,13 +33,13 @@ export interface RoomOptions {
   readonly metrics: RoomMetrics | undefined;
   readonly log: Logger | undefined;
   /** Called when a batch is durable, so that other nodes can read it. */
-  readonly onAppended: (revision: number) => void;
-  /** Called when the presence in this room changed, so that other nodes can show it. */
-  readonly onPresence: (presence: NodePresence) => void;
-  /** Called when the room may have become idle or busy: a member joined or left, or the queue or a snapshot finished. */
-  readonly onActivity: () => void;
-  /** Called once, when the room ends. The room must not be used afterwards. */
-  readonly onEnded: () => void;
+  readonly onAppended: (room: Room, revision: number) => void;
+  /** Called when the presence in a room changed, so that other nodes can show it. */
+  readonly onPresence: (room: Room, presence: NodePresence) => void;
+  /** Called when a room may have become idle or busy: a member joined or left, or the queue or a snapshot finished. */
+  readonly onActivity: (room: Room) => void;
+  /** Called once, when a room ends. It must not be used afterwards. */
+  readonly onEnded: (room: Room) => void;
 }
 
 /** Work that waits until the room is awake. */
@@ -52,7 +51,7 @@ interface Waiting {
 export class Room {
   readonly articleId: string;
   readonly presence: Presence<RoomMember>;
-  private readonly options: RoomOptions;
+  private readonly setting: RoomSetting;
   private readonly fanOut: FanOut<RoomMember>;
   /** Undefined while the room sleeps. */
   private awake: AwakeRoom | undefined;
@@ -64,20 +63,22 @@ export class Room {
   /** Bytes of frames that wait in connections. They count against `room.queue`, as admitted updates do. */
   private heldBytes = 0;
 
-  constructor(options: RoomOptions) {
-    const { articleId, broadcast, clock, limits, loaded, metrics } = options;
-    this.options = options;
+  constructor(articleId: string, setting: RoomSetting, loaded: LoadedDocument) {
     this.articleId = articleId;
-    const fanOut = new FanOut<RoomMember>({ topic: articleId, broadcast, clock, limits, metrics });
-    this.fanOut = fanOut;
-    this.presence = new Presence<RoomMember>({
-      clock,
-      limits,
-      members: fanOut.members,
-      deliver: (entries, to) => fanOut.sendPresence(entries, to),
-      broadcast: options.onPresence,
-    });
+    this.setting = setting;
+    this.fanOut = new FanOut<RoomMember>(articleId, setting);
+    this.presence = new Presence<RoomMember>(this, setting);
     this.awake = this.createAwake(loaded);
+  }
+
+  /** Sends presence entries to some of the members. */
+  sendPresence(entries: readonly OutgoingEntry[], to: readonly RoomMember[]): void {
+    this.fanOut.sendPresence(entries, to);
+  }
+
+  /** Sends presence to the other nodes. */
+  broadcastPresence(presence: NodePresence): void {
+    this.setting.onPresence(this, presence);
   }
 
   get isOpen(): boolean {
@@ -100,7 +101,7 @@ export class Room {
   join(member: RoomMember): void {
     this.fanOut.add(member);
     this.presence.join(member);
-    this.options.onActivity();
+    this.setting.onActivity(this);
     this.resync(member);
     this.fanOut.keepAlive();
   }
@@ -109,7 +110,7 @@ export class Room {
     this.fanOut.delete(member);
     this.awake?.forget(member, this.members.size === 0);
     this.presence.leave(member);
-    this.options.onActivity();
+    this.setting.onActivity(this);
   }
 
   /** Sends sync step 1 to a writer. */
@@ -126,7 +127,7 @@ export class Room {
     author: Author,
     completion?: Completion<number>,
   ): Verdict<RoomMember> | { readonly kind: "overflow" } {
-    if (this.waitingBytes + request.update.bytes.length > this.options.limits["room.queue"]) return { kind: "overflow" };
+    if (this.waitingBytes + request.update.bytes.length > this.setting.limits["room.queue"]) return { kind: "overflow" };
     if (this.awake === undefined) {
       this.wake();
       return { kind: "wait" };
@@ -144,7 +145,7 @@ export class Room {
    * be inspected and judged.
    */
   submitPlain(plain: PlainUpdate, sender: RoomMember): boolean {
-    if (this.awake === undefined || this.waitingBytes + plain.bytes.length > this.options.limits["room.queue"]) return false;
+    if (this.awake === undefined || this.waitingBytes + plain.bytes.length > this.setting.limits["room.queue"]) return false;
     return this.awake.submitPlain(plain, sender);
   }
 
@@ -154,13 +155,13 @@ export class Room {
   }
 
   countRefusal(code: string): void {
-    this.options.metrics?.updateRefused(code);
+    this.setting.metrics?.updateRefused(code);
   }
 
   /** Adds bytes that wait in a connection to the room's total. Returns false when the total exceeds `room.queue`. */
   hold(bytes: number): boolean {
     this.heldBytes += bytes;
-    return this.waitingBytes <= this.options.limits["room.queue"];
+    return this.waitingBytes <= this.setting.limits["room.queue"];
   }
 
   release(bytes: number): void {
@@ -198,7 +199,7 @@ export class Room {
 
   /** Reads the log's newest revision. Work queued after this resolves sees everything that other nodes appended up to it. */
   async refresh(): Promise<void> {
-    const { updateLog } = this.options;
+    const { updateLog } = this.setting;
     if (updateLog.isShared) this.noteRevision(await updateLog.tail(this.articleId));
   }
 
@@ -226,7 +227,7 @@ export class Room {
   end(code: number, reason: string, error: unknown = new RoomEnded()): void {
     if (this.isEnded) return;
     this.isEnded = true;
-    this.options.onEnded();
+    this.setting.onEnded(this);
     for (const member of [...this.members]) member.close(code, reason);
     this.fanOut.stop();
     this.presence.stop();
@@ -262,13 +263,12 @@ export class Room {
   private wake(): void {
     if (this.waiting !== undefined || this.isEnded) return;
     this.waiting = [];
-    this.options.onActivity();
+    this.setting.onActivity(this);
     this.load().catch((error: unknown) => this.fail(error));
   }
 
   private async load(): Promise<void> {
-    const { articleId, updateLog } = this.options;
-    const loaded = await updateLog.load(articleId);
+    const loaded = await this.setting.updateLog.load(this.articleId);
     if (this.isEnded) return;
     // The members have the document up to the sleeping revision. What other nodes wrote since then reaches them by catching up.
     const known = upTo(loaded, this.sleepingRevision);
@@ -285,9 +285,9 @@ export class Room {
   }
 
   private createAwake(loaded: LoadedDocument): AwakeRoom {
-    const { articleId, updateLog, clock, limits, metrics, log, onAppended, onActivity } = this.options;
+    const { updateLog, clock, limits, metrics, log, onAppended, onActivity } = this.setting;
     return new AwakeRoom({
-      articleId,
+      articleId: this.articleId,
       loaded,
       updateLog,
       clock,
@@ -297,15 +297,15 @@ export class Room {
       clientIds: clientIdOwners(this.presence),
       fanOut: this.fanOut,
       isEnded: () => this.isEnded,
-      onAppended,
-      onActivity,
+      onAppended: (revision) => onAppended(this, revision),
+      onActivity: () => onActivity(this),
       onFailed: (error) => this.fail(error),
       end: (code, reason, error) => this.end(code, reason, error),
     });
   }
 
   private fail(error: unknown): void {
-    this.options.log?.error({ err: error, articleId: this.articleId }, "a room is closed: its log cannot be written or read");
+    this.setting.log?.error({ err: error, articleId: this.articleId }, "a room is closed: its log cannot be written or read");
     this.end(1013, "changes cannot be stored now");
   }
 }

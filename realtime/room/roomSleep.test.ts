@@ -82,7 +82,7 @@ describe("rooms that sleep", () => {
   });
 
   it("[RT82] a log that cannot be read closes the sockets with 1013, and they can come back", async () => {
-    const { ada, bob, loads } = await sleeping();
+    const { ada, bob } = await sleeping();
     const { load } = rig.log;
     rig.log.load = () => Promise.reject(new Error("the store is gone"));
     ada.type("after");

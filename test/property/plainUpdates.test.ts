@@ -40,7 +40,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const limits: Partial<RoomLimits> = { "article.file": 400, "document.bytes": 2000, "document.pending": 4096 };
 
 /** Writes the type of the frame in two bytes. It means the same to the general path, and the short path does not know it. */
-const toGeneral = (frame: Uint8Array): Uint8Array => (frame[0] === 0 && frame[1] === 2 ? Uint8Array.of(0x80, 0, ...frame.subarray(1)) : frame);
+const toGeneral = (frame: Uint8Array): Uint8Array =>
+  frame[0] === 0 && frame[1] === 2 ? Uint8Array.of(0x80, 0, ...frame.subarray(1)) : frame;
 
 function deliver(client: PairedClient, isGeneral: boolean): void {
   if (isGeneral) client.toServer = client.toServer.map(toGeneral);
@@ -88,11 +89,7 @@ function play(client: PairedClient, clients: readonly PairedClient[], made: Step
 async function outcomeOf(steps: readonly Step[], isGeneral: boolean) {
   const rig = createRealtimeRig({ limits });
   try {
-    const clients = [
-      await rig.join("ada", { extensions: true }),
-      await rig.join("bob", { extensions: true }),
-      await rig.join("ada"),
-    ];
+    const clients = [await rig.join("ada", { extensions: true }), await rig.join("bob", { extensions: true }), await rig.join("ada")];
     for (const [at, client] of clients.entries()) client.document.clientID = 1000 + at;
     await settle(clients);
     for (const made of steps) {
