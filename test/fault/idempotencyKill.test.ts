@@ -19,11 +19,12 @@ process.on("SIGUSR2", () => {
 });
 export function open(...args) {
   const db = openReal(...args);
-  const transact = db.childTransaction.bind(db);
-  db.childTransaction = async (work) => {
-    await transact(work);
+  const write = db.batch.bind(db);
+  db.batch = async (work) => {
+    const result = await write(work);
     left -= 1;
     if (left <= 0) process.kill(process.pid, "SIGKILL");
+    return result;
   };
   return db;
 }`;
