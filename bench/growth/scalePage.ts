@@ -165,7 +165,7 @@ Three limits stand in the way, the lowest first:
 |---|---|---|
 ${limits.map(({ updates, row }) => `| ${row} | ${about(updates)} |`).join("\n")}
 
-What comes next, and what it saves:
+The next changes to the system, and what each would save:
 
 | step | effect |
 |---|---|

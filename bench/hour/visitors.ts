@@ -86,7 +86,7 @@ export class Visitors {
     const { articleIds } = this.#server;
     const room = articleIds[Math.floor(Math.random() * articleIds.length)] ?? "";
     const updates = shortestVisit + Math.floor(Math.random() * (longestVisit - shortestVisit));
-    // The answer to the join contains what others typed before it, which is not a delivery.
+    // The answer to a join contains text that was typed before the join. It is not counted as a delivery.
     let hasJoined = false;
     const onReceived = (clientId: number, from: number, to: number) => {
       if (hasJoined) this.#receive(clientId, from, to);

@@ -2,8 +2,8 @@
  * BenchViewer reads one event stream over a raw connection: it checks that the numbers of the events follow each other and measures
  * how long each event took.
  *
- * It reads only what it needs from the bytes, so that one driver process can hold a thousand viewers. Servers write whole events,
- * so the frames of the chunked encoding lie between events and are skipped with them.
+ * It does not parse whole events, so that one driver process can hold a thousand viewers. A server never divides an event, so the
+ * heads of HTTP chunks stand between events, and the viewer skips them.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

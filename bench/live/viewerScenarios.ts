@@ -75,7 +75,7 @@ async function lastSeqOf({ rest }: Stage, runId: string): Promise<number> {
   return (await rest.expect(200, "GET", `/runs/${runId}`)).lastSeq;
 }
 
-/** A person asks for changes again and again: each decision makes a step run anew, with all its events. Returns their number. */
+/** Answers the run's approval with a request for changes, so many times. Each one runs the step again. Returns the number of events. */
 async function workAtHumanPace(stage: Stage, runId: string, times: number): Promise<number> {
   const before = await lastSeqOf(stage, runId);
   for (let at = 0; at < times; at += 1) {
