@@ -254,7 +254,7 @@ describe("an embedded store that must not be opened", () => {
   });
 
   test.each([
-    ["mversion", "2", /version 2/],
+    ["mversion", "3", /version 3/],
     ["mpartitions", "32", /32 partitions/],
     [`t${"1".padStart(14, "0")}`, "\u0001\u0000", /cannot be read/],
     [`t${"1".padStart(14, "0")}`, "\u0001\u0002\u0000\u0037l", /cannot be read/],

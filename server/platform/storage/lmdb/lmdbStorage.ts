@@ -1,6 +1,6 @@
 /**
- * LMDB storage implements the storage port with LMDB and blob files in one directory, for one process (the embedded
- * store).
+ * LMDB storage implements the storage port with LMDB, a journal and blob files in one directory, for one process (the
+ * embedded store).
  *
  * Every acknowledged write is on disk. All writes go through one group commit; reads are synchronous behind the
  * promises of the port. Named leases, rates and the bus live in memory because no other process uses the directory.
@@ -25,8 +25,8 @@ import { createReads } from "../reads.ts";
 import { type AnyRecordType, createRecordTypes } from "../recordType.ts";
 import { RowCache } from "../rowCache.ts";
 import { isMarked, markStore, toLostStore } from "../storeMark.ts";
-import { storeVersion } from "../storeVersion.ts";
 import { LmdbReader, openLmdb } from "./database.ts";
+import { Journal } from "./journal.ts";
 import { LmdbLog } from "./log.ts";
 import { LmdbMeta } from "./meta.ts";
 import { Regroup } from "./regroup.ts";
@@ -103,11 +103,14 @@ async function openStore(
   opened.push(() => reader.close());
   const meta = new LmdbMeta(reader);
   if (meta.isNew && lost !== undefined) throw new StorageDamagedError(lost);
+  const journal = new Journal(path, reader);
+  opened.push(() => journal.close());
   const log = new LmdbLog(reader);
   const staged = new StagedMap(reader);
   const rows = new RowCache();
-  log.replay();
-  const clock = createStoreClock({ notBeforeMs: meta.notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
+  log.replay(journal);
+  const notBeforeMs = journal.found.reduce((latestMs, { timeMs }) => Math.max(latestMs, timeMs), meta.notBeforeMs);
+  const clock = createStoreClock({ notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
   const disk = createDiskSpace(options.diskReserveMiB === undefined ? space : { ...space, reserveMiB: options.diskReserveMiB });
   opened.push(disk.close);
@@ -117,7 +120,8 @@ async function openStore(
     rows,
     reader,
     log,
-    regroup: new Regroup(staged, log),
+    journal,
+    regroup: new Regroup(staged, log, journal),
     meta,
     clock,
     disk,
@@ -204,7 +208,7 @@ async function openStore(
         writes: disk.refusal() === undefined ? "ok" : "refused",
         usedMiB: Math.ceil(statSync(join(path, "data.mdb")).size / MiB),
         diskFreeMiB: disk.freeMiB(),
-        storeVersion,
+        storeVersion: meta.version,
       };
     },
     close,

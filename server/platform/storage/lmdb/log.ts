@@ -1,20 +1,20 @@
 /**
  * The LMDB log stores the logs of the embedded store.
  *
- * All log writes of one transaction are stored as one value, a group, under the next group number. The runs of groups
- * that are not yet regrouped are also kept in memory. `regroup.ts` later moves them into chunks, one set of chunks per
- * log.
+ * All log writes of one transaction are stored as one value, a group, under the next group number: in LMDB, or in the
+ * journal (`journal.ts`). The runs of groups that are not yet regrouped are also kept in memory. `regroup.ts` later moves
+ * them into chunks, one set of chunks per log.
  *
  * Writes are staged while a transaction runs. `committed` applies them with the same function that replays a group at
  * the start. This module does not know the due queue and never waits.
  */
 import { checkLogWrite, type LogWriter } from "../commitBatch.ts";
-import { logKey } from "../keyValue.ts";
+import { type KeyValueWriter, logKey } from "../keyValue.ts";
 import { decodeChunk, decodeGroup, encodeGroup, LogReader, type LogSection, type Run, type UnwrittenSection } from "../logBytes.ts";
 import { afterAll } from "../orderedKey.ts";
 import { type LogRead, type Partition, StorageDamagedError } from "../port.ts";
 import type { LmdbReader } from "./database.ts";
-import type { StagedMap } from "./stagedMap.ts";
+import type { Journal, JournalRecord } from "./journal.ts";
 
 /** State of a log that has entries or changes in groups. Any other log consists only of its row and its chunks. */
 export interface LogState {
@@ -41,8 +41,8 @@ export const logRowKey = (key: string) => `L${key}`;
 export const chunkPrefix = (key: string) => `k${key}\x00`;
 export const chunkKey = (key: string, first: number) => chunkPrefix(key) + toDigits(first);
 const firstOfChunk = (chunk: string) => Number.parseInt(chunk.slice(-14), 16);
-/** Key of the number of the last group, needed when all groups were removed. */
-export const lastGroupKey = "mgroup";
+/** Key of the number up to which all groups were moved into chunks and removed. */
+const regroupedKey = "mgroup";
 
 interface Staged {
   tail: number;
@@ -90,18 +90,18 @@ export class LmdbLog implements LogWriter {
   }
 
   /**
-   * Reads all groups that were not regrouped. Throws a StorageDamagedError if a group is missing or does not continue
-   * its log.
+   * Reads all groups that were not regrouped: those in LMDB, and those of the journal if there is one. Throws a
+   * StorageDamagedError if a group is missing or does not continue its log.
    */
-  replay(): void {
-    this.#lastGroup = Number(this.#reader.get(lastGroupKey) ?? "0");
+  replay(journal: Pick<Journal, "found" | "isOpen">): void {
+    this.#lastGroup = Number(this.#reader.get(regroupedKey) ?? "0");
     this.#firstGroup = this.#lastGroup + 1;
     const held = new Map<string, number>();
-    for (const [index, key] of this.#reader.keys({ start: "t", end: `t${afterAll}` }).entries()) {
-      const number = Number.parseInt(key.slice(1), 16);
-      if (index === 0) this.#firstGroup = number;
+    for (const [index, { number, read }] of this.#findGroups(journal.found).entries()) {
+      // Without a journal, removed groups may have left this number behind what was removed.
+      if (index === 0 && (!journal.isOpen || number <= this.#firstGroup)) this.#firstGroup = number;
       else if (number !== this.#lastGroup + 1) throw new StorageDamagedError(`log group ${this.#lastGroup + 1} is missing`);
-      const value = this.#reader.getBytes(key);
+      const value = read();
       if (value === undefined) throw new StorageDamagedError(`log group ${number} cannot be read`);
       for (const section of decodeGroup(value, number)) {
         const heldTo = held.get(section.key) ?? this.row(section.key)?.group ?? 0;
@@ -110,6 +110,16 @@ export class LmdbLog implements LogWriter {
       }
       this.#lastGroup = number;
     }
+  }
+
+  /** Returns the groups in the order of their numbers. A group in LMDB replaces one of the journal, whose write had failed. */
+  #findGroups(journaled: readonly JournalRecord[]): readonly { readonly number: number; readonly read: () => Buffer | undefined }[] {
+    const groups = new Map<number, () => Buffer | undefined>();
+    for (const { number, group } of journaled) if (number > this.#lastGroup) groups.set(number, () => group);
+    for (const key of this.#reader.keys({ start: "t", end: `t${afterAll}` })) {
+      groups.set(Number.parseInt(key.slice(1), 16), () => this.#reader.getBytes(key));
+    }
+    return [...groups].map(([number, read]) => ({ number, read })).sort((one, other) => one.number - other.number);
   }
 
   #apply(section: LogSection): void {
@@ -181,12 +191,17 @@ export class LmdbLog implements LogWriter {
     this.#unwritten.push({ op: "drop", key });
   }
 
-  /** Stages the group as the last step of its transaction. */
-  write(store: StagedMap): void {
-    if (this.#unwritten.length === 0) return;
+  /** Stages the number up to which groups are in chunks. */
+  writeRegrouped(store: KeyValueWriter, through = this.#firstGroup - 1): void {
+    store.put(regroupedKey, String(through));
+  }
+
+  /** Encodes the writes of the transaction as one group, as its last step. Undefined if there are none. */
+  encode(): Buffer | undefined {
+    if (this.#unwritten.length === 0) return undefined;
     const { value, sections } = encodeGroup(this.#unwritten);
-    store.putBytes(groupKey(this.#lastGroup + 1), value);
     this.#written = sections;
+    return value;
   }
 
   /**

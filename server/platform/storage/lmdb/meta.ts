@@ -4,7 +4,11 @@
  */
 import type { KeyValueReader, KeyValueWriter } from "../keyValue.ts";
 import { partitionCount, StorageDamagedError } from "../port.ts";
-import { storeVersion } from "../storeVersion.ts";
+
+/** Version of a store in which all log groups are in LMDB. */
+const plainVersion = 1;
+/** Version of a store with a journal, which contains writes that an older server would not find. */
+const journalVersion = 2;
 
 const versionKey = "mversion";
 const partitionsKey = "mpartitions";
@@ -22,6 +26,7 @@ export class LmdbMeta {
   readonly start: number;
   /** Store time must not be earlier than this. */
   readonly notBeforeMs: number;
+  #version: number;
   #startWritten = false;
   #timeMs = 0;
   #staged: number | undefined;
@@ -30,8 +35,9 @@ export class LmdbMeta {
   constructor(store: KeyValueReader) {
     const version = store.get(versionKey);
     this.isNew = version === undefined;
-    if (version !== undefined && Number(version) > storeVersion) {
-      throw new StorageDamagedError(`the store has version ${version}; this server knows stores up to version ${storeVersion}`);
+    this.#version = Number(version ?? plainVersion);
+    if (this.#version > journalVersion) {
+      throw new StorageDamagedError(`the store has version ${version}; this server knows stores up to version ${journalVersion}`);
     }
     const partitions = store.get(partitionsKey) ?? (this.isNew ? String(partitionCount) : "no");
     if (partitions !== String(partitionCount)) {
@@ -42,10 +48,20 @@ export class LmdbMeta {
     this.notBeforeMs = timeMs === undefined ? 0 : Number(timeMs) + timeStepMs;
   }
 
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Stages the version of a store with a journal. */
+  requireJournal(store: KeyValueWriter): void {
+    this.#version = journalVersion;
+    store.put(versionKey, String(journalVersion));
+  }
+
   /** Must be called inside a transaction that writes something else. */
   write(store: KeyValueWriter, nowMs: number): void {
     if (!this.#startWritten) {
-      store.put(versionKey, String(storeVersion));
+      store.put(versionKey, String(this.#version));
       store.put(partitionsKey, String(partitionCount));
       store.put(startsKey, String(this.start));
     }

@@ -7,7 +7,8 @@
  */
 import { encodeChunk, type Run } from "../logBytes.ts";
 import { afterAll } from "../orderedKey.ts";
-import { chunkKey, chunkPrefix, groupKey, type LmdbLog, type LogRow, type LogState, lastGroupKey, logRowKey } from "./log.ts";
+import type { Journal } from "./journal.ts";
+import { chunkKey, chunkPrefix, groupKey, type LmdbLog, type LogRow, type LogState, logRowKey } from "./log.ts";
 import type { StagedMap } from "./stagedMap.ts";
 
 const chunkBytes = 256 * 1024;
@@ -31,13 +32,15 @@ interface Slice {
 export class Regroup {
   readonly #store: StagedMap;
   readonly #log: LmdbLog;
+  readonly #journal: Journal;
   #pass: Pass | undefined;
   #slice: Slice | undefined;
   #droppedBefore = new Set<string>();
 
-  constructor(store: StagedMap, log: LmdbLog) {
+  constructor(store: StagedMap, log: LmdbLog, journal: Journal) {
     this.#store = store;
     this.#log = log;
+    this.#journal = journal;
   }
 
   get running(): boolean {
@@ -113,10 +116,13 @@ export class Regroup {
   }
 
   #removeGroups(pass: Pass): Slice {
-    const groupsThrough = Math.min(pass.through, this.#log.firstGroup + sliceGroups - 1);
-    for (let number = this.#log.firstGroup; number <= groupsThrough; number += 1) this.#store.delete(groupKey(number));
+    const stored = this.#store.keys({ start: groupKey(0), end: groupKey(pass.through + 1), limit: sliceGroups });
+    const last = stored.length < sliceGroups ? undefined : stored.at(-1);
+    const groupsThrough = last === undefined ? pass.through : Number.parseInt(last.slice(1), 16);
+    for (const key of stored) this.#store.delete(key);
+    this.#log.writeRegrouped(this.#store, groupsThrough);
+    this.#journal.stageRelease(this.#store, groupsThrough);
     if (groupsThrough === pass.through) {
-      this.#store.put(lastGroupKey, String(this.#log.lastGroup));
       // Rows of logs dropped in the previous pass. They were needed until now, because groups written during that pass
       // may still contain the dropped log.
       for (const key of this.#droppedBefore) {

@@ -1,10 +1,11 @@
 /**
- * The LMDB writer runs every write of the embedded store: it connects the group commit to LMDB's transactions.
+ * The LMDB writer runs every write of the embedded store: it connects the group commit to LMDB's transactions and to the
+ * journal.
  *
  * Jobs run on the state after the last transaction and stage their changes (`stagedMap.ts`); one transaction then writes
- * all of them. Besides its jobs, it carries the group of log writes, a slice of the regroup, and the store time. The
- * writer also decides whether a failed transaction means a programming error or a failure of the disk. It does not know
- * what jobs do.
+ * all of them. Besides its jobs, it carries the group of log writes, a slice of the regroup, and the store time. A
+ * transaction that consists of log writes alone goes to the journal if it has room. The writer also decides whether a
+ * failed transaction means a programming error or a failure of the disk. It does not know what jobs do.
  */
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { StoreClock } from "../clock.ts";
@@ -14,7 +15,8 @@ import type { KeyValueWriter } from "../keyValue.ts";
 import { StorageFullError, StorageUnavailableError } from "../port.ts";
 import type { RowCache } from "../rowCache.ts";
 import type { LmdbDatabase, LmdbReader } from "./database.ts";
-import type { LmdbLog } from "./log.ts";
+import type { Journal } from "./journal.ts";
+import { groupKey, type LmdbLog } from "./log.ts";
 import type { LmdbMeta } from "./meta.ts";
 import type { Regroup } from "./regroup.ts";
 import type { StagedMap } from "./stagedMap.ts";
@@ -25,6 +27,7 @@ interface LmdbWriterParts {
   readonly rows: RowCache;
   readonly reader: LmdbReader;
   readonly log: LmdbLog;
+  readonly journal: Journal;
   readonly regroup: Regroup;
   readonly meta: LmdbMeta;
   readonly clock: StoreClock;
@@ -46,6 +49,9 @@ export interface LmdbWriter {
   close(): Promise<void>;
 }
 
+/** A journal takes 2 MiB, which should not be the last ones. */
+const minFreeMiB = 64;
+
 /**
  * Shortest time between the starts of two transactions that only append to logs. 1,000 keystrokes a second in 500
  * documents then share about 300 transactions, and a keystroke waits at most this long for others.
@@ -63,13 +69,20 @@ async function toCause(reason: unknown): Promise<unknown> {
   return Promise.race([reported, delay(1000, reason, { ref: false })]);
 }
 
-/** Errors of LMDB have a numeric code. Any other error that ends a transaction is a programming error. */
-function isOfLmdb(reason: unknown): boolean {
-  return reason instanceof Error && ("commitError" in reason || typeof (reason as { code?: unknown }).code === "number");
+/** Errors of LMDB have a numeric code, those of system calls a number too. Any other error is a programming error. */
+function isOfDisk(reason: unknown): boolean {
+  if (!(reason instanceof Error)) return false;
+  const { code, errno } = reason as { readonly code?: unknown; readonly errno?: unknown };
+  return "commitError" in reason || typeof code === "number" || typeof errno === "number";
 }
 
-export function createLmdbWriter({ db, staged, rows, reader, log, regroup, meta, clock, disk, regroupBytes }: LmdbWriterParts): LmdbWriter {
+export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
+  const { db, staged, rows, reader, log, journal, regroup, meta, clock, disk, regroupBytes } = parts;
   let probing = false;
+  /** The group of the running transaction, if it goes to the journal. */
+  let journaled: Buffer | undefined;
+  /** A transaction could have used the journal, and there is none. */
+  let journalIsMissed = false;
   let sliceRequested = false;
   let regrouping: Promise<void> | undefined;
   let closed = false;
@@ -93,14 +106,22 @@ export function createLmdbWriter({ db, staged, rows, reader, log, regroup, meta,
       // Every job of this turn of the event loop joins the transaction.
       await nextTurn();
       work();
-      if (!staged.isEmpty) await staged.write(db);
+      if (journaled !== undefined) await journal.append({ number: log.lastGroup + 1, timeMs: clock.now(), group: journaled });
+      else if (!staged.isEmpty) await staged.write(db);
     },
     begin() {
       if (sliceRequested) regroup.write();
       sliceRequested = false;
     },
     end() {
-      log.write(staged);
+      const group = log.encode();
+      if (group !== undefined) {
+        if (staged.isEmpty && !probing && journal.hasRoom(group.length)) journaled = group;
+        else {
+          journalIsMissed ||= staged.isEmpty && !journal.isOpen;
+          staged.putBytes(groupKey(log.lastGroup + 1), group);
+        }
+      }
       if (probing || !staged.isEmpty) meta.write(staged, clock.now());
       probing = false;
     },
@@ -110,25 +131,46 @@ export function createLmdbWriter({ db, staged, rows, reader, log, regroup, meta,
       staged.clear();
       if (isWritten) reader.renew();
       log.committed(regroup.committed());
-      if (!isWritten) return;
-      meta.committed();
-      disk.committed();
-      if (log.recentBytes >= regroupBytes) void startRegroup();
+      journaled = undefined;
+      if (isWritten) {
+        journal.committed();
+        meta.committed();
+        disk.committed();
+      }
+      if (log.recentBytes >= regroupBytes || journal.isShort) void startRegroup();
     },
     async failed(reason: unknown) {
       rows.clear();
       staged.clear();
       regroup.undo();
       log.undo();
-      if (!isOfLmdb(reason)) return reason instanceof Error ? reason : new Error(String(reason));
+      journal.undo();
+      journaled = undefined;
+      if (!isOfDisk(reason)) return reason instanceof Error ? reason : new Error(String(reason));
       return disk.failed(await toCause(reason));
     },
   };
   const group = createGroupCommit(transactions, pauseMs);
 
-  async function runRegroup(): Promise<void> {
-    if (!regroup.start()) return;
+  /** Creates the journal, unless the disk is nearly full: the store works without it. */
+  async function createJournal(): Promise<void> {
+    if (!journalIsMissed || journal.isOpen || disk.freeMiB() < minFreeMiB) return;
     try {
+      await journal.create();
+    } catch (reason) {
+      throw disk.failed(reason);
+    }
+    await group.run(() => {
+      meta.requireJournal(store);
+      journal.stage(store);
+      log.writeRegrouped(store);
+    });
+  }
+
+  async function runRegroup(): Promise<void> {
+    try {
+      await createJournal();
+      if (!regroup.start()) return;
       while (regroup.running && !closed && disk.refusal() === undefined) {
         sliceRequested = true;
         await group.run(() => undefined);

@@ -1,0 +1,237 @@
+/**
+ * The journal stores groups of log writes beside LMDB's file: two files of fixed size that are overwritten in place.
+ *
+ * A transaction that writes nothing but logs needs no tree, and a keystroke is such a transaction. One synchronous write
+ * of about 200 bytes makes it durable, where LMDB writes several pages and syncs twice. Every other transaction goes to
+ * LMDB, and so does a group that has no room here. Groups have one numbering over both places.
+ *
+ * The journal row in LMDB contains a random salt for each file. Every record starts with the salt of its file, so bytes of
+ * an earlier use, even if a client made them look like a record, are never read. A file is released by a new salt, in the
+ * same transaction that removes its groups, and is then written from its start again.
+ *
+ * Only the last record can be incomplete after a crash, because one record is written at a time, and a write that failed
+ * is overwritten by the next one. An unreadable record that is followed by a readable one means that the file is damaged.
+ *
+ * A record is 8 bytes salt, u32 CRC-32 of what follows, u32 length of the group, f64 group number, f64 store time (Unix
+ * milliseconds), the group, and zeros up to a multiple of 8 bytes.
+ */
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readSync, write } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
+import { syncDirectory } from "../disk/syncDirectory.ts";
+import type { KeyValueReader, KeyValueWriter } from "../keyValue.ts";
+import { StorageDamagedError } from "../port.ts";
+
+const rowKey = "mjournal";
+const fileCount = 2;
+/** At 1,000 keystrokes a second, one file holds about 30 s of them. The regular regroup releases it earlier. */
+const fileBytes = 4 * 1024 * 1024;
+/** A larger group goes to LMDB, where many keystrokes then share the cost of one transaction. */
+const maxGroupBytes = 16 * 1024;
+const saltBytes = 8;
+const headerBytes = 32;
+const offsets = { crc: 8, length: 12, number: 16, timeMs: 24 };
+const advice = "It was left as it is. Put the whole data directory back from a backup.";
+
+const writeAt = promisify(write);
+
+export interface JournalRecord {
+  readonly number: number;
+  /** Store time of the write, in Unix milliseconds. */
+  readonly timeMs: number;
+  readonly group: Buffer;
+}
+
+interface JournalFile {
+  readonly descriptor: number;
+  salt: Buffer;
+  /** Where the next record begins. 0: the file is free. */
+  end: number;
+  lastGroup: number;
+}
+
+const toPath = (folder: string, index: number) => join(folder, `journal.${index}`);
+const toRecordBytes = (groupBytes: number) => Math.ceil((headerBytes + groupBytes) / 8) * 8;
+const newSalts = () => Array.from({ length: fileCount }, () => randomBytes(saltBytes).toString("hex"));
+
+export class Journal {
+  /** Groups that were found when the journal was opened, in the order of their numbers within each file. */
+  readonly found: readonly JournalRecord[];
+  readonly #folder: string;
+  #files: readonly JournalFile[] = [];
+  #current: JournalFile | undefined;
+  /** The salts that the running transaction gives to the files. */
+  #staged: readonly string[] | undefined;
+
+  /**
+   * Opens the journal in `folder`, if the row in `store` says that there is one. Throws a StorageDamagedError if a file is
+   * missing or damaged.
+   */
+  constructor(folder: string, store: KeyValueReader) {
+    this.#folder = folder;
+    const row = store.get(rowKey);
+    const found: JournalRecord[] = [];
+    try {
+      if (row !== undefined) this.#open(JSON.parse(row) as readonly string[]);
+      for (const [index, file] of this.#files.entries()) found.push(...readRecords(file, toPath(folder, index)));
+    } catch (reason) {
+      this.close();
+      throw reason;
+    }
+    for (const file of this.#files) if (file.lastGroup >= (this.#current?.lastGroup ?? 0)) this.#current = file;
+    this.found = found;
+  }
+
+  get isOpen(): boolean {
+    return this.#files.length > 0;
+  }
+
+  /** True if `append` takes a group of this size. Any other group must be written to LMDB. */
+  hasRoom(groupBytes: number): boolean {
+    if (this.#current === undefined || groupBytes > maxGroupBytes) return false;
+    if (this.#current.end + toRecordBytes(groupBytes) <= fileBytes) return true;
+    const free = this.#files.find(({ end }) => end === 0);
+    if (free !== undefined) this.#current = free;
+    return free !== undefined;
+  }
+
+  /** True when no other file is left for when the current one is full, so that a regroup should release one. */
+  get isShort(): boolean {
+    return this.isOpen && this.#files.every(({ end }) => end > 0);
+  }
+
+  /** Writes a group. Resolves when it is durable. Requires `hasRoom`; only one write may run at a time. */
+  async append({ number, timeMs, group }: JournalRecord): Promise<void> {
+    const file = this.#current;
+    if (file === undefined) throw new Error("the journal is not open");
+    const record = Buffer.alloc(toRecordBytes(group.length));
+    file.salt.copy(record, 0);
+    record.writeUInt32LE(group.length, offsets.length);
+    record.writeDoubleLE(number, offsets.number);
+    record.writeDoubleLE(timeMs, offsets.timeMs);
+    record.set(group, headerBytes);
+    record.writeUInt32LE(toChecksum(record, group.length), offsets.crc);
+    for (let written = 0; written < record.length; ) {
+      const { bytesWritten } = await writeAt(file.descriptor, record, written, record.length - written, file.end + written);
+      written += bytesWritten;
+    }
+    file.end += record.length;
+    file.lastGroup = number;
+  }
+
+  /** Creates the files. They are used from `committed` on, after a transaction that called `stage`. */
+  async create(): Promise<void> {
+    for (let index = 0; index < fileCount; index += 1) {
+      // Written, not only allocated: overwriting such blocks changes no metadata of the file system.
+      const file = await open(toPath(this.#folder, index), "w", 0o600);
+      try {
+        await file.writeFile(Buffer.alloc(fileBytes));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    }
+    await syncDirectory(this.#folder);
+  }
+
+  /** Stages the row of a journal whose files were just created. */
+  stage(store: KeyValueWriter): void {
+    this.#staged = newSalts();
+    store.put(rowKey, JSON.stringify(this.#staged));
+  }
+
+  /** Stages new salts for the files whose groups all have numbers up to `through`. */
+  stageRelease(store: KeyValueWriter, through: number): void {
+    const isDone = ({ end, lastGroup }: JournalFile) => end > 0 && lastGroup <= through;
+    if (!this.#files.some(isDone)) return;
+    const fresh = newSalts();
+    this.#staged = this.#files.map((file, index) => (isDone(file) ? (fresh[index] as string) : file.salt.toString("hex")));
+    store.put(rowKey, JSON.stringify(this.#staged));
+  }
+
+  /** Must be called when a transaction that staged something is durable. */
+  committed(): void {
+    const salts = this.#staged;
+    this.#staged = undefined;
+    if (salts === undefined) return;
+    if (!this.isOpen) {
+      this.#open(salts);
+      [this.#current] = this.#files;
+      return;
+    }
+    for (const [index, file] of this.#files.entries()) {
+      const salt = Buffer.from(salts[index] as string, "hex");
+      if (!salt.equals(file.salt)) Object.assign(file, { salt, end: 0, lastGroup: 0 });
+    }
+  }
+
+  /** Must be called after a rollback. */
+  undo(): void {
+    this.#staged = undefined;
+  }
+
+  close(): void {
+    for (const { descriptor } of this.#files) closeSync(descriptor);
+    this.#files = [];
+    this.#current = undefined;
+  }
+
+  #open(salts: readonly string[]): void {
+    this.#files = salts.map((salt, index) => ({
+      descriptor: openFile(toPath(this.#folder, index)),
+      salt: Buffer.from(salt, "hex"),
+      end: 0,
+      lastGroup: 0,
+    }));
+  }
+}
+
+/** Opens a file for writes that are durable when they return (`O_DSYNC`). */
+function openFile(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_DSYNC);
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code !== "ENOENT") throw reason;
+    throw new StorageDamagedError(`${path} is missing. It contained the latest writes. ${advice}`, { cause: reason });
+  }
+}
+
+function toChecksum(record: Buffer, groupBytes: number): number {
+  return crc32(record.subarray(offsets.length, headerBytes + groupBytes));
+}
+
+/** The record at this offset; undefined if there is none, or only a part of one. */
+function readRecord(bytes: Buffer, at: number, salt: Buffer): (JournalRecord & { readonly end: number }) | undefined {
+  if (at + headerBytes > bytes.length || !bytes.subarray(at, at + saltBytes).equals(salt)) return undefined;
+  const length = bytes.readUInt32LE(at + offsets.length);
+  const end = at + toRecordBytes(length);
+  if (end > bytes.length || toChecksum(bytes.subarray(at), length) !== bytes.readUInt32LE(at + offsets.crc)) return undefined;
+  return {
+    number: bytes.readDoubleLE(at + offsets.number),
+    timeMs: bytes.readDoubleLE(at + offsets.timeMs),
+    group: bytes.subarray(at + headerBytes, at + headerBytes + length),
+    end,
+  };
+}
+
+function readRecords(file: JournalFile, path: string): readonly JournalRecord[] {
+  const { size } = fstatSync(file.descriptor);
+  const bytes = Buffer.alloc(size);
+  if (size !== fileBytes || readSync(file.descriptor, bytes, 0, size, 0) !== size) {
+    throw new StorageDamagedError(`${path} has ${size} bytes and should have ${fileBytes}. ${advice}`);
+  }
+  const records: JournalRecord[] = [];
+  for (let record = readRecord(bytes, 0, file.salt); record !== undefined; record = readRecord(bytes, record.end, file.salt)) {
+    records.push(record);
+    file.end = record.end;
+    file.lastGroup = record.number;
+  }
+  for (let at = bytes.indexOf(file.salt, file.end); at !== -1; at = bytes.indexOf(file.salt, at + 1)) {
+    if (readRecord(bytes, at, file.salt) === undefined) continue;
+    throw new StorageDamagedError(`${path} is damaged before byte ${at}. ${advice}`);
+  }
+  return records;
+}
