@@ -49,6 +49,17 @@ it("[RT96] in a large room an author gets what others wrote and never its own te
   for (const { text } of members) expect(text).toBe(ada.text);
 });
 
+it("[RT96] in a large room the authors of a batch of more than four get the whole batch", async () => {
+  rig = createRealtimeRig();
+  const members = await crowd("ada", "bob", "cyd", "dan", "eve");
+  expect(await framesFor(members, ...members.slice(0, 4))).toEqual(members.map(() => 1));
+  expect(subscribers()).toBe(16);
+  expect(await framesFor(members, ...members.slice(0, 5))).toEqual(members.map(() => 1));
+  // Everyone gets the same frame, so no further member has left the topic.
+  expect(subscribers()).toBe(16);
+  for (const { text } of members) expect(text).toHaveLength(9);
+});
+
 it("[RT96] a member that joins or leaves a large room gets each batch once or not at all", async () => {
   rig = createRealtimeRig();
   const members = await crowd("ada");
