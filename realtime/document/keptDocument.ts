@@ -1,6 +1,6 @@
 /**
- * KeptDocument is a document as bytes: its stored state and the updates after it. Nobody has needed its text since it was
- * loaded, so no Y.Doc was built.
+ * KeptDocument holds a document as bytes: its stored state and the updates after it. It exists until the first use that needs
+ * the text builds a Y.Doc.
  *
  * A new reader gets the bytes as they are. Plain updates are added to them. Everything else builds the Y.Doc.
  * Only a complete document can be kept: an update that waits for missing content must not reach a reader (RT8), and only
