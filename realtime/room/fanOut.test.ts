@@ -31,7 +31,7 @@ async function framesFor(members: readonly PairedClient[], ...typists: readonly 
   return counts;
 }
 
-it("[RT96] in a large room an author gets what others wrote and never its own text", async () => {
+it("[RT96] in a large room an author gets what others wrote and not its own text", async () => {
   rig = createRealtimeRig();
   const members = await crowd("ada", "bob");
   const [ada, bob] = members as [PairedClient, PairedClient];
