@@ -138,7 +138,7 @@ On the embedded store:
 
 The processor is the limit for people who write, by a factor of ${about(peopleByMemory / peopleByCpu)}. \`sockets.article\` limits the readers of one document to 2,000.
 A million stored articles of 1 kB take ${show((of("articleDisk") * 1e6) / 1e9)} GB on disk (\`articleDisk\`), or ${show((of("articleMemory") * 1e6) / 1e9)} GB of memory in Redis (\`articleMemory\`).
-The cost of an operation does not depend on their number: [performance.md](performance.md) has the figures.
+The cost of an operation depends little on their number: [performance.md](performance.md) has the figures.
 
 ## 10,000 people
 
@@ -146,8 +146,8 @@ The cost of an operation does not depend on their number: [performance.md](perfo
 |---|---|---|
 ${steps(10_000)}
 
-**${whole(ten.nodes)} nodes and ${ten.masters === 1 ? "one Redis" : `a Redis Cluster of ${ten.masters} masters`}.** The bottleneck is ${tenBottleneck}. For a keystroke Redis reads the
-article, runs the append script, passes the message to the other node, reads the log for it, and answers the polls of both nodes. One process alone
+**${whole(ten.nodes)} nodes and ${ten.masters === 1 ? "one Redis" : `a Redis Cluster of ${ten.masters} masters`}.** The bottleneck is ${tenBottleneck}. For a keystroke Redis
+runs the append script, passes the message to the other node, reads the log for it, and answers the polls of both nodes. One process alone
 appended ${about(of("appends"))} times a second (\`appends\`), with ${show(of("appendCpu"))} µs of Redis each: \`appendfsync always\` and the round trip limit one process before Redis is full.
 
 What comes first when this grows: a load balancer that sends all people of a document to one node. It saves the message, the read and one of the

@@ -1,5 +1,5 @@
 /**
- * Idle scenarios: what connections cost that do nothing, and what a server costs that nobody uses.
+ * Idle scenarios measure the memory of idle connections, and the memory and wake-ups of an idle server.
  *
  * Every server is restarted after its documents were made, because free pages left by the making would hide what the
  * connections cost.

@@ -1,6 +1,6 @@
 /**
- * KeptDocument is a document as bytes: its stored state and the updates after it. Nobody has needed its text since it was
- * loaded, so no Y.Doc was built.
+ * KeptDocument holds a document as bytes: its stored state and the updates after it. It exists until the first use that needs
+ * the text builds a Y.Doc.
  *
  * A new reader gets the bytes as they are. Plain updates are added to them. Everything else builds the Y.Doc.
  * Only a complete document can be kept: an update that waits for missing content must not reach a reader (RT8), and only
@@ -11,6 +11,7 @@ import type { LoadedDocument, RoomLimits } from "../ports.ts";
 import { buildDocument } from "./buildDocument.ts";
 import { inspectUpdate } from "./inspectUpdate.ts";
 import { mergeUpdates } from "./mergeUpdates.ts";
+import { PackedUpdates } from "./packedUpdates.ts";
 
 /** What a reader lacks. `state`: bytes of the stored state, which a reader without any content gets before `update`. */
 export interface SyncAnswer {
@@ -27,9 +28,9 @@ export class KeptDocument {
   /** Clock of each client id. */
   readonly clocks: Map<number, number>;
   private readonly state: Uint8Array | undefined;
-  private readonly updates: Uint8Array[];
+  private readonly updates: PackedUpdates;
 
-  private constructor(clocks: Map<number, number>, state: Uint8Array | undefined, updates: Uint8Array[]) {
+  private constructor(clocks: Map<number, number>, state: Uint8Array | undefined, updates: PackedUpdates) {
     this.clocks = clocks;
     this.state = state;
     this.updates = updates;
@@ -39,11 +40,11 @@ export class KeptDocument {
   static from({ state, stateVector, tail }: LoadedDocument, limits: RoomLimits): KeptDocument | undefined {
     if (state !== undefined && stateVector === undefined) return undefined;
     const clocks = stateVector === undefined ? new Map<number, number>() : Y.decodeStateVector(stateVector);
-    const updates: Uint8Array[] = [];
+    const updates = new PackedUpdates();
     for (const batch of tail) {
       for (const { update } of batch.updates) {
-        if (updates.length >= maxUpdates || !advance(clocks, update, limits)) return undefined;
-        updates.push(update);
+        if (updates.count >= maxUpdates || !advance(clocks, update, limits)) return undefined;
+        updates.add(update);
       }
     }
     return new KeptDocument(clocks, state, updates);
@@ -51,23 +52,23 @@ export class KeptDocument {
 
   /** True when the Y.Doc should be built before another update is added. */
   get isFull(): boolean {
-    return this.updates.length >= maxUpdates;
+    return this.updates.count >= maxUpdates;
   }
 
-  /** Adds an update that builds only on known content. The caller advances `clocks`. */
+  /** Adds a copy of an update that builds only on known content. The caller advances `clocks`. */
   add(update: Uint8Array): void {
-    this.updates.push(update);
+    this.updates.add(update);
   }
 
   /** The whole document, for a reader without any content. */
   encode(): SyncAnswer {
     const { state, updates } = this;
-    if (updates.length === 0) return { update: state ?? emptyUpdate };
-    return { state, update: mergeUpdates(updates) };
+    if (updates.count === 0) return { update: state ?? emptyUpdate };
+    return { state, update: mergeUpdates(updates.list()) };
   }
 
   build(): Y.Doc {
-    return buildDocument(this.state, this.updates);
+    return buildDocument(this.state, this.updates.list());
   }
 }
 

@@ -3,8 +3,8 @@
  *
  * All four belong to one loaded state, so `replace` exchanges them together. The rest of the room uses a document only
  * through this class: whether and when a Y.Doc is in memory is decided here. A loaded document is kept as bytes
- * (`keptDocument.ts`) until somebody needs its text: a read, a server edit, a deletion, or an update that builds on missing
- * content. Relaying plain updates needs only the clocks.
+ * (`keptDocument.ts`) until the first use that needs its text: a read, a server edit, a deletion without an insertion, an
+ * update that builds on missing content, or a batch of another node. Relaying plain updates needs only the clocks.
  * A server edit puts the document ahead of the log until its update is appended. The room keeps readers away meanwhile.
  */
 import * as Y from "yjs";
@@ -241,7 +241,7 @@ export class LiveDocument<Sender> {
     return this.toBuilt(buildDocument(loaded.state, updatesOf(loaded)), new Map());
   }
 
-  /** Returns the Y.Doc, and builds it if nobody needed it before. */
+  /** Returns the Y.Doc, and builds it at the first call. */
   private build(): Y.Doc {
     if (this.content.kind === "built") return this.content.document;
     const { kept, clocks } = this.content;

@@ -2,7 +2,7 @@
  * plainUpdate reads the frame of an ordinary keystroke: one run of text beside existing text, or one deletion, or both.
  *
  * It accepts a part of what `parseFrame` and `inspectUpdate` accept, without making objects for it, and reads the same values.
- * Every other frame takes the general path. That both paths decide alike is shown by a property test.
+ * Every other frame takes the general path. `test/property/plainUpdates.test.ts` shows that both paths decide alike (RT84).
  */
 import * as decoding from "lib0/decoding";
 import type { RoomLimits } from "../ports.ts";
@@ -19,7 +19,7 @@ export interface PlainUpdate {
   readonly to: number;
   /** UTF-8 bytes of the inserted text. */
   readonly textBytes: number;
-  /** The characters between which the text stands. */
+  /** The characters on the left and on the right of the inserted text. */
   readonly leftId: number;
   readonly leftClock: number;
   readonly rightId: number;
@@ -101,7 +101,7 @@ function readText(): boolean {
     plain.rightId = readNumber();
     plain.rightClock = readNumber();
   }
-  // Text beside nothing names its file, which the general path checks.
+  // Text without a neighbour names its file, which only the general path checks.
   if (!(plain.leftId >= 0 || plain.rightId >= 0)) return false;
   const start = at;
   plain.textBytes = readNumber();

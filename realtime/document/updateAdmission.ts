@@ -37,7 +37,7 @@ const fileTooLarge = (file: ArticleFile, limits: RoomLimits) =>
   refused("content_too_large", `${file} may have at most ${limits["article.file"]} bytes of UTF-8 text.`);
 
 export interface UpdateAdmissionOptions<Sender> {
-  /** Clock of each client id in the durable document. Whoever applies a batch keeps it up to date. */
+  /** Clock of each client id in the durable document. LiveDocument updates it when a batch is applied. */
   readonly clocks: ReadonlyMap<number, number>;
   /** Client id under which the server itself writes. */
   readonly serverClientId: () => number;

@@ -31,7 +31,7 @@ async function framesFor(members: readonly PairedClient[], ...typists: readonly 
   return counts;
 }
 
-it("[RT96] in a large room an author gets what others wrote and never its own text", async () => {
+it("[RT96] in a large room an author gets what others wrote and not its own text", async () => {
   rig = createRealtimeRig();
   const members = await crowd("ada", "bob");
   const [ada, bob] = members as [PairedClient, PairedClient];
@@ -47,6 +47,17 @@ it("[RT96] in a large room an author gets what others wrote and never its own te
   expect(subscribers()).toBe(19);
   expect(await framesFor(members, ada)).toEqual([0, 1, ...others]);
   for (const { text } of members) expect(text).toBe(ada.text);
+});
+
+it("[RT96] in a large room the authors of a batch of more than four get the whole batch", async () => {
+  rig = createRealtimeRig();
+  const members = await crowd("ada", "bob", "cyd", "dan", "eve");
+  expect(await framesFor(members, ...members.slice(0, 4))).toEqual(members.map(() => 1));
+  expect(subscribers()).toBe(16);
+  expect(await framesFor(members, ...members.slice(0, 5))).toEqual(members.map(() => 1));
+  // Everyone gets the same frame, so no further member has left the topic.
+  expect(subscribers()).toBe(16);
+  for (const { text } of members) expect(text).toHaveLength(9);
 });
 
 it("[RT96] a member that joins or leaves a large room gets each batch once or not at all", async () => {

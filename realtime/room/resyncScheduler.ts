@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../ports.ts";
 
-/** A client that lacks nothing answers each question with nothing, so questions without a cause are rare (RT15). */
+/** Each question costs two frames, and the answer is usually empty. Questions without a cause are therefore rare (RT15). */
 const questionIntervalMs = 5000;
 const missingContentIntervalMs = 250;
 /** Above this size, in bytes, sync step 1 serves only to get missing content, not to acknowledge. */

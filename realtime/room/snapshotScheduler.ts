@@ -2,7 +2,7 @@
  * SnapshotScheduler decides when a snapshot (the whole state) of a document is saved: after many updates, after many bytes,
  * and when a document that was changed becomes quiet. Only one snapshot is saved at a time.
  *
- * What a load costs grows with the number of updates after the snapshot, not with their batches.
+ * The cost of a load grows with the number of updates after the snapshot, whatever the number of batches.
  */
 
 /** A snapshot is due after this many updates, or after `maxBytes` or a quarter of the document, whichever is more. */

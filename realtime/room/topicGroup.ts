@@ -4,12 +4,12 @@
  * A member that needs another frame than the others leaves the group before the frame is published, and then gets its
  * frames one by one. A typing author does so with each batch, so it returns only after it has not been an exception for
  * a while. No member has a timer: members return when a frame is published.
- * A publication never skips a socket and reports nothing. The group therefore checks how far its members are behind
- * after each quarter of `socket.buffer` (RT17).
+ * A publication never skips a socket and does not report how far a socket is behind. The group therefore checks its members
+ * after each quarter of `socket.buffer` that it has published (RT17, RT95).
  */
 import type { Clock, FrameBroadcast } from "../ports.ts";
 
-/** A typing author is an exception at least twice a second. */
+/** A typing author is an exception at least twice a second. After this time without being one, it has stopped typing. */
 const returnAfterMs = 2000;
 
 export interface TopicMember {
@@ -53,11 +53,11 @@ export class TopicGroup<Member extends TopicMember> {
     if (this.subscribed.delete(member)) member.unsubscribe(this.options.topic);
   }
 
-  /** Sends the frame to all members except the exceptions. Returns the number of members. */
+  /** Sends the frame to all members except the exceptions. Returns the number of members that get it. */
   send(frame: Uint8Array, exceptions: Pick<ReadonlySet<Member>, "keys" | "has">): number {
     const nowMs = this.options.clock.now();
     for (const member of exceptions.keys()) this.exclude(member, nowMs);
-    if (nowMs >= this.returnsAtMs) this.takeBack(nowMs);
+    if (nowMs >= this.returnsAtMs) this.subscribeReturned(nowMs);
     const { topic, broadcast, checkBytes } = this.options;
     let sent = this.subscribed.size;
     if (sent > 0) {
@@ -79,7 +79,7 @@ export class TopicGroup<Member extends TopicMember> {
     this.apart.set(member, nowMs);
   }
 
-  private takeBack(nowMs: number): void {
+  private subscribeReturned(nowMs: number): void {
     this.returnsAtMs = nowMs + returnAfterMs;
     for (const [member, excludedAtMs] of this.apart) {
       if (excludedAtMs + returnAfterMs > nowMs) continue;

@@ -1,7 +1,8 @@
 /** The short path of an ordinary keystroke decides as the general path does. */
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { RoomLimits } from "../../realtime/ports.ts";
+import { Room } from "../../realtime/room/room.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
@@ -85,6 +86,8 @@ function play(client: PairedClient, clients: readonly PairedClient[], made: Step
   }
 }
 
+afterEach(() => vi.restoreAllMocks());
+
 /** Everything that can be seen from outside after a history. */
 async function outcomeOf(steps: readonly Step[], isGeneral: boolean) {
   const rig = createRealtimeRig({ limits });
@@ -137,4 +140,17 @@ it("[RT84] the short path of a keystroke stores, acknowledges and refuses what t
     }),
     { numRuns: Number(process.env.PLAIN_UPDATE_RUNS ?? 600) },
   );
+});
+
+it("[RT84] keystrokes take the short path, and the same frames in another encoding the general one", async () => {
+  const submitted = vi.spyOn(Room.prototype, "submitPlain");
+  const short = () => submitted.mock.results.filter(({ value }) => value === true).length;
+  const word: Step[] = Array.from({ length: 5 }, (_, at) => ({ kind: "type", who: 0, at, text: "x", erase: 0 }));
+  const erased: Step = { kind: "type", who: 0, at: 1, text: "", erase: 1 };
+  const steps = [...word, erased].flatMap((made): Step[] => [made, { kind: "move", who: 0 }]);
+  await outcomeOf(steps, true);
+  expect(short()).toBe(0);
+  await outcomeOf(steps, false);
+  // Every keystroke but the first, which introduces the client id.
+  expect(short()).toBe(steps.length / 2 - 1);
 });

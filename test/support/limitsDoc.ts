@@ -192,7 +192,10 @@ const sections: readonly Section[] = [
         above: "the answer waits; several requests get one answer",
       },
       "socket.syncBytes": { is: "Bytes of those answers.", above: "the answer waits" },
-      "socket.buffer": { is: "Bytes that a slow reader has not read, in addition to one full sync.", above: "close 1013" },
+      "socket.buffer": {
+        is: "Bytes that a slow reader has not read, in addition to one full sync. Up to a quarter more in a document with 16 or more sockets.",
+        above: "close 1013",
+      },
       "socket.authMs": {
         is: "Time to send a credential as the first frame. A client has the credential when it connects, so one round trip is enough.",
         above: "close 4408",

@@ -1,15 +1,15 @@
 /**
- * SharedAccess keeps one object for equal results of access checks, one identity for each of them, and one for each article.
+ * SharedAccess gives the sockets of one credential and the sockets of one article the same objects.
  *
- * Each check creates its result anew, and each upgrade names its article anew. Sockets of one credential, and sockets of
- * one article, share these objects.
+ * Each access check returns a new object with a new identity, and each upgrade makes a new object for its article. Without
+ * this module each idle socket would keep objects that are equal to those of other sockets.
  */
 import { LRUCache } from "lru-cache";
 import type { ConnectionIdentity } from "../../../realtime/ports.ts";
 import type { LeasedResource, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
 import { toIdentity } from "./socketAdmission.ts";
 
-/** Objects of each sort that later sockets can share. */
+/** Results and articles, each, that are kept for later sockets. */
 const maxShared = 1000;
 
 export class SharedAccess {
@@ -17,6 +17,7 @@ export class SharedAccess {
   readonly #articles = new LRUCache<string, LeasedResource>({ max: maxShared });
   readonly #identities = new WeakMap<ProvenAccess, ConnectionIdentity>();
 
+  /** Returns the first result that is equal to this one. */
   share(proven: ProvenAccess): ProvenAccess {
     const key = JSON.stringify(proven);
     const shared = this.#results.get(key) ?? proven;

@@ -51,7 +51,7 @@ class NodeSocket implements Socket {
     return this.ws.bufferedAmount > 0 ? "buffered" : "sent";
   }
 
-  /** Sends bytes that nobody changes afterwards. */
+  /** Sends bytes without a copy. They must not change afterwards. */
   write(bytes: Uint8Array): void {
     this.ws.send(bytes, { binary: true }, () => {
       if (!this.full || this.ws.bufferedAmount > 0) return;

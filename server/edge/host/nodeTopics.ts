@@ -3,7 +3,7 @@
 /** The part of a socket that a topic uses. */
 interface Subscriber {
   readonly open: boolean;
-  /** Sends bytes that nobody changes afterwards. */
+  /** Sends bytes without a copy. They must not change afterwards. */
   write(bytes: Uint8Array): void;
 }
 

@@ -54,7 +54,7 @@ export function isStreamed(body: HttpReply["body"]): body is StreamedBody {
   return typeof body === "object" && "open" in body;
 }
 
-/** Closes a streamed body that is not sent, so that its source frees what it holds. */
+/** Closes a streamed body that is not sent, so that its source releases its resources. */
 export function discardStream(body: HttpReply["body"]): void {
   if (isStreamed(body)) body.close();
 }

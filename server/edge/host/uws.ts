@@ -194,7 +194,7 @@ function socketBehavior(
     }
   };
   return {
-    // No limit, because the library would skip a published message above it without a report that `publish` could return.
+    // No limit: above one, the library would skip published messages, and `publish` could not report the skipped socket.
     maxBackpressure: 0,
     // Above this size the library disconnects without a close frame. Below it, the server can close with 1009.
     maxPayloadLength: 2 * maxFrameBytes,

@@ -67,7 +67,7 @@ function createRig({ perCredential = 10 } = {}) {
       });
       return go;
     },
-    /** Admits a reader. `isEnded` tells whether its stream must end. */
+    /** Admits a reader. `isEnded` returns whether its stream must end. */
     async admit(principal: Principal) {
       const context = { authenticate: async () => principal, header: () => undefined } as Partial<RequestContext> as RequestContext;
       const reader = await gate.admit(spec, context, { id: runId, ticket: undefined });

@@ -36,7 +36,7 @@ export interface FeedMember {
   fail(reason: unknown): void;
 }
 
-/** Longest pause between two pages. It bounds the delay of an event if the clock jumps during a delivery. */
+/** Longest pause between two pages. It bounds the delay of an event after a long delivery, or if the clock jumps during one. */
 const maxPauseMs = 100;
 
 export class TimelineFeed {
@@ -48,7 +48,7 @@ export class TimelineFeed {
   #position: number | undefined;
   /** The timeline was not over at this position. Only a further entry can change that. */
   #notOverAt: number | undefined;
-  /** Pages that were read lately, for other viewers at the same place. Each poll drops those that the poll before it has seen. */
+  /** Pages that were read lately, for other viewers at the same place. Each poll drops the pages that were here at the previous poll. */
   #recent: TimelinePage[] = [];
   /** Number of pages in `#recent` at the last poll. */
   #aged = 0;
@@ -162,7 +162,7 @@ export class TimelineFeed {
       if (page.last === page.tail && (await this.isOverAt(page.last))) {
         for (const member of [...this.#members]) if (member.position === page.last) member.finish();
       }
-      // Delivering takes at most half of the time, so that a burst of events leaves time for the commits that make it.
+      // The pause is as long as the delivery, up to `maxPauseMs`, so that a burst of events leaves time for the commits that make it (SE65).
       if (spentMs > 0) await new Promise<void>((resolve) => clock.after(Math.min(spentMs, maxPauseMs), resolve));
     }
   }
