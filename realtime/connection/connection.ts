@@ -44,7 +44,7 @@ export class Connection implements PartsOwner {
   readonly credentialId: string;
   readonly extensions: boolean;
   readonly joinedAtMs: number;
-  /** True from when the client gets the presence of the others. */
+  /** True once the client gets the presence of the others. */
   isSubscribed = false;
   hasAnswered = false;
   private readonly room: ConnectionRoom;

@@ -2,8 +2,8 @@
  * ConnectionParts is the state of a connection that has been active lately: rates, held frames, updates, answers and
  * presence.
  *
- * Each part is created when it is needed. A connection drops all of them once none holds anything that a new one would
- * not know, so a connection that only listens has no parts (RT97).
+ * Each part is created when it is needed. A connection drops its parts when new ones would behave in the same way, so a
+ * connection that only listens has no parts (RT97).
  */
 import type { Clock, RoomLimits } from "../ports.ts";
 import { type FrameBudget, HeldFrames } from "./heldFrames.ts";

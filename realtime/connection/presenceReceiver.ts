@@ -20,7 +20,7 @@ export interface ConnectionPresence<Member> {
 
 /** The part of the connection that PresenceReceiver uses. */
 export interface PresenceMember {
-  /** True from when the member gets the presence of the others. */
+  /** True once the member gets the presence of the others. */
   readonly isSubscribed: boolean;
 }
 

@@ -5,7 +5,10 @@
  * builds on it can be deferred: the client repeats it in its sync step 2. Until then no sync step 1 of the client is
  * answered, because the answer would acknowledge the deferred update (RT42).
  */
-/** Longer than the interval between two sync step 1 messages to one client. */
+/**
+ * Above the longest interval between two sync step 1 messages to one client (5 s, `resyncScheduler.ts`): after it, the time of
+ * the last one no longer matters.
+ */
 const stepMemoryMs = 6000;
 
 export class SyncProgress {

@@ -72,7 +72,7 @@ export class Presence<M extends Member> {
   }
 
   /** Call it after the member has been added to the members. */
-  join(_member: M): void {
+  join(): void {
     this.noteMembers();
   }
 

@@ -1,6 +1,6 @@
 /**
- * AwakeRoom is the part of a room that exists while its document is in use: the document, the queue of its changes, and what
- * the server still has to ask its members.
+ * AwakeRoom is the part of a room that exists while its document is in use: the document, the queue of its changes, and the
+ * questions that the server still has to send.
  *
  * Each update passes these stages in order, and none of them calls back: a connection decodes it, `submit` admits it, the
  * queue gathers it, BatchWriter appends it, BatchPublisher applies it and sends it out (`pipeline.ts`). While one batch is
@@ -41,6 +41,9 @@ export interface AwakeRoomOptions {
   readonly end: (code: number, reason: string, error?: unknown) => void;
 }
 
+/** State vector of a reader that has nothing. */
+const emptyVector = Uint8Array.of(0);
+
 /** After this time without use a changed document is saved. */
 const saveAfterQuietSeconds = 2;
 /** A quiet document is dropped after this time, and a large one later, because loading it again costs more. */
@@ -52,14 +55,16 @@ export class AwakeRoom {
   readonly queue: Pipeline["queue"];
   private readonly follower: Pipeline["follower"];
   private readonly resyncs: ResyncScheduler<RoomMember>;
-  private readonly options: AwakeRoomOptions;
+  private readonly options: Omit<AwakeRoomOptions, "loaded">;
   private readonly snapshots: SnapshotScheduler;
   private isUsed = true;
   private quietSeconds = 0;
 
   constructor(options: AwakeRoomOptions) {
-    const { articleId, updateLog, clock, limits, loaded, metrics, clientIds, fanOut, isEnded, onAppended, onActivity } = options;
-    this.options = options;
+    // The loaded bytes must not outlive the document that was made from them.
+    const { loaded, ...kept } = options;
+    this.options = kept;
+    const { articleId, updateLog, clock, limits, metrics, clientIds, fanOut, isEnded, onAppended, onActivity } = kept;
     const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds });
     this.document = document;
     this.resyncs = new ResyncScheduler({
@@ -133,6 +138,12 @@ export class AwakeRoom {
     };
     if (this.queue.showsUnwritten) this.queue.read(send);
     else send();
+  }
+
+  /** Sends the whole document to all members. Call it only when the document shows durable content only. */
+  sendWhole(): void {
+    const { state, update } = this.document.encodeAnswer(emptyVector);
+    for (const part of [state, update]) this.options.fanOut.sendBatch({ toOthers: part, toSenders: new Map() });
   }
 
   /** Must be called when a member has left. */

@@ -20,7 +20,7 @@ const minGroupMembers = 16;
 /** A larger frame costs the most by its bytes. It goes one by one, so that a slow reader is closed at once. */
 const maxPublishedBytes = 16 * 1024;
 
-const nobody: ReadonlySet<never> = new Set();
+const noMembers: ReadonlySet<never> = new Set();
 
 export interface FanOutSetting {
   readonly broadcast: FrameBroadcast;
@@ -59,7 +59,7 @@ export class FanOut<Member extends TopicMember> {
 
   /** Sends a durable batch: each sender of the batch gets what the others wrote, all other members get the whole batch. */
   sendBatch({ toOthers, toSenders }: AppliedBatch<Member>): void {
-    // Only here: a room in which nothing is written needs no group.
+    // The group is formed at the first batch, because a room in which nothing is written needs none.
     if (this.receivers.size >= minGroupMembers) this.group ??= this.formGroup();
     const exceptions = new Map<Member, Uint8Array | undefined>();
     for (const [sender, update] of toSenders) if (update !== toOthers) exceptions.set(sender, update);
@@ -87,7 +87,7 @@ export class FanOut<Member extends TopicMember> {
   keepAlive(): void {
     this.cancelKeepAlive ??= this.setting.clock.after(keepAliveMs, () => {
       this.cancelKeepAlive = undefined;
-      this.sendToAll(emptyFrame, nobody);
+      this.sendToAll(emptyFrame, noMembers);
       if (this.receivers.size > 0) this.keepAlive();
     });
   }
@@ -96,7 +96,7 @@ export class FanOut<Member extends TopicMember> {
     this.cancelKeepAlive?.();
   }
 
-  /** Sends a frame to all members except the exceptions. Returns the number of members. */
+  /** Sends a frame to all members except the exceptions. Returns the number of members that get it. */
   private sendToAll(frame: Uint8Array, exceptions: Pick<ReadonlySet<Member>, "keys" | "has">): number {
     if (this.group !== undefined && frame.length <= maxPublishedBytes) return this.group.send(frame, exceptions);
     let sent = 0;

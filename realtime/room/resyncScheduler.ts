@@ -11,7 +11,7 @@ import type { Clock } from "../ports.ts";
 const questionIntervalMs = 5000;
 const missingContentIntervalMs = 250;
 /** Above this size, in bytes, sync step 1 serves only to get missing content, not to acknowledge. */
-const maxVectorBytes = 4096;
+const maxRoutineVectorBytes = 4096;
 const otherNodeMs = 5000;
 
 /** The part of a member that the scheduler uses. */
@@ -111,7 +111,7 @@ export class ResyncScheduler<Member extends ResyncTarget> {
       this.due.delete(member);
       if (!member.mayResync) continue;
       stateVector ??= this.options.stateVector();
-      if (lacksContent || stateVector.length < maxVectorBytes) member.sendSyncStep1(stateVector);
+      if (lacksContent || stateVector.length < maxRoutineVectorBytes) member.sendSyncStep1(stateVector);
     }
     this.wakeAt(this.nextDueMs, nowMs);
   }

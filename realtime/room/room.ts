@@ -2,7 +2,7 @@
  * Room is one open document: its members, their presence, and, while the document is in use, an AwakeRoom with its content.
  *
  * A room that is quiet sleeps: it keeps its members and its revision only. The next use loads the document from the log
- * again; what arrives meanwhile waits for it. When an append fails, the stored state is unknown: the room ends, and the next
+ * again. Frames and requests that arrive meanwhile wait until it is loaded. When an append fails, the stored state is unknown: the room ends, and the next
  * use loads the document in a new room.
  *
  * The room must not know credentials, hosts or storage.
@@ -100,7 +100,7 @@ export class Room {
 
   join(member: RoomMember): void {
     this.fanOut.add(member);
-    this.presence.join(member);
+    this.presence.join();
     this.setting.onActivity(this);
     this.resync(member);
     this.fanOut.keepAlive();
@@ -207,7 +207,9 @@ export class Room {
   noteRevision(revision: number): void {
     if (this.awake !== undefined) {
       this.awake.noteRevision(revision);
-    } else if (revision > this.sleepingRevision) this.wake();
+    } else if (revision > this.sleepingRevision) {
+      this.whenAwake({ run: (awake) => awake.noteRevision(revision), abandon: undefined });
+    }
   }
 
   /** Saves a snapshot if a load would have to replay many updates. */
@@ -270,13 +272,15 @@ export class Room {
   private async load(): Promise<void> {
     const loaded = await this.setting.updateLog.load(this.articleId);
     if (this.isEnded) return;
-    // The members have the document up to the sleeping revision. What other nodes wrote since then reaches them by catching up.
-    const known = upTo(loaded, this.sleepingRevision);
-    if (known === undefined) {
+    if (loaded.revision < this.sleepingRevision) {
       this.end(1012, "the document was reloaded");
       return;
     }
-    const awake = this.createAwake(known);
+    // The members have the document up to the sleeping revision. What other nodes wrote since then reaches them by catching
+    // up, or, if it is part of the loaded state, as a whole document.
+    const known = upTo(loaded, this.sleepingRevision);
+    const awake = this.createAwake(known ?? loaded);
+    if (known === undefined) awake.sendWhole();
     this.awake = awake;
     const waiting = this.waiting ?? [];
     this.waiting = undefined;

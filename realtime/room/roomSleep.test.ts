@@ -81,6 +81,59 @@ describe("rooms that sleep", () => {
     expect(reader.text).toBe("from the other node");
   });
 
+  it("[RT82][RT41] a read that begins while a room wakes shows what another node had stored before", async () => {
+    rig = createRealtimeRig({ nodes: 2 });
+    const ada = await rig.join("ada", { node: 0 });
+    ada.type("one ");
+    await settle(rig.clients);
+    await rig.time.advance(2 * quietMs);
+    const [first, second] = rig.nodes;
+    if (first === undefined || second === undefined) throw new Error("the rig has two nodes");
+    const { load } = first.log;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    first.log.load = async (id: string) => {
+      const loaded = await load(id);
+      await held;
+      return loaded;
+    };
+    ada.ask();
+    ada.deliver();
+    await turns();
+    await second.rooms.edit(articleId, api, undefined, (document) => document.getText("content.md").insert(0, "two "));
+    const reading = first.rooms.read(articleId, (document) => document.getText("content.md").toString());
+    await turns();
+    release();
+    expect(await reading).toBe("two one ");
+  });
+
+  it.each([
+    ["as soon as another node stores text and a snapshot", false],
+    ["after it missed the message that another node stored text and a snapshot", true],
+  ])("[RT82] a room that sleeps keeps its sockets and sends everything, %s", async (_case, isSilent) => {
+    rig = createRealtimeRig({ nodes: 2 });
+    const ada = await rig.join("ada", { node: 0 });
+    ada.type("one ");
+    await settle(rig.clients);
+    await rig.time.advance(2 * quietMs);
+    const bob = await rig.join("bob", { node: 1 });
+    await settle([bob]);
+    rig.silenceBus(isSilent);
+    bob.type("x".repeat(600_000));
+    bob.type("y".repeat(600_000));
+    bob.deliver();
+    await turns();
+    await settle(rig.clients);
+    await rig.time.advance(1000);
+    await settle(rig.clients);
+    await turns();
+    expect(ada.peer.closed).toBeUndefined();
+    expect(ada.text).toBe(bob.text);
+    expect(ada.text).toHaveLength(1_200_004);
+  });
+
   it("[RT82] a log that cannot be read closes the sockets with 1013, and they can come back", async () => {
     const { ada, bob } = await sleeping();
     const { load } = rig.log;

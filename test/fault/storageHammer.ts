@@ -26,7 +26,9 @@ export type Report =
   /** Revision of the chain record of a partition. */
   | { readonly chain: number; readonly revision: number }
   /** Number of steps on the log that is dropped repeatedly. */
-  | { readonly steps: number };
+  | { readonly steps: number }
+  /** Length of the log that `typeAlone` writes. */
+  | { readonly typed: number };
 
 export const partitionOf = (serial: number) => 20 + (serial % 3);
 /** Every serial is in one of these logs and in their twin `all`, once or twice. */
@@ -43,9 +45,28 @@ export function afterSteps(steps: number): readonly string[] {
   return Array.from({ length: steps % 6 }, (_, at) => `t${steps - (steps % 6) + at + 1}`);
 }
 
+/** Each line is flushed before its writer continues, so a kill loses at most one line. */
+const report = (line: Report) => new Promise<unknown>((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
+
+/** Name and entries of the log that `typeAlone` writes: each entry is its own position. */
+export const typedLog = "typed";
+
+/**
+ * Appends to one log, one entry at a time, as a room does for keystrokes. Some commits also write a record, so that groups of
+ * log writes are stored in both places of the embedded store.
+ */
+export async function typeAlone(storage: Storage): Promise<never> {
+  for (;;) {
+    const next = (await storage.log.tail(20, typedLog)) + 1;
+    const item = { id: `20/typed ${next}`, text: `${next}` };
+    const records = next % 37 === 0 ? { records: [put(item)] } : {};
+    const result = await storage.commit({ partition: 20, logs: [append(typedLog, `${next}`)], ...records });
+    if (!result.ok) throw new Error(`entry ${next} met a conflict`);
+    await report({ typed: next });
+  }
+}
+
 export async function hammer(storage: Storage, firstSerial: number): Promise<never> {
-  // Each line is flushed before its writer continues, so a kill loses at most one line.
-  const report = (line: Report) => new Promise<unknown>((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
   let next = firstSerial;
 
   async function commitOne(): Promise<void> {

@@ -98,7 +98,7 @@ async function openCopy(): Promise<Storage> {
 }
 
 describe("the journal of the embedded store", () => {
-  test("[ST95] after a kill at any moment, writes of the journal and of LMDB are there in their order", async () => {
+  test("[ST96] after a kill at any moment, writes of the journal and of LMDB are there in their order", async () => {
     const kept = await makeJournal();
     const storage = await open();
     for (let round = 0; round < 6; round += 1) {
@@ -120,7 +120,7 @@ describe("the journal of the embedded store", () => {
     expect(await storage.status()).toMatchObject({ storeVersion: 2 });
   });
 
-  test("[ST95] whatever part of the last record is on disk, all earlier ones are read and the place is used again", {
+  test("[ST96] whatever part of the last record is on disk, all earlier ones are read and the place is used again", {
     timeout: 60_000,
   }, async () => {
     const kept = await makeJournal();
@@ -151,7 +151,7 @@ describe("the journal of the embedded store", () => {
     closeSync(descriptor);
   });
 
-  test("[ST95] a record that is damaged before another one is reported, and nothing is changed", async () => {
+  test("[ST96] a record that is damaged before another one is reported, and nothing is changed", async () => {
     await makeJournal();
     const storage = await open();
     await type(storage, "l", "damaged here");
@@ -171,8 +171,12 @@ describe("the journal of the embedded store", () => {
   test.each([
     ["missing", (path: string) => rmSync(path), /journal\.\d is missing/],
     ["cut off", (path: string) => truncateSync(path, 1000), /journal\.\d has 1000 bytes/],
-    ["emptied, with later writes in LMDB", (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size)), /log group \d+ is missing/],
-  ])("[ST95] a journal file that is %s is reported instead of read as empty", async (_name, change, message) => {
+    [
+      "emptied, with later writes in LMDB",
+      (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size)),
+      /log group \d+ is missing/,
+    ],
+  ])("[ST96] a journal file that is %s is reported instead of read as empty", async (_name, change, message) => {
     await makeJournal();
     const storage = await open();
     await type(storage, "l", "in the journal");
@@ -184,7 +188,7 @@ describe("the journal of the embedded store", () => {
     expect(String(refusal)).toMatch(message);
   });
 
-  test("[ST95] bytes of an earlier use are never read as records, even where a client made them look like one", async () => {
+  test("[ST96] bytes of an earlier use are never read as records, even where a client made them look like one", async () => {
     await makeJournal();
     const first = await open();
     await type(first, "l", "x".repeat(200));
@@ -205,7 +209,7 @@ describe("the journal of the embedded store", () => {
     expect((await readAll(await open(), "l")).slice(kept.length)).toEqual(["after the release"]);
   });
 
-  test("[ST95] a store whose journal is full, released and used again keeps every entry", { timeout: 60_000 }, async () => {
+  test("[ST96] a store whose journal is full, released and used again keeps every entry", { timeout: 60_000 }, async () => {
     await makeJournal();
     const storage = await open({ regroupEveryMs: 20 });
     const counts = new Map<string, number>();
@@ -225,7 +229,7 @@ describe("the journal of the embedded store", () => {
     }
   });
 
-  test("[ST95] a store without a journal keeps version 1, which earlier servers read; with one it has version 2", async () => {
+  test("[ST96] a store without a journal keeps version 1, which earlier servers read; with one it has version 2", async () => {
     const storage = await open();
     await putNote(storage, "a", "l", "1");
     await storage.close();
@@ -235,7 +239,7 @@ describe("the journal of the embedded store", () => {
     expect(readVersion()).toBe("2");
   });
 
-  test("[ST95] store time does not go back over a restart after writes that only the journal has", async () => {
+  test("[ST96] store time does not go back over a restart after writes that only the journal has", async () => {
     await makeJournal();
     const ahead = Date.now() + 3_600_000;
     const storage = await open({ now: () => ahead });
@@ -253,4 +257,3 @@ function readRow(key: string): string | undefined {
   return value;
 }
 const readVersion = () => readRow("mversion");
-

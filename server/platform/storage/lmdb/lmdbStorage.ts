@@ -142,7 +142,7 @@ async function openStore(
   const facts = { leaseFence: leases.fence, hasBlob: files.has, recordTypes };
   const revisionOf = (row: string) => (staged.has(row) ? undefined : rows.revisionOf(row));
   const regroupTimer = setInterval(() => {
-    // A document that is idle keeps no row in memory.
+    // Rows of idle documents leave memory.
     rows.clear();
     void writer.regroup();
   }, regroupEveryMs).unref();
