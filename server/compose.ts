@@ -216,8 +216,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       await pump.drain(signal);
       collab.stop();
       access.stop();
-      await installed.close();
       stopObservingConflicts();
+      await installed.close();
     },
   };
 }
