@@ -23,7 +23,6 @@ function createRig({ recentBytes = 1000 } = {}) {
     isSilent: false,
     isBroken: false,
     isOver: false,
-    /** Time that deliveries have taken. */
   };
   /** Reads wait for this promise. */
   let held: Promise<void> = Promise.resolve();
