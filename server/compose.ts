@@ -101,7 +101,6 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   // Domains.
   const identity = await createIdentity({
     ...parts,
-    access,
     locateArticle: createLocateArticle(parts),
     locateRun: createLocateRun(parts),
   });
@@ -116,7 +115,6 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const publishingListeners = createPublishingListeners(parts);
   const articles = createArticleService({
     ...parts,
-    access,
     checkpointQuietMs,
     checkpointMaxMs,
     metrics,
@@ -216,8 +214,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       await pump.drain(signal);
       collab.stop();
       access.stop();
-      await installed.close();
       stopObservingConflicts();
+      await installed.close();
     },
   };
 }

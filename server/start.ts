@@ -100,10 +100,14 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     const timer = setTimeout(() => releaseWork.abort(), Math.max(0, config.shutdownMs - lastStepsMs));
     const done = new AbortController();
     const timeIsUp = delay(config.shutdownMs, undefined, { signal: done.signal }).catch(() => undefined);
-    await Promise.race([Promise.all([gate.drain(), service.drain(releaseWork.signal)]), timeIsUp]);
-    clearTimeout(timer);
-    done.abort();
-    await closeAll();
+    try {
+      await Promise.race([Promise.all([gate.drain(), service.drain(releaseWork.signal)]), timeIsUp]);
+    } finally {
+      clearTimeout(timer);
+      done.abort();
+      // The store is flushed even if a part of the service could not be closed.
+      await closeAll();
+    }
     log.info("stopped");
   }
 

@@ -8,6 +8,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Rest, signIn } from "../../test/support/clients.ts";
 import { type RunningServer, startServer } from "../../test/support/server.ts";
+import { makeTopic, startWaitingRun, untilApproval } from "../../test/support/waitingRun.ts";
 import { cpuSeconds, residentBytes } from "../processFigures.ts";
 import { type BenchServer, benchLimits, startBenchServer } from "./benchServer.ts";
 import { BenchViewer, type ReceivedEvent } from "./benchViewer.ts";
@@ -51,26 +52,6 @@ async function openStage(): Promise<Stage> {
   return { server, rest, key: { "x-api-key": key }, workspaceId };
 }
 
-async function newTopic({ rest, workspaceId }: Stage, title: string): Promise<string> {
-  return (await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, { title, targetAudience: "readers" })).topicId;
-}
-
-/** Starts a run that waits for the approval of its outline. */
-async function newRun(stage: Stage): Promise<string> {
-  const { rest, workspaceId } = stage;
-  const { runId } = await rest.expect(202, "POST", `/workspaces/${workspaceId}/topics/${await newTopic(stage, "Kites")}/outline`, {});
-  await approvalOf(stage, runId);
-  return runId;
-}
-
-async function approvalOf({ rest }: Stage, runId: string): Promise<string> {
-  for (const giveUpAtMs = Date.now() + hangMs; Date.now() < giveUpAtMs; await pause(20)) {
-    const { pendingApproval } = await rest.expect(200, "GET", `/runs/${runId}`);
-    if (pendingApproval !== undefined) return pendingApproval.approvalId;
-  }
-  throw new Error("the run does not ask for an approval");
-}
-
 async function lastSeqOf({ rest }: Stage, runId: string): Promise<number> {
   return (await rest.expect(200, "GET", `/runs/${runId}`)).lastSeq;
 }
@@ -80,11 +61,11 @@ async function workAtHumanPace(stage: Stage, runId: string, times: number): Prom
   const before = await lastSeqOf(stage, runId);
   for (let at = 0; at < times; at += 1) {
     const startedAtMs = performance.now();
-    const approvalId = await approvalOf(stage, runId);
+    const approvalId = await untilApproval(stage.rest, runId);
     await stage.rest.expect(200, "POST", `/runs/${runId}/approvals/${approvalId}`, { decision: "request_changes", note: "Once more." });
     await pause(Math.max(0, startedAtMs + changesEveryMs - performance.now()));
   }
-  await approvalOf(stage, runId);
+  await untilApproval(stage.rest, runId);
   return (await lastSeqOf(stage, runId)) - before;
 }
 
@@ -99,9 +80,9 @@ async function startResearch({ rest, workspaceId }: Stage, topicId: string): Pro
 
 /** Many runs start at once and work to their end. Returns the number of their events. */
 async function workInABurst(stage: Stage): Promise<number> {
-  const { rest } = stage;
+  const { rest, workspaceId } = stage;
   const topics: string[] = [];
-  for (let at = 0; at < burstRuns; at += 1) topics.push(await newTopic(stage, `Kites ${at}`));
+  for (let at = 0; at < burstRuns; at += 1) topics.push(await makeTopic(rest, workspaceId, `Kites ${at}`));
   const runs = await Promise.all(topics.map((topicId) => startResearch(stage, topicId)));
   let events = 0;
   for (const runId of runs) {
@@ -205,7 +186,7 @@ type Round = Readonly<Record<"ours" | "bare", Figures>>;
 
 async function runRound(timeline: Timeline, work: Work, stage: Stage, bare: BenchServer): Promise<Round> {
   const { server } = stage;
-  const runId = await newRun(stage);
+  const { runId } = await startWaitingRun(stage.rest, stage.workspaceId);
   const path = timeline === "run" ? `/runs/${runId}/stream?from=now` : `/workspaces/${stage.workspaceId}/timeline/stream`;
   const crowd = await gather(server.url + path, stage.key, viewerCount);
   await workAtHumanPace(stage, runId, warmUps);
@@ -312,7 +293,7 @@ export async function runIdleViewers(rounds: number, tell: (line: string) => voi
   };
   for (let round = 0; round < rounds; round += 1) {
     const stage = await openStage();
-    const runId = await newRun(stage);
+    const { runId } = await startWaitingRun(stage.rest, stage.workspaceId);
     const bare = await startBenchServer("bare event streams");
     try {
       for (const [name, path] of [

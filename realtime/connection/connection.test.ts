@@ -167,6 +167,32 @@ describe("sync steps", () => {
     expect(ada.acks).toEqual([1, 2, 2]);
   });
 
+  it("[RT103] while the store does not answer, at most one acknowledgement of repeated updates waits", async () => {
+    rig = createRealtimeRig();
+    const ada = await rig.join("ada", { extensions: true });
+    await settle(rig.clients);
+    ada.type("a");
+    const first = ada.toServer.at(-1) as Uint8Array;
+    await settle(rig.clients);
+    rig.log.hold();
+    ada.type("b");
+    for (let times = 0; times < 50; times += 1) ada.send(first);
+    ada.deliver();
+    await turns();
+    ada.type("c");
+    const last = ada.toServer.at(-1) as Uint8Array;
+    for (let times = 0; times < 50; times += 1) ada.send(last);
+    ada.deliver();
+    await turns();
+    await rig.log.release(1);
+    ada.take();
+    // The batch with "b", and the first repetition. The repetitions of "c" wait until that text is durable.
+    expect(ada.acks).toEqual([1, 2, 2]);
+    await rig.log.release();
+    await settle(rig.clients);
+    expect(ada.acks).toEqual([1, 2, 2, 3, 3]);
+  });
+
   it("[RT18] answers to sync step 1 wait for their rate, and one answer serves several requests", async () => {
     rig = createRealtimeRig({ limits: { "socket.syncAnswers": { count: 2, seconds: 1, burst: 2 } } });
     const ada = await rig.join("ada");

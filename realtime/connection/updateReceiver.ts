@@ -54,6 +54,10 @@ interface ReceivedUpdate {
 export class UpdateReceiver<Sender extends UpdateSender> {
   readonly sync = new SyncProgress();
   private readonly refusals = new Refusals();
+  /** True while an acknowledgement waits for the room to settle. */
+  private isAcknowledging = false;
+  /** A known update arrived meanwhile. It may be acknowledged only after the room has settled once more. */
+  private mustAcknowledgeAgain = false;
   private readonly sender: Sender;
   private readonly room: UpdateRoom<Sender>;
   private readonly limits: RoomLimits;
@@ -70,7 +74,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
 
   /** True if a new receiver would handle further updates in the same way. */
   mayDrop(nowMs: number): boolean {
-    return this.sync.mayDrop(nowMs) && this.refusals.mayDrop(nowMs);
+    return !this.isAcknowledging && this.sync.mayDrop(nowMs) && this.refusals.mayDrop(nowMs);
   }
 
   receive(bytes: Uint8Array, isSyncStep2: boolean, nowMs: number): void {
@@ -106,7 +110,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
         sender.close(1013, "the document cannot be written as fast");
         break;
       case "known":
-        if (!isSyncStep2) this.room.whenSettled((revision) => sender.acknowledge(revision));
+        if (!isSyncStep2) this.acknowledgeKnown();
         break;
       case "refused":
         this.refuse(outcome.refusal);
@@ -118,6 +122,25 @@ export class UpdateReceiver<Sender extends UpdateSender> {
         this.sync.defer();
         break;
     }
+  }
+
+  /**
+   * Acknowledges a known update when everything received before it is durable. At most one acknowledgement waits for that,
+   * because a client may repeat an update many times while the store does not answer (RT103).
+   */
+  private acknowledgeKnown(): void {
+    if (this.isAcknowledging) {
+      this.mustAcknowledgeAgain = true;
+      return;
+    }
+    this.isAcknowledging = true;
+    this.room.whenSettled((revision) => {
+      this.isAcknowledging = false;
+      this.sender.acknowledge(revision);
+      if (!this.mustAcknowledgeAgain) return;
+      this.mustAcknowledgeAgain = false;
+      this.acknowledgeKnown();
+    });
   }
 
   private answerHandled(): void {

@@ -1,7 +1,7 @@
 /** Presence over queued sockets: which client may publish which state. */
 import * as encoding from "lib0/encoding";
 import { afterEach, describe, expect, it } from "vitest";
-import { applyAwarenessUpdate } from "y-protocols/awareness";
+import { applyAwarenessUpdate, encodeAwarenessUpdate } from "y-protocols/awareness";
 import { defaultLimits } from "../../api/limits.ts";
 import { createManualTime } from "../../test/support/manualTime.ts";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
@@ -176,6 +176,30 @@ describe("presence", () => {
     await bob.connect();
     await calm();
     expect(seen(ada, bob)).toMatchObject({ cursor: 1, user: { username: "bob" } });
+  });
+
+  it("[RT105] a state that comes back through another tab does not replace a newer one", async () => {
+    rig = createRealtimeRig();
+    const [ada, tab, bob] = [await rig.join("ada"), await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    /** Passes on the state of `ada` as `tab` has it, as tabs of one browser do. */
+    const relay = () => {
+      const heard = encodeAwarenessUpdate(tab.awareness, [ada.document.clientID]);
+      applyAwarenessUpdate(ada.awareness, heard, "another tab");
+    };
+    ada.awareness.setLocalStateField("cursor", 1);
+    // The tab has an older state with a higher clock, which the server has set. A stock client takes it, and sends it.
+    relay();
+    expect(ada.awareness.getLocalState()?.cursor).toBeUndefined();
+    await calm();
+    expect(seen(bob, ada)?.cursor).toBe(1);
+    // The newer state comes back with a higher clock, which repairs the client.
+    relay();
+    expect(ada.awareness.getLocalState()?.cursor).toBe(1);
+    ada.awareness.setLocalStateField("cursor", 2);
+    relay();
+    await calm();
+    expect(seen(bob, ada)?.cursor).toBe(2);
   });
 
   it("[RT19] a state is removed when its socket closes, or after 30 s without a renewal", async () => {

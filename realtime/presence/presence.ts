@@ -1,9 +1,10 @@
 /**
  * Presence shows the members of a room to each other: who they are, and the state (cursor, selection) of each client id.
  *
- * The server sets all outgoing clocks, and they only rise, so no client can overwrite another one's state. They are Unix
- * milliseconds, far above the clocks that clients count. A stock client sends back every state that it receives: the
- * high clock marks this echo. No client is sent its own client id, because it would continue from that clock.
+ * The server sets all outgoing clocks, and they only rise, so no client can overwrite another one's state. They are
+ * multiples of `clockStep`, made of Unix milliseconds and far above the clocks that clients count. A stock client sends
+ * back every state that it receives: the clock marks this echo. No client is sent its own client id, because it would
+ * continue from that clock; but tabs of one browser pass on what they receive, so it may get its own id all the same.
  * States from other nodes are shown like local ones, and a local state of the same client id replaces them.
  * This module must not know frames, sockets or the bus.
  */
@@ -32,6 +33,8 @@ export interface OutgoingEntry {
 /** A state that is not renewed for this time is removed. Stock clients use the same time and renew their state twice in it. */
 const stateTimeoutMs = 30_000;
 const sweepMs = 5_000;
+/** Distance of outgoing clocks. A client that continues from one of them counts in between, so its own changes differ. */
+const clockStep = 1024;
 /** Minimum time between two frames. Changes are gathered meanwhile, because every client answers each frame with an echo. */
 const gatherMs = 30;
 /** Interval at which the whole presence is sent to the other nodes, because the bus may have lost changes. */
@@ -103,11 +106,16 @@ export class Presence<M extends Member> {
     return state !== undefined && (author === undefined || !isSameAuthor(state.author, author));
   }
 
-  /** True for an echo: a stock client sends back each state that it receives from the server. */
+  /**
+   * True for an echo: a stock client sends back each state that it receives from the server. Even the owner of a client id
+   * does so when another tab has passed the state on, perhaps after the owner sent a newer one (RT105).
+   */
   isEcho(member: M, clientId: number, entryClock: number): boolean {
     if (entryClock < clientClockEnd) return false;
     const owner = this.ownerOf(clientId);
-    return owner === undefined ? this.remote?.state(clientId) !== undefined : owner !== member;
+    if (owner === undefined) return this.remote?.state(clientId) !== undefined;
+    if (owner !== member) return true;
+    return entryClock % clockStep === 0 && this.context?.states.has(clientId) === true;
   }
 
   /**
@@ -248,7 +256,7 @@ export class Presence<M extends Member> {
     const { room } = this;
     const { clock } = this.setting;
     this.lastSentMs = clock.now();
-    this.lastClock = Math.max(this.lastClock + 1, Math.floor(this.lastSentMs), clientClockEnd);
+    this.lastClock = Math.max(this.lastClock + clockStep, Math.floor(this.lastSentMs) * clockStep, clientClockEnd);
     const entries = [...clientIds].map((clientId): OutgoingEntry => {
       // A local state takes precedence over one from another node.
       const state = this.context?.states.get(clientId) ?? this.remote?.state(clientId);

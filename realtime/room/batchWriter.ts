@@ -3,12 +3,13 @@
  *
  * If another node wrote in between, its batches are applied first. Otherwise this room's revision would include batches
  * that its document lacks. If the append fails, the stored state is unknown: `write` rejects, and the room must end.
+ * A durable batch is never refused, even if the room cannot show it any more: its caller would store it twice (RT104).
  */
 import { notFound } from "../../api/schema/error.ts";
 import { groupBySender } from "../document/applyBatch.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
 import type { Clock, RoomMetrics, UpdateLog } from "../ports.ts";
-import { type BegunEdit, isAlone, RoomEnded, type Submission, WriteFenced } from "./changes.ts";
+import { type BegunEdit, isAlone, type Submission, WriteFenced } from "./changes.ts";
 import type { RoomMember } from "./member.ts";
 
 export interface BatchWriterOptions {
@@ -22,7 +23,7 @@ export interface BatchWriterOptions {
   readonly catchUp: (ownRevision: number) => Promise<void>;
   /** Receives each batch when it is durable. `revision` is that of the document with the batch. */
   readonly onDurable: (batch: readonly Submission[], edit: BegunEdit | undefined, revision: number) => void;
-  /** Called with the revision of the batch in the log, after `onDurable`. */
+  /** Called with the revision of the batch in the log, after `onDurable`, also if the room has ended. */
   readonly onAppended: (revision: number) => void;
   /** Reverts the document, because an edit that it shows was not stored. */
   readonly revert: () => Promise<void>;
@@ -51,6 +52,11 @@ export class BatchWriter {
       for (const { completion } of batch) completion?.reject(error);
       edit?.completion.reject(error);
     };
+    const confirmAll = (revision: number) => {
+      for (const { completion } of batch) completion?.resolve(revision);
+      edit?.completion.resolve({ revision, changed: true, repeated: false, value: edit.value });
+    };
+    let durableRevision: number | undefined;
     try {
       const result = await updateLog.append(articleId, updates, edit?.guard, edit?.isExact ? document.revision : undefined);
       if (result.kind === "behind" && edit !== undefined) {
@@ -68,13 +74,17 @@ export class BatchWriter {
         this.options.endDeleted();
         return;
       }
-      if (result.revision > document.revision + 1) await this.options.catchUp(result.revision);
-      if (this.options.isEnded()) throw new RoomEnded();
-      metrics?.batchAppended(updates.length, clock.now() - startedMs);
-      this.options.onDurable(batch, edit, Math.max(result.revision, document.revision));
-      this.options.onAppended(result.revision);
+      durableRevision = result.revision;
+      if (durableRevision > document.revision + 1) await this.options.catchUp(durableRevision);
+      if (this.options.isEnded()) confirmAll(durableRevision);
+      else {
+        metrics?.batchAppended(updates.length, clock.now() - startedMs);
+        this.options.onDurable(batch, edit, Math.max(durableRevision, document.revision));
+      }
+      this.options.onAppended(durableRevision);
     } catch (error) {
-      rejectAll(error);
+      if (durableRevision === undefined) rejectAll(error);
+      else confirmAll(durableRevision);
       throw error;
     }
   }

@@ -84,3 +84,22 @@ it("[RT43] text typed while an exact edit is overtaken is not lost", async () =>
   for (const part of ["first ", "second", "typed "]) expect(text.split(part)).toHaveLength(2);
   expect(bob.text).toBe(text);
 });
+
+it("[RT104] an edit that is stored is confirmed, although the log cannot be read afterwards", async () => {
+  const bob = await startApart();
+  const node = rig.nodes[1];
+  if (node === undefined) throw new Error("there is no second node");
+  await write(0, (document) => document.getText(file).insert(0, "first "), false);
+  const { readAfter } = node.log;
+  node.log.readAfter = async () => {
+    node.log.readAfter = readAfter;
+    throw new Error("the store is gone");
+  };
+  // Neither edit has a client id that would reveal a repetition.
+  const insert = (text: string) => (document: Y.Doc) => document.getText(file).insert(0, text);
+  const edited = await Promise.all([write(1, insert("second "), false), write(1, insert("third "), false)]);
+  expect(edited[0]).toMatchObject({ revision: 2, changed: true, repeated: false });
+  expect(bob.peer.closed?.code).toBe(1013);
+  const text = await rig.liveText();
+  for (const part of ["first ", "second ", "third "]) expect(text.split(part)).toHaveLength(2);
+});

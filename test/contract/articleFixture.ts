@@ -42,7 +42,6 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
   const armAtEdit = options.armAtEdit ?? (() => ({ due: [] }));
   const events: ArticleUpdated[] = [];
   const deleted: string[] = [];
-  const announced: Partition[] = [];
   const listeners: ArticleListeners = {
     // The row stands for a delivery: it is there exactly when the commit is.
     articleUpdated: async (unit, event) => {
@@ -58,7 +57,6 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
   };
   const service = createArticleService({
     ...parts,
-    access: { announce: (partition) => announced.push(partition) },
     checkpointQuietMs,
     checkpointMaxMs: options.maxMs ?? maxMs,
     idleMs,
@@ -76,7 +74,6 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     ids: parts.ids,
     events,
     deleted,
-    announced,
     limits,
     close,
   };

@@ -180,7 +180,6 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await storage.commit({ partition, records: [withPublicLink(stored, link)] });
     await node.articles.delete(articleId, false, call());
     expect(node.deleted).toEqual([articleId]);
-    expect(node.announced).toEqual([partition]);
     const facts = await storage.log.read({ partition, log: "access", after: 0, limit: 10 });
     expect(facts.gap ? [] : facts.entries.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))).toEqual([
       { kind: "article.deleted", articleId },

@@ -119,7 +119,6 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   access.subscribe((fact) => facts.push(fact));
   const service = await createService({
     ...parts,
-    access,
     passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
     locateArticle: options.locateArticle ?? (async () => undefined),
     locateRun: async () => undefined,
@@ -136,7 +135,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
       isRepeatable: false,
       limits,
       remoteAddress: "127.0.0.1",
-      commit: (batch) => storage.commit(batch),
+      commit: (batch) => parts.storage.commit(batch),
       ...more,
     };
   }
@@ -150,7 +149,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
     access,
     facts,
     callOf,
-    registry: createAccountRegistry({ ...parts, access }),
+    registry: createAccountRegistry(parts),
     passwordReset: createPasswordReset({ storage, baseUrl, lifetimeMs: 3_600_000, log }),
     /** Resolves when no write of identity is in progress. */
     settled: installed.close,

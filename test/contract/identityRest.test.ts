@@ -172,7 +172,17 @@ describe("identity over REST", () => {
   });
 
   it("[AU15] the scopes of a request must have the documented form", async () => {
-    for (const scopes of [[], null, "articles:read", { 0: "articles:read", length: 1 }, ["articles:delete"], ["articles:read", null]]) {
+    const list = ["articles:read"];
+    for (const scopes of [
+      [],
+      null,
+      "articles:read",
+      { 0: "articles:read", length: 1 },
+      ["articles:delete"],
+      [...list, null],
+      [null],
+      [list],
+    ]) {
       const { status } = await call("POST", "/api-keys", { body: { name: "x", scopes }, headers: bearer(rootToken) });
       expect([scopes, status]).toEqual([scopes, 422]);
     }
@@ -251,24 +261,6 @@ describe("identity over REST", () => {
     expect([twice.status, twice.body.code]).toEqual([409, "already_exists"]);
   });
 
-  it("[AU6] logout answers 204 and ends the session", async () => {
-    const headers = await person("leaving");
-    expect((await call("POST", "/auth/logout", { headers })).status).toBe(204);
-    expect((await call("GET", "/auth/me", { headers })).status).toBe(401);
-  });
-
-  it("[AU9] a ticket is issued only for a resource that the caller can see", async () => {
-    const headers = await person("viewer");
-    const { workspaceId } = (await call("GET", "/workspaces", { headers })).body.workspaces[0];
-    const made = await call("POST", "/auth/stream-ticket", { body: { resource: `workspace:${workspaceId}` }, headers });
-    expect([made.status, made.body]).toEqual([201, { ticket: expect.stringMatching(/^tkt_/), expiresAt: expect.any(String) }]);
-    const foreign = await call("POST", "/auth/stream-ticket", {
-      body: { resource: `workspace:${workspaceId}` },
-      headers: bearer(rootToken),
-    });
-    expect(foreign.status).toBe(404);
-  });
-
   it("[WS5] members are added, changed, refused and removed over REST", async () => {
     const [owner, other] = [await person("owner"), await person("other")];
     const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
@@ -296,7 +288,7 @@ describe("identity over REST", () => {
     expect((await call("GET", `/workspaces/${workspaceId}`, { headers: other })).status).toBe(404);
   });
 
-  it("[WS2] answers for a foreign and a missing workspace differ only in the request", async () => {
+  it("[WS2] answers for a foreign and a missing workspace are alike, also for an operator", async () => {
     const [owner, stranger] = [await person("keeper"), await person("stranger")];
     const { workspaceId } = (await call("POST", "/workspaces", { body: { name: "T", type: "team" }, headers: owner })).body;
     const missing = `${workspaceId.slice(0, -1)}${workspaceId.endsWith("0") ? "1" : "0"}`;
@@ -308,12 +300,12 @@ describe("identity over REST", () => {
       ["PATCH", "/members/keeper", { role: "member" }],
       ["DELETE", "/members/keeper", undefined],
     ] as const) {
-      const answers = await Promise.all(
-        [workspaceId, missing].map((id) => call(method, `/workspaces/${id}${rest}`, { body, headers: stranger })),
-      );
-      expect(answers.map(({ status }) => status)).toEqual([404, 404]);
-      const bodies = answers.map(({ body: problem }) => ({ ...problem, requestId: "", instance: "" }));
-      expect(bodies[1]).toEqual(bodies[0]);
+      for (const headers of [stranger, bearer(rootToken)]) {
+        const answers = await Promise.all([workspaceId, missing].map((id) => call(method, `/workspaces/${id}${rest}`, { body, headers })));
+        expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+        const bodies = answers.map(({ body: problem }) => ({ ...problem, requestId: "", instance: "" }));
+        expect(bodies[1]).toEqual(bodies[0]);
+      }
     }
   });
 

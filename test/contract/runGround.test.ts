@@ -7,11 +7,11 @@ import { toNewArticle } from "../../server/domain/articles/articleWriter.ts";
 import { articleRecord } from "../../server/domain/articles/records.ts";
 import { type WorkspaceRecord, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import type { Executors } from "../../server/domain/runs/executors/port.ts";
-import { runRecord } from "../../server/domain/runs/model/records.ts";
+import { runLists, runRecord } from "../../server/domain/runs/model/records.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { workspaceId } from "../support/operationServer.ts";
+import { type Answer, workspaceId } from "../support/operationServer.ts";
 import { createCall } from "./articleFixture.ts";
 import { createGate, draftOf, draftRun, eventsOf, openEngine, partition, written } from "./runBreaksFixture.ts";
 import { finished, readRun, toInput } from "./runEngineFixture.ts";
@@ -52,6 +52,91 @@ describe("missing articles and ended steps", () => {
     await current.node.articles.delete(articleId, false, createCall(storage, workspaceId, partition, { username: "ana", role: "owner" }));
     expect((await current.run(runId)).status).toBe("cancelled");
     expect((await current.node.articles.list({ workspaceId })).items).toEqual([]);
+  });
+
+  /** A store that runs `before` once, ahead of the next commit that puts a record of the type named `type`. */
+  function createInterruptedStorage() {
+    const memory = createMemoryStorage();
+    let next: { readonly type: string; readonly before: () => Promise<unknown> } | undefined;
+    const storage: Storage = {
+      ...memory,
+      async commit(batch) {
+        const { type, before } = next ?? {};
+        if (before !== undefined && batch.records?.some((write) => write.op === "put" && write.type.name === type)) {
+          next = undefined;
+          await before();
+        }
+        return memory.commit(batch);
+      },
+    };
+    return {
+      storage,
+      interrupt(type: string, before: () => Promise<unknown>) {
+        next = { type, before };
+      },
+    };
+  }
+
+  /** Starts a run of an article that has no active run. `topicId` is absent for an article without a topic. */
+  type Start = (
+    current: RunRig,
+    target: { readonly articleId: string; readonly topicId?: string; readonly runId?: string },
+  ) => Promise<Answer>;
+  const starts: Readonly<Record<string, Start>> = {
+    "a run of a topic": (current, { topicId = "" }) => current.request("POST", current.topicPath(topicId, "/outline"), {}),
+    "a run of an article without a topic": (current, { articleId }) =>
+      current.request("POST", "/workflows/standard_article/runs", { workspaceId, articleId }),
+    "a retry": (current, { runId }) => current.request("POST", `/runs/${runId}/retry`),
+  };
+
+  async function openInterrupted(what: string) {
+    const { storage, interrupt } = createInterruptedStorage();
+    const current = await openRig({}, storage);
+    const call = createCall(storage, workspaceId, partition, { username: "ana", role: "owner" });
+    const start = (target: Parameters<Start>[1]) =>
+      starts[what]?.(current, target) ?? Promise.reject(new Error(`no start is named ${what}`));
+    const trash = (articleId: string) => current.node.articles.delete(articleId, false, call);
+    const activeOf = async (articleId: string) => {
+      const rows = await storage.index.scan({ partition, prefix: runLists.activeOfArticle(articleId), limit: 10 });
+      return rows.map(({ target }) => target);
+    };
+    if (what === "a run of an article without a topic") {
+      const { articleId } = (await current.node.articles.create({ workspaceId, title: "Wells" }, call)).article;
+      return { interrupt, start: () => start({ articleId }), trash: () => trash(articleId), active: () => activeOf(articleId) };
+    }
+    const topicId = await current.makeTopic();
+    const { runId, articleId } = await current.expect(202, "POST", current.topicPath(topicId, "/outline"), {});
+    await current.expect(202, "POST", `/runs/${runId}/cancel`);
+    await current.runIn(runId, "cancelled");
+    return {
+      interrupt,
+      start: () => start({ articleId, topicId, runId }),
+      trash: () => trash(articleId),
+      active: () => activeOf(articleId),
+    };
+  }
+
+  test.each(Object.keys(starts))("[RU111] %s is refused if its article was moved to the trash first", async (what) => {
+    const { interrupt, start, trash, active } = await openInterrupted(what);
+    interrupt(runRecord.name, trash);
+    const { status, headers, body } = await start();
+    expect([status, headers.get("content-type"), body.code]).toEqual(
+      what === "a run of an article without a topic"
+        ? [422, "application/problem+json", "validation_failed"]
+        : [409, "application/problem+json", "invalid_transition"],
+    );
+    expect(await active()).toEqual([]);
+  });
+
+  test.each(Object.keys(starts))("[RU111] %s is cancelled if its article is being moved to the trash", async (what) => {
+    const { interrupt, start, trash, active } = await openInterrupted(what);
+    let started: Answer | undefined;
+    interrupt(articleRecord.name, async () => {
+      started = await start();
+    });
+    await trash();
+    expect(started?.status).toBe(202);
+    expect(await active()).toEqual([]);
   });
 
   test("[RU76] a run that reads an article in the trash fails and makes no report", async () => {

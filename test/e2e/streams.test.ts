@@ -7,36 +7,14 @@ import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
 import { closeReaders, eventsOf, openReader as open, type Told } from "../support/eventReader.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
+import { startWaitingRun, type WaitingRun } from "../support/waitingRun.ts";
 
 const hangMs = 20_000;
 afterEach(closeReaders);
 
 const isOver = (told: readonly Told[]) => told.at(-1)?.event === "stream.end";
 
-interface Waiting {
-  readonly workspaceId: string;
-  readonly topicId: string;
-  readonly runId: string;
-  readonly approvalId: string;
-}
-
-/** Starts a staged run that waits for the decision on its outline. */
-async function startRun(rest: Rest, workspaceId: string): Promise<Waiting> {
-  const topics = `/workspaces/${workspaceId}/topics`;
-  const { topicId } = await rest.expect(201, "POST", topics, { title: "Kites in high wind", targetAudience: "builders" });
-  const { runId } = await rest.expect(202, "POST", `${topics}/${topicId}/outline`, {});
-  const approvalId = await vi.waitFor(
-    async () => {
-      const { status, pendingApproval } = await rest.expect(200, "GET", `/runs/${runId}`);
-      if (pendingApproval === undefined) throw new Error(`the run is ${status}`);
-      return pendingApproval.approvalId as string;
-    },
-    { timeout: hangMs },
-  );
-  return { workspaceId, topicId, runId, approvalId };
-}
-
-async function approve(rest: Rest, { runId, approvalId }: Waiting): Promise<void> {
+async function approve(rest: Rest, { runId, approvalId }: WaitingRun): Promise<void> {
   await rest.expect(200, "POST", `/runs/${runId}/approvals/${approvalId}`, { decision: "approve" });
 }
 
@@ -55,7 +33,7 @@ describe("events", () => {
   afterAll(() => server.remove());
 
   test("[SE1] a run streams live from its start to its end, resumes after a token, and then is 204", async () => {
-    const run = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
     const path = `/runs/${run.runId}/stream`;
     const live = await open(rest, path);
     await live.until((told) => told.at(-1)?.event === "agent.paused_for_approval");
@@ -91,12 +69,12 @@ describe("events", () => {
   });
 
   test("[SE2] a workspace streams from now or the start, in the order of its cursors, and filtered", async () => {
-    const before = await startRun(rest, workspaceId);
+    const before = await startWaitingRun(rest, workspaceId);
     const live = await open(rest, `/workspaces/${workspaceId}/timeline/stream`);
     // The stream first sends its start position, so that a reader who is disconnected then misses nothing.
     const [position] = await live.until((told) => told.length > 0);
     expect(position).toMatchObject({ event: "stream.position", data: "" });
-    const run = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
     await live.until((told) => told.at(-1)?.event === "agent.paused_for_approval");
     const events = eventsOf(live.told);
     expect(new Set(events.map(({ runId }) => runId))).toEqual(new Set([run.runId]));
@@ -120,7 +98,7 @@ describe("events", () => {
   });
 
   test("[SE3] server-sent events, tRPC subscriptions and the pages of events carry the same envelopes", async () => {
-    const run = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
     await approve(rest, run);
     const bySse = await open(rest, `/runs/${run.runId}/stream`);
     const input = encodeURIComponent(JSON.stringify({ runId: run.runId }));
@@ -140,8 +118,8 @@ describe("events", () => {
   });
 
   test("[SE4] an invented token is 400, and a token ahead of the stream restarts with a snapshot", async () => {
-    const run = await startRun(rest, workspaceId);
-    const other = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
+    const other = await startWaitingRun(rest, workspaceId);
     const [ofRun, ofWorkspace] = [`/runs/${run.runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
     for (const [path, token] of [
       [ofRun, "x"],
@@ -174,7 +152,7 @@ describe("events", () => {
   });
 
   test("[SE9] stream answers show the quota, prevent caching and buffering, and HEAD has their headers", async () => {
-    const run = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
     const live = await open(rest, `/runs/${run.runId}/stream`);
     expect(live.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(live.headers.get("x-accel-buffering")).toBe("no");
@@ -203,7 +181,7 @@ describe("access", () => {
   }
 
   test("[SE5] a stream requires a credential and its scope, and a credential may have only so many", async () => {
-    const { runId } = await startRun(rest, workspaceId);
+    const { runId } = await startWaitingRun(rest, workspaceId);
     const paths = [`/runs/${runId}/stream`, `/workspaces/${workspaceId}/timeline/stream`];
     const { as: unscoped } = await newKey("articles:read");
     const { as: reader } = await newKey("workspaces:read");
@@ -224,8 +202,8 @@ describe("access", () => {
   });
 
   test("[SE6] a ticket opens its one stream, any number of times, and ends with its key", async () => {
-    const run = await startRun(rest, workspaceId);
-    const other = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
+    const other = await startWaitingRun(rest, workspaceId);
     const { keyId, as: reader } = await newKey("workspaces:read");
     const anyone = createRest(rest.url);
     const { ticket } = await reader.expect(201, "POST", "/auth/stream-ticket", { resource: `run:${run.runId}` });
@@ -244,7 +222,7 @@ describe("access", () => {
   });
 
   test("[SE7] a stream ends when its key is revoked, its session ends or its reader leaves", async () => {
-    const { runId } = await startRun(rest, workspaceId);
+    const { runId } = await startWaitingRun(rest, workspaceId);
     const path = `/runs/${runId}/stream`;
     const isOpen = (told: readonly Told[]) => told.length > 0;
     const { keyId, as: byKey } = await newKey("workspaces:read");
@@ -271,7 +249,7 @@ describe("retention", () => {
   afterAll(() => server.remove());
 
   test("[SE8] events over keep.events are deleted, readers restart with a snapshot, positions continue", async () => {
-    const run = await startRun(rest, workspaceId);
+    const run = await startWaitingRun(rest, workspaceId);
     const { lastSeq } = await rest.expect(200, "GET", `/runs/${run.runId}`);
     const events = (path = "") => rest.expect(200, "GET", `/runs/${run.runId}/events${path}`);
     await vi.waitFor(async () => expect(await events()).toEqual({ events: [], lastSeq }), { timeout: hangMs, interval: 200 });

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { createPageTokens } from "../../server/domain/call/pageToken.ts";
 import { createPager } from "../../server/domain/call/paging.ts";
+import { announceAccessFacts } from "../../server/domain/identity/access/accessFacts.ts";
 import { installManifests, type Manifest } from "../../server/platform/composition/manifest.ts";
 import { createParts, type PartsOptions } from "../../server/platform/composition/parts.ts";
 import { deriveSecrets } from "../../server/platform/secrets.ts";
@@ -26,8 +27,9 @@ export interface ComposePartsOptions extends Partial<Omit<PartsOptions, "storage
 
 export type TestParts = ReturnType<typeof composeParts>;
 
-export function composeParts(storage: Storage, options: ComposePartsOptions = {}) {
+export function composeParts(given: Storage, options: ComposePartsOptions = {}) {
   const { limits: ownLimits, nodeId = "node_a", keys = [masterKey], ...rest } = options;
+  const storage = announceAccessFacts(given);
   const limits: Limits = { ...defaultLimits, ...ownLimits };
   const secrets = deriveSecrets(keys);
   const parts = createParts({ log: pino({ level: "silent" }), leaseMs: defaultLeaseMs, ...rest, storage });

@@ -174,7 +174,10 @@ const sections: readonly Section[] = [
 | a syntax tree | 512 Ki characters, 5 s, after at most 10 s of waiting, with 50 others | 413 \`content_too_large\`, 429 |
 | the layout of a public page | 1 Mi characters, 2 s and 5 ms more for each 1,000 characters up to 6 s, 4 Mi characters of HTML | shown as plain text, and not tried again |
 | the wait for that layout | 4 s, or 20 others of the workspace | shown as plain text for this request |
-| memory of a thread | 512 MiB, rebuilding 1 GiB | as if the work took too long |`,
+| memory of a thread | 512 MiB, rebuilding 1 GiB | as if the work took too long |
+
+A time of work is processor time of its thread, where the system shows it (Linux), so a busy machine does not make a text look too long. If the
+thread gets so little of a processor that the work takes 20 times as long on the clock, it ends as if it had waited too long.`,
   },
   {
     title: "Sockets and streams",

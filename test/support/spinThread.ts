@@ -9,6 +9,11 @@ const spinTasks = {
     while (performance.now() - startedAt < ms);
     return ms;
   },
+  /** Blocks the thread without using its processor, as if other processes had it. */
+  wait: (ms: number) => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    return ms;
+  },
   exhaust: () => {
     const kept: number[][] = [];
     for (;;) kept.push(new Array(100_000).fill(kept.length));

@@ -65,6 +65,8 @@ export function createArticleWriter({ storage, commitWriter, history }: ArticleW
       return true;
     },
 
+    hold: (unit, article) => unit.record({ op: "put", type: articleRecord, value: article.value, replacing: article }),
+
     async commit(unit, order) {
       const prepared = await commitWriter.prepare(unit, order);
       switch (prepared.kind) {

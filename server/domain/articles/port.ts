@@ -99,6 +99,12 @@ export interface ArticleWriter {
   ): Promise<string>;
   /** Links an article to a topic. Returns false, and changes nothing, when the article is linked to another topic. */
   link(unit: UnitOfWork, article: Stored<ArticleRecord>, topicId: string): boolean;
+  /**
+   * Makes the unit's commit and every concurrent change of the article's record exclude each other, so that the later of
+   * the two is gathered again. A condition on the revision would not be enough: it refuses this commit after the other
+   * one, but lets the other one follow although it has not seen this commit. The article is not changed.
+   */
+  hold(unit: UnitOfWork, article: Stored<ArticleRecord>): void;
   /** Commits the live document as it is now, with everything that follows from the commit. */
   commit(unit: UnitOfWork, order: CommitOrder): Promise<PreparedCommit>;
   /** The text of a file in the newest commit that contains it; undefined when no commit does or the article is in the trash. */

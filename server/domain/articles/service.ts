@@ -12,7 +12,6 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
-import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
@@ -59,7 +58,6 @@ export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRo
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
-  readonly access: Pick<AccessWatch, "announce">;
   readonly findTopicId: FindTopicId;
   readonly pager: Pager;
   readonly ids: IdSource;
@@ -87,14 +85,14 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, actors, access, findTopicId, pager, ids, baseUrl, wake, limits } = options;
+  const { storage, actors, findTopicId, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners(options.listeners);
   const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
-  const trash = createTrash({ storage, actors, listeners, access, keepTrashMs: limits["keep.trash"], wake });
+  const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
   return {
     rooms,
     articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),

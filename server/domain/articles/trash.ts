@@ -10,7 +10,7 @@ import { type ClaimedDueRow, type DueOutcome, type DueWorker, defineDueKind } fr
 import { type ActorRuntime, CommitConflict, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
-import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
+import { accessFactWrite } from "../identity/access/accessFacts.ts";
 import { cancelCheckpoint } from "./checkpointRows.ts";
 import type { ArticleListeners } from "./port.ts";
 import { type ArticleRecord, articleRecord, commitRecord, commitsOf, documentLog, documentRecord } from "./records.ts";
@@ -42,13 +42,12 @@ export interface TrashOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit" | "now">;
   readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articleRemoved">;
-  readonly access: Pick<AccessWatch, "announce">;
   readonly keepTrashMs: number;
   /** Schedules a poll of the partition's due queue at `dueAtMs`. */
   readonly wake: (partition: number, dueAtMs: number) => void;
 }
 
-export function createTrash({ storage, actors, listeners, access, keepTrashMs, wake }: TrashOptions): Trash {
+export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: TrashOptions): Trash {
   const trashRowId = (articleId: string) => `${trashRows.name}/${articleId}`;
 
   /** Changes for an article that is not in the trash yet: its page is unpublished, its runs are cancelled and its sockets closed. */
@@ -77,10 +76,7 @@ export function createTrash({ storage, actors, listeners, access, keepTrashMs, w
     unit.due({ op: "schedule", row: purgeRows.row({ id: `${purgeRows.name}/${articleId}`, dueAtMs: nowMs, payload: { articleId } }) });
     await takeDown(unit, stored.value);
     if (topicId !== undefined) await listeners.articleRemoved(unit, { articleId, topicId, by: updatedBy });
-    unit.afterCommit(() => {
-      access.announce(unit.partition);
-      wake(unit.partition, nowMs);
-    });
+    unit.afterCommit(() => wake(unit.partition, nowMs));
   }
 
   async function expire({ id, fence, partition, payload: { articleId } }: ClaimedDueRow<ArticlePayload>): Promise<DueOutcome> {
@@ -128,7 +124,6 @@ export function createTrash({ storage, actors, listeners, access, keepTrashMs, w
         const dueAtMs = deletedAtMs + keepTrashMs;
         unit.due({ op: "schedule", row: trashRows.row({ id: trashRowId(articleId), dueAtMs, payload: { articleId } }) });
         await takeDown(unit, stored.value);
-        unit.afterCommit(() => access.announce(unit.partition));
       }),
 
     purge: (articleId, check, commit) =>

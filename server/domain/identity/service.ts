@@ -16,7 +16,6 @@ import type { Storage } from "../../platform/storage/port.ts";
 import type { PageTokens } from "../call/pageToken.ts";
 import type { Pager } from "../call/paging.ts";
 import type { AccessResolver, Authenticator } from "../call/ports.ts";
-import type { AccessWatch } from "./access/accessFacts.ts";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import { createInstallation, type Installation } from "./accounts/installation.ts";
 import { createOwnAccount, type OwnAccount } from "./accounts/me.ts";
@@ -51,7 +50,6 @@ export interface IdentityOptions {
   readonly pager: Pager;
   readonly pageTokens: PageTokens;
   readonly directory: Directory;
-  readonly access: AccessWatch;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
   readonly locateRun: AccessResolverOptions["locateRun"];
   /** Default: hashes with the cost of the product. */
@@ -82,14 +80,14 @@ export interface Identity {
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
-  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory, access } = options;
+  const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory } = options;
   const { passwords = createPasswords(), locateArticle, locateRun } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
   const accessResolver = createAccessResolver({ storage, locateArticle, locateRun });
   const memberships = createMemberships({ storage, leaseMs, log });
-  const registry = createAccountRegistry({ storage, directory, access });
+  const registry = createAccountRegistry({ storage, directory });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
   const tickets = createStreamTickets({ storage, keys: secrets.ticketKeys, credentials, access: accessResolver });
   const sessions = createSessions({
@@ -98,7 +96,6 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     passwords,
     tokens,
     refreshTokens: createRefreshTokens(secrets.ticketKeys),
-    access,
     log,
   });
   return {
@@ -113,9 +110,9 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
       ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
       accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),
       createKey: createKeyCreation({ storage, actors, directory, resolver: accessResolver, log }),
-      keys: createApiKeys({ storage, actors, directory, keyUse, access, pager, log }),
+      keys: createApiKeys({ storage, actors, directory, keyUse, pager, log }),
       workspaces: createWorkspaces({ storage, memberships, pager }),
-      members: createMembers({ storage, accounts: registry, memberships, access, pageTokens, log }),
+      members: createMembers({ storage, accounts: registry, memberships, pageTokens, log }),
     },
     // The close waits for the writes that record the use of keys.
     manifest: { name: "identity", actorKinds: [provide(apiKeyKind, {})], workers: memberships.workers, close: keyUse.settled },

@@ -6,14 +6,13 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { Gather } from "../../platform/actors/port.ts";
 import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
 import { type ArticleRecord, articleRecord, withPublicLink } from "../articles/records.ts";
-import { type AccessWatch, accessFactWrite } from "../identity/access/accessFacts.ts";
+import { accessFactWrite } from "../identity/access/accessFacts.ts";
 import { armEdited } from "./liveEdits.ts";
 import { toSummary } from "./publicLinkView.ts";
 import type { PublicLinkRecord } from "./records.ts";
 
 export interface LinkChangeOptions {
   readonly storage: Pick<Storage, "records" | "now">;
-  readonly access: Pick<AccessWatch, "announce">;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly wake: (partition: Partition, dueAtMs: number) => void;
@@ -26,7 +25,7 @@ export async function readLiveArticle(storage: Pick<Storage, "records">, article
   return article;
 }
 
-export function createGatherLinkChange({ storage, access, baseUrl, wake }: LinkChangeOptions): Gather<PublicLinkRecord["context"]> {
+export function createGatherLinkChange({ storage, baseUrl, wake }: LinkChangeOptions): Gather<PublicLinkRecord["context"]> {
   return async (unit, next, previous) => {
     const before = previous === null ? undefined : toSummary(previous.value, baseUrl);
     const after = toSummary(next, baseUrl);
@@ -39,9 +38,6 @@ export function createGatherLinkChange({ storage, access, baseUrl, wake }: LinkC
       unit.due(armEdited(next.id, nowMs));
       unit.afterCommit(() => wake(unit.partition, nowMs));
     }
-    if (releasedSlug !== undefined) {
-      unit.log(accessFactWrite({ kind: "link.unpublished", slug: releasedSlug }));
-      unit.afterCommit(() => access.announce(unit.partition));
-    }
+    if (releasedSlug !== undefined) unit.log(accessFactWrite({ kind: "link.unpublished", slug: releasedSlug }));
   };
 }

@@ -17,7 +17,6 @@ import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflic
 import type { Call } from "../call/call.ts";
 import type { Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
-import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import type { Freeze } from "./freeze.ts";
 import { createGatherLinkChange, readLiveArticle } from "./linkChange.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
@@ -61,7 +60,6 @@ export interface PublicLinksOptions {
   readonly actors: Pick<ActorRuntime, "create" | "send">;
   readonly freeze: Freeze;
   readonly slugs: Slugs;
-  readonly access: Pick<AccessWatch, "announce">;
   readonly pager: Pager;
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -82,9 +80,9 @@ function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
 }
 
 export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
-  const { storage, actors, freeze, slugs, access, pager, baseUrl, wake, log } = options;
+  const { storage, actors, freeze, slugs, pager, baseUrl, wake, log } = options;
   const audit = log.child({ stream: "audit" });
-  const gather = createGatherLinkChange({ storage, access, baseUrl, wake });
+  const gather = createGatherLinkChange({ storage, baseUrl, wake });
 
   function note(call: Call, event: string, articleId: string, facts: object = {}): void {
     audit.info({ event, articleId, by: call.principal?.username, ...facts }, event);

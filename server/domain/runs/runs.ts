@@ -8,7 +8,8 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { Run, RunBudget } from "../../../api/schema/run.ts";
 import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Storage } from "../../platform/storage/port.ts";
+import type { Storage, Stored } from "../../platform/storage/port.ts";
+import type { ArticleWriter } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
 import { principalOf } from "../call/principal.ts";
@@ -51,6 +52,7 @@ export interface RunsOptions {
   readonly kind: RunKind;
   readonly topics: Pick<Topics, "find" | "send">;
   readonly folders: { exists(workspaceId: string, folderId: string): Promise<boolean> };
+  readonly articles: Pick<ArticleWriter, "hold">;
   readonly startRun: StartRun;
   readonly workflows: Workflows;
   readonly queries: RunQueries;
@@ -61,7 +63,7 @@ export interface RunsOptions {
 const maxFollowers = 100;
 
 export function createRuns(options: RunsOptions): Runs {
-  const { storage, actors, kind, topics, folders, startRun, workflows, queries, refuseSecondRun } = options;
+  const { storage, actors, kind, topics, folders, articles, startRun, workflows, queries, refuseSecondRun } = options;
 
   async function require(unit: UnitOfWork, runId: string): Promise<RunRecord> {
     const run = await unit.read(kind, runId);
@@ -96,7 +98,7 @@ export function createRuns(options: RunsOptions): Runs {
     return interrupted.filter(({ persistToArticle }) => written.has(persistToArticle?.file)).map(({ name }) => name);
   }
 
-  async function findTarget(unit: UnitOfWork, request: StartRunRequest): Promise<{ topic?: TopicRecord; article?: ArticleRecord }> {
+  async function findTarget(unit: UnitOfWork, request: StartRunRequest): Promise<{ topic?: TopicRecord; article?: Stored<ArticleRecord> }> {
     const { workspaceId, topicId, articleId, folderId } = request;
     const given = [topicId, articleId, folderId].filter((id) => id !== undefined);
     if (given.length > 1)
@@ -109,12 +111,13 @@ export function createRuns(options: RunsOptions): Runs {
     if (folderId !== undefined && !(await folders.exists(workspaceId, folderId)))
       throw refuseField("folderId", "must be a folder of the workspace");
     if (articleId === undefined) return {};
-    const article = (await storage.records.get(articleRecord, articleId))?.value;
-    if (article === undefined || article.workspaceId !== workspaceId || article.deletedAtMs !== undefined) {
+    const article = await storage.records.get(articleRecord, articleId);
+    if (article === undefined || article.value.workspaceId !== workspaceId || article.value.deletedAtMs !== undefined) {
       throw refuseField("articleId", "must be an article of the workspace that is not in the trash");
     }
     // A run of an article that belongs to a topic is also a run of that topic.
-    const topic = article.topicId === undefined ? undefined : await topics.find(workspaceId, article.topicId, unit);
+    const { topicId: ownTopicId } = article.value;
+    const topic = ownTopicId === undefined ? undefined : await topics.find(workspaceId, ownTopicId, unit);
     return topic?.value.context.articleId === articleId ? { topic: topic.value } : { article };
   }
 
@@ -172,7 +175,9 @@ export function createRuns(options: RunsOptions): Runs {
           const approvalIds = Object.fromEntries(waiting.map(({ name }) => [name, call.ids.next("apr", partition)]));
           const keepsTextOf = await findFollowed(run);
           const next = await unit.send(kind, runId, { type: "run.retry", by, fromStep, budget, approvalIds, keepsTextOf });
-          if (writesArticle(run) && articleId !== undefined) await requireLiveArticle(storage, articleId, "the run");
+          if (writesArticle(run) && articleId !== undefined) {
+            articles.hold(unit, await requireLiveArticle(storage, articleId, "the run"));
+          }
           const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId, unit);
           const startedRun = { runId, stages: stagesOf({ steps }) };
           if (topic !== undefined) await topics.send(unit, topic.value.id, { type: "run.start", startedRun, by });

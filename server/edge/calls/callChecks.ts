@@ -5,7 +5,7 @@
  * `wrapper.ts`.
  */
 import { AppError } from "../../../api/schema/error.ts";
-import { missingScopes } from "../../../api/scopes.ts";
+import { missingScopes, type Scope } from "../../../api/scopes.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
 import type { CallSource } from "./callSource.ts";
 import { type PreparedOperation, rankOf } from "./preparedOperation.ts";
@@ -13,6 +13,19 @@ import { type PreparedOperation, rankOf } from "./preparedOperation.ts";
 export function checkSize(operation: PreparedOperation, source: CallSource): void {
   if (!source.tooLarge) return;
   throw new AppError("payload_too_large", `The body of ${operation.key} may have at most ${operation.maxBodyBytes} bytes.`);
+}
+
+/** Returns the scopes that the principal lacks. Only API keys are limited to scopes: a session has every scope. */
+export function toMissingScopes(principal: Principal, scopes: readonly Scope[]): readonly Scope[] {
+  return principal.kind === "key" ? missingScopes(principal.scopes, scopes) : [];
+}
+
+/** Throws `insufficient_scope` if the principal lacks one of the scopes. */
+export function checkKeyScopes(principal: Principal, scopes: readonly Scope[]): void {
+  const missing = toMissingScopes(principal, scopes);
+  if (missing.length === 0) return;
+  const detail = `This API key lacks the scope${missing.length === 1 ? "" : "s"} ${missing.join(", ")}.`;
+  throw new AppError("insufficient_scope", detail, { requiredScopes: [...scopes], missingScopes: [...missing] });
 }
 
 export function checkScope(operation: PreparedOperation, principal: Principal): void {
@@ -24,11 +37,7 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
         "This operation needs a signed-in person's access token; an API key is not enough.",
       );
     }
-    const missing = missingScopes(principal.scopes, scopes);
-    if (missing.length > 0) {
-      const detail = `This API key lacks the scope${missing.length === 1 ? "" : "s"} ${missing.join(", ")}.`;
-      throw new AppError("insufficient_scope", detail, { requiredScopes: [...scopes], missingScopes: [...missing] });
-    }
+    checkKeyScopes(principal, scopes);
   }
   if (credential === "operator" && !principal.operator) {
     throw new AppError("insufficient_permission", "This operation needs the account of an operator.");

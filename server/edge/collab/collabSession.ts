@@ -28,7 +28,7 @@ import { toCloseReason } from "./closeReason.ts";
 import { leaseCloses } from "./leaseClose.ts";
 import { type Presented, presentedByFrame } from "./presented.ts";
 import type { SharedAccess } from "./sharedAccess.ts";
-import { proveAccess, type SocketAdmissionOptions } from "./socketAdmission.ts";
+import { admitSocket, type SocketAdmissionOptions } from "./socketAdmission.ts";
 import type { SocketLog } from "./socketLog.ts";
 import { SocketPeer } from "./socketPeer.ts";
 
@@ -226,7 +226,7 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
 
   private async ask(presented: Presented): Promise<ProvenAccess> {
     this.lease.begin();
-    const proven = await proveAccess(this.options, presented, this.article.id, (principal) => {
+    const proven = await admitSocket(this.options, presented, this.article.id, (principal) => {
       this.principal = principal;
     });
     this.place?.free();

@@ -1,14 +1,13 @@
 /**
  * StreamGate admits readers to live streams and ends their streams when they lose access.
  *
- * It checks credential (a header or a ticket), rate, scope and visibility, in the same order as every other surface.
+ * It checks the credential (a header or a ticket), then rate, scope and visibility (openAccess.ts).
  * An access lease ends the stream. It begins before the credential is checked, so that no access fact is lost between
  * the check and the admission. The stream ends without an event, and a client that reconnects gets the refusal.
  */
 import type { StreamSpec } from "../../../api/contract/operation.ts";
 import type { Limits } from "../../../api/limits.ts";
-import { AppError, notFound } from "../../../api/schema/error.ts";
-import { missingScopes } from "../../../api/scopes.ts";
+import { AppError } from "../../../api/schema/error.ts";
 import type { Principal } from "../../domain/call/call.ts";
 import type { Authenticator } from "../../domain/call/ports.ts";
 import {
@@ -20,13 +19,12 @@ import {
   type LeaseHolder,
 } from "../../domain/identity/access/accessLease.ts";
 import { toCredentialId } from "../calls/credentialId.ts";
-import type { RateLimits } from "../calls/rateLimits.ts";
+import { type OpenAccessOptions, proveAccess } from "../calls/openAccess.ts";
 import type { RequestContext } from "../calls/requestContext.ts";
 
-export interface StreamGateOptions extends AccessLeasesOptions {
+export interface StreamGateOptions extends AccessLeasesOptions, OpenAccessOptions {
   readonly authenticator: Authenticator;
   readonly tickets: { verify(ticket: string, resource: string): Promise<Principal> };
-  readonly rateLimits: RateLimits;
   readonly limits: Pick<Limits, "sse.credential">;
 }
 
@@ -51,7 +49,7 @@ export interface StreamGate {
 }
 
 export function createStreamGate(options: StreamGateOptions): StreamGate {
-  const { authenticator, tickets, access, rateLimits, limits } = options;
+  const { authenticator, tickets, limits } = options;
   const leases = createAccessLeases(options);
   /** A reader is in the set from the start of its admission until it leaves. */
   const readers = new Set<Reader>();
@@ -64,13 +62,6 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
       throw new AppError("bad_request", "Send either a ticket or a credential in a header, not both.");
     }
     return tickets.verify(ticket, `${spec.resource.kind}:${id}`);
-  }
-
-  function requireScope({ scopes }: StreamSpec, principal: Principal): void {
-    const missing = missingScopes(principal.kind === "key" ? principal.scopes : undefined, scopes);
-    if (missing.length === 0) return;
-    const facts = { requiredScopes: [...scopes], missingScopes: [...missing] };
-    throw new AppError("insufficient_scope", `This API key lacks the scope ${missing.join(", ")}.`, facts);
   }
 
   function countIn(credentialId: string): void {
@@ -95,21 +86,18 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     },
     async admit(spec, context, { id, ticket }) {
       if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
-      const reader = new Reader(leases, { kind: spec.resource.kind, id }, left);
+      const resource = { kind: spec.resource.kind, id };
+      const reader = new Reader(leases, resource, left);
       readers.add(reader);
       reader.lease.begin();
       try {
         const principal = await authenticate(spec, context, id, ticket);
+        const { proven, ratePolicy } = await proveAccess(options, principal, resource, spec.scopes);
         const credentialId = toCredentialId(principal);
-        const { policy, refusal } = await rateLimits.draw(["rate.connects"], credentialId);
-        if (refusal !== undefined) throw refusal;
-        requireScope(spec, principal);
-        const found = await access.resolve(principal, spec.resource.kind, id, { deleted: false });
-        if (found === undefined) throw notFound();
         countIn(credentialId);
         reader.counted = credentialId;
-        reader.ratePolicy = policy;
-        reader.lease.hold({ principal, access: found });
+        reader.ratePolicy = ratePolicy;
+        reader.lease.hold(proven);
         return reader;
       } catch (reason) {
         reader.leave();

@@ -36,9 +36,6 @@ export interface FeedMember {
   fail(reason: unknown): void;
 }
 
-/** Longest pause between two pages. It bounds the delay of an event after a long delivery, or if the clock jumps during one. */
-const maxPauseMs = 100;
-
 export class TimelineFeed {
   readonly source: TimelineSource;
   readonly #options: FeedOptions;
@@ -132,7 +129,6 @@ export class TimelineFeed {
 
   /** Reads up to the end of the log and hands each page to all members. */
   async #follow(): Promise<void> {
-    const { clock } = this.#options;
     while (!this.#isClosed && this.#members.size > 0 && this.#position !== undefined) {
       let tail: number;
       try {
@@ -156,14 +152,10 @@ export class TimelineFeed {
       // The store has given no entry although its end differs. The next poll tries again, so that this is no busy loop.
       if (page.last === this.#position) return;
       this.#position = page.last;
-      const startedAtMs = clock.now();
       for (const member of this.#members) member.deliver(page);
-      const spentMs = clock.now() - startedAtMs;
       if (page.last === page.tail && (await this.isOverAt(page.last))) {
         for (const member of [...this.#members]) if (member.position === page.last) member.finish();
       }
-      // The pause is as long as the delivery, up to `maxPauseMs`, so that a burst of events leaves time for the commits that make it (SE65).
-      if (spentMs > 0) await new Promise<void>((resolve) => clock.after(Math.min(spentMs, maxPauseMs), resolve));
     }
   }
 

@@ -34,6 +34,32 @@ test("[OP60] the kinds and workers of all manifests are registered, and a close 
   expect(closed).toEqual(["kites", "winds"]);
 });
 
+test("[OP72] a close closes every manifest and waits for it, and reports each one that failed", async () => {
+  const first = new Error("thrown at once");
+  const second = new Error("rejected later");
+  const closed: string[] = [];
+  const { installed } = install([
+    {
+      name: "kites",
+      close: () => {
+        throw first;
+      },
+    },
+    { name: "winds", close: () => Promise.reject(second) },
+    {
+      name: "clouds",
+      close: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        closed.push("clouds");
+      },
+    },
+  ]);
+  const failure = await installed.close().catch((error: unknown) => error);
+  expect(closed).toEqual(["clouds"]);
+  expect(failure).toBeInstanceOf(AggregateError);
+  expect(failure).toMatchObject({ errors: [first, second], message: "parts of the server could not be closed: kites, winds" });
+});
+
 const twice: readonly [what: string, first: Manifest, second: Manifest][] = [
   ["name kites", { name: "kites" }, { name: "kites" }],
   ["actor kind kite", { name: "kites", actorKinds: [provide(kind, {})] }, { name: "winds", actorKinds: [provide(kind, {})] }],

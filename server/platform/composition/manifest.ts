@@ -27,7 +27,10 @@ export interface InstallOptions {
   readonly recordTypes: RecordTypes;
 }
 
-/** Throws if two manifests claim one name. The returned function closes all of them. */
+/**
+ * Throws if two manifests claim one name. The returned `close` closes all of them and waits for each, even if one fails.
+ * It rejects with one AggregateError that has the error of each failed manifest.
+ */
 export function installManifests(
   manifests: readonly Manifest[],
   { actors, pump, recordTypes }: InstallOptions,
@@ -54,7 +57,16 @@ export function installManifests(
   }
   return {
     async close() {
-      await Promise.all(manifests.map((manifest) => manifest.close?.()));
+      const closed = await Promise.allSettled(manifests.map(async (manifest) => manifest.close?.()));
+      const failed = closed.flatMap((result, at) =>
+        result.status === "rejected" ? [{ name: manifests[at]?.name, reason: result.reason }] : [],
+      );
+      if (failed.length === 0) return;
+      const names = failed.map(({ name }) => name).join(", ");
+      throw new AggregateError(
+        failed.map(({ reason }) => reason),
+        `parts of the server could not be closed: ${names}`,
+      );
     },
   };
 }

@@ -21,6 +21,14 @@ test("[AR19] a task that hangs or exhausts memory or stack is stopped, and the n
   expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
 });
 
+test("[PL24] a task is judged by the time that its thread worked, not by the time that it waited", async () => {
+  const { run } = start(1);
+  expect(await run("wait", 300, of("a", 150))).toEqual({ kind: "done", value: 300 });
+  // The limit is not the fault of the task, so it may be tried again.
+  expect(await run("wait", hour, of("a", 50))).toEqual({ kind: "busy" });
+  expect(await run("spin", hour, of("a", 50))).toEqual({ kind: "tooMuch" });
+});
+
 test("[AR19] a refusal is returned unchanged, and a bug as a failure", async () => {
   const { run } = start(1);
   await expect(run("refuse", "anchor_not_found", of("a"))).rejects.toMatchObject({

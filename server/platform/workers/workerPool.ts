@@ -4,7 +4,8 @@
  * Each task has a time limit. Owners share the threads: one owner never uses all of them, unless there is only one.
  * Among the owners with waiting tasks, the one that used the least time recently is next ([AR22], [AR24]).
  *
- * A task that exceeds its time or memory ends its thread and is refused; the next task gets a new thread. Threads start
+ * A task that exceeds its time or memory ends its thread and is refused; the next task gets a new thread. The limit counts
+ * the time that the thread worked, so a busy machine does not make a task look like too much work (PL24). Threads start
  * when they are first needed. This module does not know the tasks; the program does (workerTasks.ts).
  */
 import { createRequire } from "node:module";
@@ -12,7 +13,8 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../../api/schema/error.ts";
 import { createRecentUse } from "./recentUse.ts";
-import type { TaskAnswer, TaskOrder, Tasks } from "./workerTasks.ts";
+import { processorMsOf } from "./threadTime.ts";
+import type { TaskAnswer, TaskOrder, Tasks, ThreadReady } from "./workerTasks.ts";
 
 export interface WorkerPoolOptions {
   /** The module that runs the tasks, from `toProgramFile`. */
@@ -27,7 +29,10 @@ export interface WorkerPoolOptions {
 export interface TaskBounds {
   /** The owner of the text. Owners share the threads. */
   readonly owner: string;
-  /** Maximum milliseconds of work, counted from the moment a thread receives the task. */
+  /**
+   * Maximum milliseconds of processor time of the thread. On the clock the task may take `maxStretch` times as long. Where
+   * the time of a thread is unknown, both are the time on the clock.
+   */
   readonly maxMs: number;
   /** Maximum milliseconds to wait for a thread. */
   readonly maxWaitMs: number;
@@ -38,7 +43,8 @@ export type TaskOutcome<Value> =
   /** The task exceeded its time or memory. */
   | { readonly kind: "tooMuch" }
   /**
-   * The task got no thread in time, its owner had too many waiting tasks, or the pool was closed before the task ended.
+   * The task got no thread in time, or too little of a processor; its owner had too many waiting tasks; or the pool was
+   * closed before the task ended.
    */
   | { readonly kind: "busy" };
 
@@ -68,8 +74,25 @@ interface Job {
   waiting?: NodeJS.Timeout;
 }
 
+/**
+ * Most time on the clock that a task may take, in multiples of its limit. Beside a busy thread of normal priority, a
+ * thread of this pool gets about a tenth of a processor (workerTasks.ts).
+ */
+const maxStretch = 20;
+/** Shortest pause before the processor time of a thread is read again: the clock ticks of /proc are as long. */
+const recheckMs = 10;
+
+/** How a task ended whose thread must be ended too. "starved": the machine was too busy to work on it for its time. */
+type Stopped = { readonly kind: "starved" };
+
+interface Started {
+  readonly worker: Worker;
+  /** Id of the thread in the operating system; undefined if its processor time is unknown. */
+  readonly threadId: number | undefined;
+}
+
 interface Thread {
-  worker?: Worker | undefined;
+  started?: Started | undefined;
   isBusy: boolean;
 }
 
@@ -116,7 +139,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
       if (answer.kind === "done") settle.resolve({ kind: "done", value: answer.value as never });
       else if (answer.kind === "refused") settle.reject(new AppError(answer.code, answer.detail, answer.facts));
       else if (answer.kind === "failed") settle.reject(new Error(`worker task failed: ${answer.reason}`));
-      else settle.resolve({ kind: closed ? "busy" : "tooMuch" });
+      else settle.resolve({ kind: closed || answer.kind === "starved" ? "busy" : "tooMuch" });
     } catch (error) {
       settle.reject(error);
     }
@@ -128,43 +151,43 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
     begin();
   }
 
-  async function ask(thread: Thread, order: TaskOrder, maxMs: number): Promise<TaskAnswer> {
+  async function ask(thread: Thread, order: TaskOrder, maxMs: number): Promise<TaskAnswer | Stopped> {
     if (closed) return { kind: "tooMuch" };
-    thread.worker ??= await start();
-    const { worker } = thread;
+    thread.started ??= await start();
+    const { worker, threadId } = thread.started;
     if (closed) await worker.terminate();
     if (closed) return { kind: "tooMuch" };
-    const answer = await new Promise<TaskAnswer>((resolve) => {
-      const end = (outcome: TaskAnswer) => {
-        clearTimeout(timer);
+    const answer = await new Promise<TaskAnswer | Stopped>((resolve) => {
+      const end = (outcome: TaskAnswer | Stopped) => {
+        cancelLimit();
         worker.off("message", end).off("error", stop).off("exit", stop);
         resolve(outcome);
       };
       // The thread has ended, for example because it ran out of memory.
       const stop = () => end({ kind: "tooMuch" });
-      const timer = setTimeout(stop, maxMs);
+      const cancelLimit = limitWork(threadId, maxMs, (kind) => end({ kind }));
       worker.once("message", end).once("error", stop).once("exit", stop);
       worker.postMessage(order);
     });
-    if (answer.kind !== "tooMuch") return answer;
-    thread.worker = undefined;
+    if (answer.kind !== "tooMuch" && answer.kind !== "starved") return answer;
+    thread.started = undefined;
     await worker.terminate();
     return answer;
   }
 
   /** Starts a thread and waits until it has loaded its program. */
-  async function start(): Promise<Worker> {
+  async function start(): Promise<Started> {
     const worker = startWorker(program, maxHeapMiB);
     worker.unref();
-    await new Promise<void>((resolve, reject) => {
-      worker.once("message", () => resolve()).once("error", reject);
+    const { threadId } = await new Promise<ThreadReady>((resolve, reject) => {
+      worker.once("message", resolve).once("error", reject);
       worker.once("exit", () => reject(new Error(`the worker thread of ${program.pathname} ended before it was ready`)));
     });
     // Remove listeners by name only, because the internal listeners of the worker deliver its messages.
     for (const name of ["message", "error", "exit"]) worker.removeAllListeners(name);
     // An error without a listener would end the process.
     worker.on("error", () => undefined);
-    return worker;
+    return { worker, threadId };
   }
 
   return {
@@ -193,9 +216,30 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
         job.settle.resolve({ kind: "busy" });
       }
       queues.clear();
-      await Promise.all(threads.map(({ worker }) => worker?.terminate()));
+      await Promise.all(threads.map(({ started }) => started?.worker.terminate()));
     },
   };
+}
+
+/**
+ * Calls `stop` when the thread has worked for `maxMs` ("tooMuch"), or when it could not do so within `maxStretch` times as
+ * long ("starved"). Returns the function that cancels this.
+ */
+function limitWork(threadId: number | undefined, maxMs: number, stop: (kind: "tooMuch" | "starved") => void): () => void {
+  const startedAtMs = performance.now();
+  const usedBeforeMs = processorMsOf(threadId);
+  let timer: NodeJS.Timeout;
+  const check = () => {
+    const usedMs = processorMsOf(threadId);
+    if (usedMs === undefined || usedBeforeMs === undefined) return stop("tooMuch");
+    const leftMs = usedBeforeMs + maxMs - usedMs;
+    if (leftMs <= 0) return stop("tooMuch");
+    const patienceMs = startedAtMs + maxMs * maxStretch - performance.now();
+    if (patienceMs <= 0) return stop("starved");
+    timer = setTimeout(check, Math.max(recheckMs, Math.min(leftMs, patienceMs)));
+  };
+  timer = setTimeout(check, maxMs);
+  return () => clearTimeout(timer);
 }
 
 function startWorker(program: URL, maxOldGenerationSizeMb: number): Worker {

@@ -7,6 +7,7 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { AppError, type ErrorCode, type ProblemFacts } from "../../../api/schema/error.ts";
+import { ownThreadId } from "./threadTime.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each task has an input of its own, checked where it is ordered
 export type Tasks = Readonly<Record<string, (input: any) => unknown>>;
@@ -35,6 +36,11 @@ async function answer(tasks: Tasks, { name, input }: TaskOrder): Promise<TaskAns
   }
 }
 
+/** The first message of a thread: it has loaded its program. `threadId` is that of `ownThreadId`. */
+export interface ThreadReady {
+  readonly threadId: number | undefined;
+}
+
 /** Makes this thread serve `tasks`. A program contains only this call. */
 export function serveTasks(tasks: Tasks): void {
   const port = parentPort;
@@ -43,5 +49,5 @@ export function serveTasks(tasks: Tasks): void {
   // that the event loop runs first.
   if (process.platform === "linux") setPriority(10);
   port.on("message", async (order: TaskOrder) => port.postMessage(await answer(tasks, order)));
-  port.postMessage("ready");
+  port.postMessage({ threadId: ownThreadId() } satisfies ThreadReady);
 }

@@ -6,8 +6,9 @@ import { type AccessFact, type AccessWatch, accessFactWrite, announceAccessFacts
 
 const log = pino({ level: "silent" });
 const revoked = (keyId: string): AccessFact => ({ kind: "key.revoked", keyId });
-const state = (storage: Pick<Storage, "commit">, partition: number, ...facts: AccessFact[]) =>
-  storage.commit({ partition, logs: facts.map(accessFactWrite) });
+/** Commits facts, and announces them as the product does. */
+const state = (storage: Storage, partition: number, ...facts: AccessFact[]) =>
+  announceAccessFacts(storage).commit({ partition, logs: facts.map(accessFactWrite) });
 
 describe("the watch of access facts", () => {
   const running: AccessWatch[] = [];
@@ -32,7 +33,6 @@ describe("the watch of access facts", () => {
     const [here, there] = [await watching(storage, 3_600_000), await watching(storage, 3_600_000)];
     const facts = Array.from({ length: 1200 }, (_, at) => revoked(`key_${at}`));
     await state(storage, 7, ...facts);
-    here.watch.announce(7);
     await vi.waitFor(() => expect(there.heard).toHaveLength(1200), 20_000);
     await vi.waitFor(() => expect(here.heard).toEqual(facts), 20_000);
     expect(there.heard).toEqual(facts);
@@ -41,9 +41,8 @@ describe("the watch of access facts", () => {
   it("[AU28] a fact whose announcement is lost is found by polling", async () => {
     const storage = createMemoryStorage();
     const deaf = { ...storage, bus: { publish: () => {}, subscribe: () => () => {} } };
-    const { heard, watch } = await watching(deaf, 10);
+    const { heard } = await watching(deaf, 10);
     for (const partition of [0, 31, 63]) await state(storage, partition, revoked(`key_${partition}`));
-    watch.announce(0);
     await vi.waitFor(() => expect(heard).toHaveLength(3), 20_000);
     expect(new Set(heard)).toEqual(new Set([revoked("key_0"), revoked("key_31"), revoked("key_63")]));
   });
@@ -55,21 +54,18 @@ describe("the watch of access facts", () => {
     watch.subscribe((fact) => others.push(fact));
     end();
     await state(storage, 1, revoked("a"));
-    watch.announce(1);
     await vi.waitFor(() => expect(others).toHaveLength(1), 20_000);
     expect(heard).toEqual([]);
     watch.stop();
     await state(storage, 1, revoked("b"));
-    watch.announce(1);
     await new Promise(setImmediate);
     expect(others).toHaveLength(1);
   });
 
   it("[AU28] the log is trimmed to what nodes may need, and a node further behind is notified", async () => {
     const storage = createMemoryStorage();
-    const { watch, heard, missed } = await watching(storage, 3_600_000);
+    const { heard, missed } = await watching(storage, 3_600_000);
     for (let at = 0; at < 6; at += 1) await state(storage, 3, ...Array.from({ length: 2000 }, () => revoked("key")));
-    watch.announce(3);
     await vi.waitFor(() => expect(heard).toHaveLength(12_000), 20_000);
     await vi.waitFor(async () =>
       expect(await storage.log.read({ partition: 3, log: "access", after: 0, limit: 1 })).toMatchObject({ gap: true }),
@@ -77,14 +73,12 @@ describe("the watch of access facts", () => {
     const kept = await storage.log.read({ partition: 3, log: "access", after: 5000, limit: 1 });
     expect(kept).toMatchObject({ gap: false, tail: 12_000 });
     expect(missed).not.toHaveBeenCalled();
-    await storage.commit({
+    await announceAccessFacts(storage).commit({
       partition: 3,
       logs: [...Array.from({ length: 5 }, () => accessFactWrite(revoked("lost"))), { op: "trim", log: "access", through: 12_004 }],
     });
-    watch.announce(3);
     await vi.waitFor(() => expect(missed).toHaveBeenCalledTimes(1), 20_000);
     await state(storage, 3, revoked("next"));
-    watch.announce(3);
     await vi.waitFor(() => expect(heard.at(-1)).toEqual(revoked("next")), 20_000);
   });
 
@@ -98,10 +92,9 @@ describe("the watch of access facts", () => {
         read: (where: Parameters<Storage["log"]["read"]>[0]) => (away ? Promise.reject(new Error("away")) : storage.log.read(where)),
       },
     };
-    const { watch, heard } = await watching(flaky, 10);
+    const { heard } = await watching(flaky, 10);
     away = true;
     await state(storage, 5, revoked("a"));
-    watch.announce(5);
     await new Promise(setImmediate);
     expect(heard).toEqual([]);
     away = false;
@@ -112,7 +105,7 @@ describe("the watch of access facts", () => {
     const storage = createMemoryStorage();
     let reads = 0;
     let fails = false;
-    const alone = announceAccessFacts({
+    const alone = {
       ...storage,
       log: {
         ...storage.log,
@@ -121,7 +114,7 @@ describe("the watch of access facts", () => {
           return fails ? Promise.reject(new Error("away")) : storage.log.read(where);
         },
       },
-    });
+    };
     vi.useFakeTimers();
     try {
       const { heard } = await watching(alone, 10, false);

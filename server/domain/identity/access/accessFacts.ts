@@ -28,7 +28,7 @@ const maxEntries = 10_000;
 const readLimit = 500;
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);
 
-/** Returns the log entry for the commit that makes the fact true. Call `announce` for the partition after that commit. */
+/** Returns the log entry for the commit that makes the fact true. The store must be one of `announceAccessFacts`. */
 export function accessFactWrite(fact: AccessFact): LogWrite {
   return { op: "append", log: accessLog, entries: [Buffer.from(JSON.stringify(fact))] };
 }
@@ -39,8 +39,6 @@ export interface AccessWatch {
    * open resource must then be checked again. Returns the function that ends the subscription.
    */
   subscribe(listener: (fact: AccessFact) => void, missed?: () => void): () => void;
-  /** Wakes every node, including this one. Call it after a commit that contains facts. */
-  announce(partition: Partition): void;
   start(): void;
   /** Resolves when the first read is done. From then on no fact is missed. Await it before any socket or stream opens. */
   ready(): Promise<void>;
@@ -55,7 +53,10 @@ export interface AccessWatchOptions {
   readonly polls?: boolean;
 }
 
-/** Returns the same store with a `commit` that announces the facts of each batch. */
+/**
+ * Returns the same store with a `commit` that wakes the watch of every node, including this one, when the batch has facts.
+ * No caller of `commit` has to announce its facts.
+ */
 export function announceAccessFacts(storage: Storage): Storage {
   return {
     ...storage,
@@ -146,9 +147,6 @@ export function createAccessWatch({ storage, log, pollMs = 500, polls = true }: 
       const own = { listener, missed };
       listeners.add(own);
       return () => void listeners.delete(own);
-    },
-    announce(partition) {
-      storage.bus.publish(accessLog, Uint8Array.of(partition));
     },
     start() {
       if (unsubscribe !== undefined) return;

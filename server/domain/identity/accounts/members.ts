@@ -12,7 +12,7 @@ import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
 import { toPageLimit } from "../../call/paging.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
+import { accessFactWrite } from "../access/accessFacts.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
 import { requireRole } from "../workspaces/access.ts";
 import type { Memberships } from "../workspaces/memberships.ts";
@@ -50,7 +50,6 @@ export interface MembersOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly accounts: Pick<AccountRegistry, "find">;
   readonly memberships: Memberships;
-  readonly access: Pick<AccessWatch, "announce">;
   readonly pageTokens: PageTokens;
   readonly log: Logger;
 }
@@ -63,7 +62,7 @@ function lastOwner(detail: string): AppError {
   return new AppError("last_owner", detail);
 }
 
-export function createMembers({ storage, accounts, memberships, access, pageTokens, log }: MembersOptions): Members {
+export function createMembers({ storage, accounts, memberships, pageTokens, log }: MembersOptions): Members {
   const audit = log.child({ stream: "audit" });
 
   async function read(workspaceId: string): Promise<Stored<WorkspaceRecord>> {
@@ -111,7 +110,6 @@ export function createMembers({ storage, accounts, memberships, access, pageToke
       return result.ok ? { changed, projection } : conflict;
     });
     if (done === undefined) return undefined;
-    access.announce(partition);
     await memberships.project(done.projection);
     return done.changed;
   }

@@ -7,7 +7,6 @@ import type { Logger } from "pino";
 import { Username } from "../../../../api/schema/common.ts";
 import { createDirectory } from "../../../platform/storage/directory.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
-import { createAccessWatch } from "../access/accessFacts.ts";
 import { createAccountRegistry } from "../registry/accountRegistry.ts";
 import { createAccountLink } from "./setupLinks.ts";
 
@@ -32,7 +31,7 @@ export interface PasswordResetOptions {
 }
 
 export function createPasswordReset({ storage, baseUrl, lifetimeMs, log }: PasswordResetOptions): PasswordReset {
-  const registry = createAccountRegistry({ storage, directory: createDirectory(storage), access: createAccessWatch({ storage, log }) });
+  const registry = createAccountRegistry({ storage, directory: createDirectory(storage) });
   const audit = log.child({ stream: "audit" });
 
   return {

@@ -18,7 +18,7 @@ import type { Call } from "../../call/call.ts";
 import type { Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
-import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
+import { accessFactWrite } from "../access/accessFacts.ts";
 import { type ApiKeyContext, type ApiKeyRecord, apiKeyRecord } from "../access/credentialRecords.ts";
 import { apiKeyKind } from "./apiKeyKind.ts";
 import { toApiKey } from "./apiKeyView.ts";
@@ -59,7 +59,6 @@ export interface ApiKeysOptions {
   readonly actors: Pick<ActorRuntime, "send">;
   readonly directory: Pick<Directory, "release">;
   readonly keyUse: Pick<KeyUse, "lastUsedAtMs" | "removal">;
-  readonly access: Pick<AccessWatch, "announce">;
   readonly pager: Pager;
   readonly log: Logger;
 }
@@ -68,7 +67,7 @@ function isRefusedMove(reason: unknown): boolean {
   return reason instanceof AppError && reason.code === "invalid_transition";
 }
 
-export function createApiKeys({ storage, actors, directory, keyUse, access, pager, log }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ storage, actors, directory, keyUse, pager, log }: ApiKeysOptions): ApiKeys {
   const audit = log.child({ stream: "audit" });
 
   function note(call: Call, event: string, keyId: string): void {
@@ -176,7 +175,6 @@ export function createApiKeys({ storage, actors, directory, keyUse, access, page
             commit: (batch, next, revision) => call.commit(batch, toRevoked(next, revision)),
           },
         );
-        access.announce(partitionOfId(keyId));
         note(call, "key.revoked", keyId);
         return toRevoked(revoked.value, revoked.revision);
       } catch (reason) {

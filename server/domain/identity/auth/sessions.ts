@@ -17,7 +17,7 @@ import type { Storage, Stored } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import { sessionOf } from "../../call/principal.ts";
-import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
+import { accessFactWrite } from "../access/accessFacts.ts";
 import { type SessionRecord, sessionRecord } from "../access/credentialRecords.ts";
 import { accountRecord } from "../registry/accountRecords.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
@@ -39,7 +39,6 @@ export interface SessionsOptions {
   readonly passwords: Pick<Passwords, "verify">;
   readonly tokens: Pick<AccessTokens, "issue">;
   readonly refreshTokens: RefreshTokens;
-  readonly access: Pick<AccessWatch, "announce">;
   readonly log: Logger;
 }
 
@@ -52,7 +51,7 @@ function refuseRefresh(): AppError {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { storage, accounts, passwords, tokens, refreshTokens, access } = options;
+  const { storage, accounts, passwords, tokens, refreshTokens } = options;
   const audit = options.log.child({ stream: "audit" });
 
   async function toResponse(username: string, sessionId: string, refreshToken: string, nowMs: number): Promise<TokenResponse> {
@@ -106,7 +105,6 @@ export function createSessions(options: SessionsOptions): Sessions {
         logs: [accessFactWrite({ kind: "session.ended", sessionId })],
       });
       if (result.ok) {
-        access.announce(partition);
         audit.info({ event: "session.ended", sessionId, reason }, "session ended");
         return;
       }

@@ -10,7 +10,7 @@ import type { Directory } from "../../../platform/storage/directory.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Batch, CommitResult, RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
-import { type AccessWatch, accessFactWrite } from "../access/accessFacts.ts";
+import { accessFactWrite } from "../access/accessFacts.ts";
 import { sweepSessions, toSessionEndings } from "../access/sessionEndings.ts";
 import { toNewWorkspace } from "../workspaces/newWorkspace.ts";
 import { type AccountRecord, accountRecord } from "./accountRecords.ts";
@@ -57,7 +57,6 @@ export interface AccountRegistry {
 export interface AccountRegistryOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit">;
   readonly directory: Directory;
-  readonly access: Pick<AccessWatch, "announce">;
 }
 
 function taken(field: "username" | "email"): AppError {
@@ -66,7 +65,7 @@ function taken(field: "username" | "email"): AppError {
   return new AppError("already_exists", message, { errors: [{ pointer: `/${field}`, code: "already_exists", message }] });
 }
 
-export function createAccountRegistry({ storage, directory, access }: AccountRegistryOptions): AccountRegistry {
+export function createAccountRegistry({ storage, directory }: AccountRegistryOptions): AccountRegistry {
   async function read(accountId: string) {
     return storage.records.get(accountRecord, accountId);
   }
@@ -150,7 +149,6 @@ export function createAccountRegistry({ storage, directory, access }: AccountReg
         return result.ok ? { before, after } : conflict;
       });
       if (after.sessionEpoch > before.sessionEpoch) await sweepSessions(storage, accountId, after.sessionEpoch);
-      if (after !== before) access.announce(partition);
       if (before.email !== undefined && after.email?.toLowerCase() !== before.email.toLowerCase()) {
         await directory.release(emailSpace, before.email.toLowerCase(), accountId);
       }

@@ -13,7 +13,7 @@ import type { RunContext, RunInput } from "../../../../machines/agentRun.ts";
 import type { RunStage } from "../../../../machines/topic.ts";
 import type { UnitOfWork } from "../../../platform/actors/port.ts";
 import { type IdSource, partitionOfId } from "../../../platform/storage/ids.ts";
-import type { Storage } from "../../../platform/storage/port.ts";
+import type { Storage, Stored } from "../../../platform/storage/port.ts";
 import type { ArticleWriter } from "../../articles/port.ts";
 import { type ArticleRecord, articleRecord } from "../../articles/records.ts";
 import { present } from "../../call/present.ts";
@@ -31,7 +31,7 @@ export interface StartRunParams {
   /** The topic as the unit leaves it. */
   readonly topic?: TopicRecord | undefined;
   /** Target article, used only if `topic` is absent. */
-  readonly article?: ArticleRecord | undefined;
+  readonly article?: Stored<ArticleRecord> | undefined;
   readonly folderId?: string | undefined;
   readonly by: StartedBy;
   readonly ids: IdSource;
@@ -42,6 +42,11 @@ export interface StartRunParams {
   readonly action?: RunContext["action"];
   readonly budget?: RunBudget | undefined;
   readonly parentRunId?: string | undefined;
+  /**
+   * True if the unit also ends the active run that this one continues. Moving the article to the trash cancels that run,
+   * so the two commits exclude each other already, and the unit may have written the article's record.
+   */
+  readonly isChained?: boolean;
   /** Id of the workflow whose run starts after this one completes. */
   readonly chains?: string | undefined;
   readonly traceparent?: string | undefined;
@@ -65,7 +70,7 @@ export interface StartRunOptions {
   readonly storage: Pick<Storage, "records">;
   readonly kind: RunKind;
   readonly topics: Pick<Topics, "send" | "view" | "contentProject" | "brief" | "projectBrief" | "writeBrief">;
-  readonly articles: Pick<ArticleWriter, "create">;
+  readonly articles: Pick<ArticleWriter, "create" | "hold">;
   readonly limits: Limits;
 }
 
@@ -94,16 +99,20 @@ export function stagesOf({ steps }: { readonly steps: readonly { readonly type: 
 }
 
 /** Returns the article. Throws `invalid_transition` if the article is in the trash or was deleted permanently. */
-export async function requireLiveArticle(storage: Pick<Storage, "records">, articleId: string, who: string): Promise<ArticleRecord> {
-  const article = (await storage.records.get(articleRecord, articleId))?.value;
-  if (article !== undefined && article.deletedAtMs === undefined) return article;
+export async function requireLiveArticle(
+  storage: Pick<Storage, "records">,
+  articleId: string,
+  who: string,
+): Promise<Stored<ArticleRecord>> {
+  const article = await storage.records.get(articleRecord, articleId);
+  if (article !== undefined && article.value.deletedAtMs === undefined) return article;
   const isGone = article === undefined;
   const detail = `The article that ${who} works on ${isGone ? "was deleted permanently" : "is in the trash. Restore it first"}.`;
   throw new AppError("invalid_transition", detail, { currentState: "article_deleted", allowed: isGone ? [] : ["articles.undelete"] });
 }
 
 export function createStartRun({ storage, kind, topics, articles, limits }: StartRunOptions): StartRun {
-  async function findArticle({ topic, article, workflow }: StartRunParams): Promise<ArticleRecord | undefined> {
+  async function findArticle({ topic, article, workflow }: StartRunParams): Promise<Stored<ArticleRecord> | undefined> {
     if (topic === undefined) return article;
     const { articleId } = topic.context;
     if (articleId === undefined) return undefined;
@@ -151,7 +160,10 @@ export function createStartRun({ storage, kind, topics, articles, limits }: Star
     const workspace = await storage.records.get(workspaceRecord, workspaceId);
     if (workspace === undefined) throw notFound();
     const project = topic === undefined ? undefined : await topics.contentProject(topic);
-    let articleId = (await findArticle(params))?.articleId;
+    const article = await findArticle(params);
+    // Moving the article to the trash cancels its active runs, so it must not happen beside the start of another one.
+    if (article !== undefined && params.isChained !== true) articles.hold(unit, article);
+    let articleId = article?.value.articleId;
     if (topic !== undefined) {
       articleId ??= await createArticle(unit, workspace.value, topic, params);
       await requireBrief(unit, topic, params);

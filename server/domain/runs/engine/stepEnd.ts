@@ -80,6 +80,7 @@ export function createStepEnd({ storage, topics, articles, startRun, ids }: Step
       instructions: options.instructions ?? context.instructions,
       styleProfileId: options.styleProfileId ?? context.styleProfileId,
       parentRunId: next.id,
+      isChained: true,
       traceparent: context.traceparent,
     });
     return true;

@@ -1,0 +1,35 @@
+/**
+ * ThreadTime reads how much processor time one thread of this process has used.
+ *
+ * A time limit for a thread is meant for its work. On a busy machine a thread can wait for a processor much longer than it
+ * works, above all one of low priority, so the time on the clock says little about its task. Only Linux shows the time of
+ * a single thread; elsewhere it is unknown.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+
+/** /proc counts in hundredths of a second on every architecture that Node.js supports. */
+const msPerTick = 10;
+
+/** Returns the id of the calling thread in the operating system; undefined if the time of a thread is unknown here. */
+export function ownThreadId(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    return Number(readlinkSync("/proc/thread-self").split("/").at(-1));
+  } catch {
+    // A container may have no /proc.
+    return undefined;
+  }
+}
+
+/** Returns the processor time that the thread has used, in milliseconds; undefined if it is unknown or the thread has ended. */
+export function processorMsOf(threadId: number | undefined): number | undefined {
+  if (threadId === undefined) return undefined;
+  try {
+    const stat = readFileSync(`/proc/self/task/${threadId}/stat`, "latin1");
+    // The second field is the name in parentheses, which may contain anything. `utime` and `stime` are fields 14 and 15.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  } catch {
+    return undefined;
+  }
+}
