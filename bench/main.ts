@@ -11,6 +11,7 @@ import { runArticleCount } from "./growth/articleCount.ts";
 import { runClientIds } from "./growth/clientIds.ts";
 import { runTextSize } from "./growth/textSize.ts";
 import { httpScenarios, runHttp } from "./http/httpScenarios.ts";
+import { runChurn } from "./live/churnScenario.ts";
 import { runColdLoad } from "./live/coldLoad.ts";
 import { runIdleConnections, runIdleProcess } from "./live/idleScenarios.ts";
 import { type Row, standingOf } from "./live/row.ts";
@@ -28,6 +29,7 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
   })),
   { id: "P4", name: "idle connections", run: runIdleConnections },
   { id: "P4b", name: "idle process", run: runIdleProcess },
+  { id: "churn", name: "connections that come and go", run: runChurn },
   { id: "P6", name: "cold load", run: runColdLoad },
   ...httpScenarios.map((scenario) => ({
     id: scenario.id,

@@ -27,9 +27,29 @@ export function cpuSeconds(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + nanosecondsOf(pid), 0) / 1e9;
 }
 
+/** Memory in bytes. */
+export interface MemoryUse {
+  /** Both of the following. */
+  readonly resident: number;
+  /** Heaps, stacks and buffers: the kernel cannot take it back. */
+  readonly anonymous: number;
+  /** Pages of mapped files: programs, libraries and the file of an embedded store. The kernel drops them when memory is short. */
+  readonly mapped: number;
+}
+
+export function memoryUse(pids: readonly number[]): MemoryUse {
+  let [anonymous, mapped] = [0, 0];
+  for (const pid of pids) {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    anonymous += (statusField(status, "RssAnon") + statusField(status, "RssShmem")) * 1024;
+    mapped += statusField(status, "RssFile") * 1024;
+  }
+  return { resident: anonymous + mapped, anonymous, mapped };
+}
+
 /** Resident memory of the processes, in bytes. */
 export function residentBytes(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + statusField(readFileSync(`/proc/${pid}/status`, "utf8"), "VmRSS") * 1024, 0);
+  return memoryUse(pids).resident;
 }
 
 /** How often threads of the processes have given up the processor to wait: once for each wake-up. */

@@ -12,7 +12,9 @@ import type { Config } from "./config.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { startFittingHost } from "./edge/host/startHost.ts";
 import { createReadinessGate } from "./edge/readinessGate.ts";
+import { after } from "./platform/actors/after.ts";
 import { createMetrics } from "./platform/observability/metrics.ts";
+import { startQuietCollector } from "./platform/quietCollector.ts";
 import { readSecretKeyFile } from "./platform/secretKeyFile.ts";
 import { deriveSecrets } from "./platform/secrets.ts";
 import { toHttpOrigin, toLinkAddress } from "./platform/settings/linkAddress.ts";
@@ -90,6 +92,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     await closeAll();
     throw reason;
   }
+  opened.push(startQuietCollector({ after }));
   log.info({ listening, baseUrl, store: describeStore(config), version, deviations: config.deviations.map(({ name }) => name) }, "ready");
 
   let drained: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import type { Storage } from "../../server/platform/storage/port.ts";
 import { openStorage } from "../../server/store.ts";
 import { type RedisProcess, startRedis } from "../../test/support/redisServer.ts";
 import { type BenchServer, type ServerName, startBenchServer } from "../live/benchServer.ts";
-import { megabytesPerThousand } from "../live/idleScenarios.ts";
+import { idleConnections, megabytesPerThousand } from "../live/idleScenarios.ts";
 import { drive, type Figures, type Flow, holdIdle, type Shape, type Watch } from "../live/load.ts";
 import { warmUp } from "../live/trafficScenarios.ts";
 import { residentBytes } from "../processFigures.ts";
@@ -131,8 +131,8 @@ async function measureMemory(): Promise<Measured> {
   return withServer("ours", async (server) => {
     await pause(8000);
     const start = residentBytes(server.pids) / MB;
-    const one = await megabytesPerThousand(server, 1);
-    const own = await megabytesPerThousand(server, 2000);
+    const one = await megabytesPerThousand(server, 1, console.error);
+    const own = await megabytesPerThousand(server, idleConnections, console.error);
     return {
       process: { value: start, unit: "MB", what: "a process that nobody uses" },
       connection: { value: one, unit: "kB", what: "an idle connection" },
@@ -180,7 +180,7 @@ async function onNodes(name: ServerName) {
     const rooms = await server.makeRooms(pairs.rooms);
     const idle = new RedisWatch(server.redis);
     const seconds = 10;
-    await holdIdle(server, rooms, rooms.length, async () => {
+    await holdIdle(server, rooms, [rooms.length], async () => {
       await pause(2000);
       await idle.begin();
       await pause(seconds * 1000);

@@ -70,6 +70,8 @@ export interface BenchClientOptions {
   readonly within?: { readonly state: Uint8Array; readonly at: number };
   /** Called for each received range of another client's characters. */
   readonly onReceived: (clientId: number, from: number, to: number) => void;
+  /** Called for each answer to a sync step 1 of the client. */
+  readonly onAnswered?: () => void;
 }
 
 export class BenchClient {
@@ -80,16 +82,18 @@ export class BenchClient {
   readonly #updates: readonly Uint8Array[];
   readonly #frames: readonly Uint8Array[];
   readonly #onReceived: BenchClientOptions["onReceived"];
+  readonly #onAnswered: (() => void) | undefined;
   #synced: (() => void) | undefined;
   /** Resolves when the server has answered sync step 1. */
   readonly synced = new Promise<void>((resolve) => {
     this.#synced = resolve;
   });
 
-  private constructor(socket: WebSocket, { wire, room, updates, within, onReceived }: BenchClientOptions) {
+  private constructor(socket: WebSocket, { wire, room, updates, within, onReceived, onAnswered }: BenchClientOptions) {
     this.#socket = socket;
     this.#prefix = wire.prefix(room);
     this.#onReceived = onReceived;
+    this.#onAnswered = onAnswered;
     const made: Uint8Array[] = [];
     const document = new Y.Doc();
     if (within !== undefined) Y.applyUpdate(document, within.state);
@@ -109,7 +113,7 @@ export class BenchClient {
     await once(socket, "open");
     if (!options.wire.hasState) return client;
     for (const frame of options.wire.opening(options.room)) socket.send(frame);
-    socket.send(syncFrame(client.#prefix, 0, emptyVector));
+    client.ask();
     await client.synced;
     return client;
   }
@@ -122,6 +126,11 @@ export class BenchClient {
     this.sent += 1;
     this.#socket.send(frame);
     return clock;
+  }
+
+  /** Sends sync step 1. The answer comes when everything that was sent before is in the document. */
+  ask(): void {
+    this.#socket.send(syncFrame(this.#prefix, 0, emptyVector));
   }
 
   close(): void {
@@ -140,7 +149,10 @@ export class BenchClient {
       this.#socket.send(syncFrame(this.#prefix, 1, this.#answerTo(payload)));
       return;
     }
-    if (step === 1) this.#synced?.();
+    if (step === 1) {
+      this.#synced?.();
+      if (this.sent > 0) this.#onAnswered?.();
+    }
     readClocks(payload, (clientId, from, to) => {
       if (clientId !== this.clientId) this.#onReceived(clientId, from, to);
     });

@@ -40,6 +40,8 @@ export interface BenchServer {
   makeRooms(count: number): Promise<readonly string[]>;
   /** Where the client with this number opens the room: clients are spread over the nodes. */
   address(room: string, client: number): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  /** Address with a credential for this one connection, as a browser gets it. Without credentials the same as `address`. */
+  admit(room: string, client: number): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
   /** Ends the server in order and starts it on the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -104,6 +106,7 @@ async function startProgram({ name, wire, command, folder, environment }: Progra
     child.kill("SIGTERM");
     await exited;
   }
+  const addressOf = (room: string) => ({ url: `ws://127.0.0.1:${port}/${room}`, headers: {} });
   await start();
   return {
     name,
@@ -112,7 +115,8 @@ async function startProgram({ name, wire, command, folder, environment }: Progra
       return [child.pid ?? 0];
     },
     makeRooms: async (count) => Array.from({ length: count }, () => `room-${++made}`),
-    address: (room) => ({ url: `ws://127.0.0.1:${port}/${room}`, headers: {} }),
+    address: addressOf,
+    admit: async (room) => addressOf(room),
     async restart() {
       await end();
       await start();
@@ -173,6 +177,11 @@ async function startOurs(name: ServerName, settings: Settings, nodeCount: number
       const url = nodes[client % nodes.length]?.url ?? first.url;
       return { url: `${url.replace(/^http/, "ws")}/collab/${room}`, headers };
     },
+    async admit(room, client) {
+      const url = nodes[client % nodes.length]?.url ?? first.url;
+      const { ticket } = await createRest(url, headers).expect(201, "POST", "/auth/stream-ticket", { resource: `article:${room}` });
+      return { url: `${url.replace(/^http/, "ws")}/collab/${room}?ticket=${encodeURIComponent(ticket)}`, headers: {} };
+    },
     async restart() {
       for (const node of nodes) await node.stop();
       for (const node of nodes) await node.start();
@@ -214,6 +223,7 @@ function pair(name: ServerName, one: BenchServer, other: BenchServer): BenchServ
       return nodes.flatMap((node) => node.pids);
     },
     address: (room, client) => (nodes[client % 2] ?? one).address(room, client),
+    admit: (room, client) => (nodes[client % 2] ?? one).admit(room, client),
     async restart() {
       for (const node of nodes) await node.restart();
     },

@@ -5,13 +5,20 @@
  * connections cost.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { residentBytes, wakeUps } from "../processFigures.ts";
+import { memoryUse, residentBytes, wakeUps } from "../processFigures.ts";
 import { type BenchServer, type ServerName, singleServers, startBenchServer } from "./benchServer.ts";
 import { drive, holdIdle } from "./load.ts";
 import { median, type Row } from "./row.ts";
 
-const connections = 2000;
-const settleMs = 8000;
+/**
+ * The figure is the slope between these numbers of connections. Compiled code and caches grow with the first thousand
+ * connections and then no more, so they are no cost of a connection.
+ */
+const firstConnections = 1000;
+export const idleConnections = 4000;
+/** A server drops what belongs to joining, and its runtime collects it, up to half a minute later. */
+const settleMs = 30_000;
+const startedMs = 8000;
 const watchMs = 10_000;
 const MB = 1e6;
 
@@ -21,15 +28,18 @@ async function touch(server: BenchServer): Promise<void> {
 }
 
 /** Memory that idle connections take, spread over so many documents. */
-export async function megabytesPerThousand(server: BenchServer, rooms: number): Promise<number> {
+export async function megabytesPerThousand(server: BenchServer, rooms: number, tell: (line: string) => void): Promise<number> {
   const names = await server.makeRooms(rooms);
   await server.restart();
   await touch(server);
-  const [before, connected] = await holdIdle(server, names, connections, async () => {
+  const [first, all] = await holdIdle(server, names, [firstConnections, idleConnections], async () => {
     await pause(settleMs);
-    return residentBytes(server.pids);
+    return memoryUse(server.pids);
   });
-  return (connected - before) / MB / (connections / 1000);
+  const slope = (sort: "resident" | "anonymous" | "mapped") =>
+    ((all?.[sort] ?? 0) - (first?.[sort] ?? 0)) / MB / ((idleConnections - firstConnections) / 1000);
+  tell(`P4: ${server.name} ${slope("anonymous").toFixed(2)} MB anonymous and ${slope("mapped").toFixed(2)} MB of mapped files per 1,000`);
+  return slope("resident");
 }
 
 export async function runIdleConnections(rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
@@ -40,9 +50,9 @@ export async function runIdleConnections(rounds: number, tell: (line: string) =>
       try {
         for (const [kind, rooms] of [
           ["one", 1],
-          ["own", connections],
+          ["own", idleConnections],
         ] as const) {
-          const megabytes = await megabytesPerThousand(server, rooms);
+          const megabytes = await megabytesPerThousand(server, rooms, tell);
           results[kind].set(name, [...(results[kind].get(name) ?? []), megabytes]);
           tell(`P4 ${kind === "one" ? "all in one document" : "a document each"}: ${name} ${megabytes.toFixed(2)} MB per 1,000`);
         }
@@ -74,7 +84,7 @@ export async function runIdleProcess(rounds: number, tell: (line: string) => voi
     for (const name of singleServers) {
       const server = await startBenchServer(name);
       try {
-        await pause(settleMs);
+        await pause(startedMs);
         const megabytes = residentBytes(server.pids) / MB;
         const before = wakeUps(server.pids);
         await pause(watchMs);

@@ -146,20 +146,23 @@ export async function drive(server: BenchServer, shape: Shape, flow: Flow, watch
   }
 }
 
-/** Connects clients that do nothing, calls `measure` before and while they are connected, and closes them. */
+/** Connects clients that do nothing, calls `measure` at each of the given numbers of connections, and closes the clients. */
 export async function holdIdle<T>(
   server: BenchServer,
   rooms: readonly string[],
-  connections: number,
+  counts: readonly number[],
   measure: () => Promise<T>,
-): Promise<readonly [before: T, connected: T]> {
-  const before = await measure();
+): Promise<readonly T[]> {
+  const measured: T[] = [];
   const clients: BenchClient[] = [];
-  for (let at = 0; at < connections; at += 1) {
-    const room = rooms[at % rooms.length] ?? "";
-    clients.push(await BenchClient.open({ ...server.address(room, at), wire: server.wire, room, updates: 0, onReceived: () => {} }));
+  for (const count of counts) {
+    while (clients.length < count) {
+      const at = clients.length;
+      const room = rooms[at % rooms.length] ?? "";
+      clients.push(await BenchClient.open({ ...server.address(room, at), wire: server.wire, room, updates: 0, onReceived: () => {} }));
+    }
+    measured.push(await measure());
   }
-  const connected = await measure();
   for (const client of clients) client.close();
-  return [before, connected];
+  return measured;
 }
