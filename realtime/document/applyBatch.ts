@@ -21,7 +21,9 @@ export interface BatchedUpdate<Sender> {
 export interface AppliedBatch<Sender> {
   /** Update for all other readers. Absent when nothing became visible. */
   readonly toOthers: Uint8Array | undefined;
-  /** Update for each sender of the batch. Undefined when nothing has to be sent to that sender. */
+  /**
+   * Updates for the senders of the batch that do not get `toOthers`. Undefined when nothing has to be sent to that sender.
+   */
   readonly toSenders: ReadonlyMap<Sender, Uint8Array | undefined>;
 }
 
@@ -54,7 +56,7 @@ export function applyBatch<Sender>(
 ): AppliedBatch<Sender> {
   const senders = new Set(batch.map(({ sender }) => sender));
   if (senders.size > maxSeparateSenders || hasPending(document) || batch.some(({ mayBePending }) => mayBePending)) {
-    return sameForAll(senders, merge([editUpdate, integrate(document, batch)]));
+    return sameForAll(merge([editUpdate, integrate(document, batch)]));
   }
   return separate(batch, editUpdate, (own) => integrateOwn(document, own));
 }
@@ -64,9 +66,12 @@ export function applyBatch<Sender>(
  * if there are too many of them.
  */
 export function relayBatch<Sender>(batch: readonly BatchedUpdate<Sender>[]): AppliedBatch<Sender> {
+  // The common case, one update from a typing user, is sent as it is.
+  const [only] = batch;
+  if (only !== undefined && batch.length === 1) return fromOne(only.sender, only.update);
   const mergeAll = (updates: readonly BatchedUpdate<Sender>[]) => merge(updates.map(({ update }) => update));
   const senders = new Set(batch.map(({ sender }) => sender));
-  if (senders.size > maxSeparateSenders) return sameForAll(senders, mergeAll(batch));
+  if (senders.size > maxSeparateSenders) return sameForAll(mergeAll(batch));
   return separate(batch, undefined, mergeAll);
 }
 
@@ -77,10 +82,7 @@ function separate<Sender>(
   combine: (own: readonly BatchedUpdate<Sender>[]) => Uint8Array | undefined,
 ): AppliedBatch<Sender> {
   const senders = new Set(batch.map(({ sender }) => sender));
-  if (senders.size === 1 && editUpdate === undefined) {
-    const sender = batch[0]?.sender;
-    return { toOthers: combine(batch), toSenders: sender === undefined ? new Map() : new Map([[sender, undefined]]) };
-  }
+  if (senders.size === 1 && editUpdate === undefined) return fromOne(batch[0]?.sender, combine(batch));
   const parts = [...senders].map((sender) => ({ sender, update: combine(batch.filter((update) => update.sender === sender)) }));
   const toOthers = merge([editUpdate, ...parts.map(({ update }) => update)]);
   const toSenders = new Map<Sender, Uint8Array | undefined>();
@@ -92,14 +94,16 @@ function separate<Sender>(
   return { toOthers, toSenders };
 }
 
+function fromOne<Sender>(sender: Sender | undefined, update: Uint8Array | undefined): AppliedBatch<Sender> {
+  return { toOthers: update, toSenders: sender === undefined ? new Map() : new Map([[sender, undefined]]) };
+}
+
 /**
- * Returns the same update for everybody. It is used when updates are pending: the update of one sender can then release
- * pending content of another one, so the senders' own changes cannot be separated.
+ * Sends the same update to everybody. It is used when updates are pending: the update of one sender can then release pending
+ * content of another one, so the senders' own changes cannot be separated.
  */
-function sameForAll<Sender>(senders: ReadonlySet<Sender | undefined>, update: Uint8Array | undefined): AppliedBatch<Sender> {
-  const toSenders = new Map<Sender, Uint8Array | undefined>();
-  for (const sender of senders) if (sender !== undefined) toSenders.set(sender, update);
-  return { toOthers: update, toSenders };
+function sameForAll<Sender>(update: Uint8Array | undefined): AppliedBatch<Sender> {
+  return { toOthers: update, toSenders: new Map() };
 }
 
 export function hasPending({ store }: Y.Doc): boolean {

@@ -61,10 +61,8 @@ export class FanOut<Member extends TopicMember> {
   sendBatch({ toOthers, toSenders }: AppliedBatch<Member>): void {
     // The group is formed at the first batch, because a room in which nothing is written needs none.
     if (this.receivers.size >= minGroupMembers) this.group ??= this.formGroup();
-    const exceptions = new Map<Member, Uint8Array | undefined>();
-    for (const [sender, update] of toSenders) if (update !== toOthers) exceptions.set(sender, update);
-    let relayed = toOthers === undefined ? 0 : this.sendToAll(writeUpdate(toOthers), exceptions);
-    for (const [sender, update] of exceptions) {
+    let relayed = toOthers === undefined ? 0 : this.sendToAll(writeUpdate(toOthers), toSenders);
+    for (const [sender, update] of toSenders) {
       if (update === undefined || !this.receivers.has(sender)) continue;
       sender.deliver(writeUpdate(update));
       relayed += 1;

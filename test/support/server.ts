@@ -54,7 +54,7 @@ const operator = { username: "operator", password: "a password of tests alone" }
 const operatorToken = "operator-token-of-the-tests";
 const hangMs = 30_000;
 /** Options of Node that `npm start` gives. */
-const nodeOptions = ["--max-semi-space-size=2", "--heap-growing-percent=30", "--enable-source-maps"];
+const nodeOptions = ["--max-semi-space-size=2", "--enable-source-maps"];
 
 /** These processes are killed if the test process ends first. */
 const running = new Set<ChildProcess>();

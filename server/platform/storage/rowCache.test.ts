@@ -28,6 +28,16 @@ describe("the row cache", () => {
     expect([cache.get(first, "row"), cache.revisionOf("row")]).toEqual([undefined, undefined]);
   });
 
+  test("[ST94] a sweep removes the rows that were not read since the last one", () => {
+    const cache = new RowCache();
+    cache.add(first, "read", stored(1), 10);
+    cache.add(first, "unread", stored(1), 10);
+    cache.sweep();
+    expect(cache.get(first, "read")).toEqual(stored(1));
+    cache.sweep();
+    expect([cache.get(first, "unread"), cache.get(first, "read")]).toEqual([undefined, stored(1)]);
+  });
+
   test("[ST94] a value that several callers get cannot be changed", () => {
     const cache = new RowCache();
     const read = stored(1);

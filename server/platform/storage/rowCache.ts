@@ -12,6 +12,8 @@ interface Row {
   /** A reader that declares another version of the type gets its own value. */
   readonly type: AnyRecordType;
   readonly stored: Stored<unknown>;
+  /** The row was read since the last sweep. */
+  isUsed: boolean;
 }
 
 /** Characters of row text. Parsed values take about three times as many bytes. */
@@ -29,7 +31,9 @@ export class RowCache {
 
   get<Value>(type: AnyRecordType, row: string): Stored<Value> | undefined {
     const found = this.#rows.get(row);
-    return found?.type === type ? (found.stored as Stored<Value>) : undefined;
+    if (found?.type !== type) return undefined;
+    found.isUsed = true;
+    return found.stored as Stored<Value>;
   }
 
   /** The revision of a record that is in the cache. */
@@ -39,7 +43,7 @@ export class RowCache {
 
   add(type: AnyRecordType, row: string, stored: Stored<unknown>, characters: number): void {
     freeze(stored);
-    this.#rows.set(row, { type, stored }, { size: characters });
+    this.#rows.set(row, { type, stored, isUsed: true }, { size: characters });
   }
 
   drop(rows: Iterable<string>): void {
@@ -48,5 +52,13 @@ export class RowCache {
 
   clear(): void {
     this.#rows.clear();
+  }
+
+  /** Must be called regularly. It removes the rows that were not used since the last call. */
+  sweep(): void {
+    for (const [row, found] of [...this.#rows.entries()]) {
+      if (!found.isUsed) this.#rows.delete(row);
+      found.isUsed = false;
+    }
   }
 }

@@ -143,7 +143,7 @@ async function openStore(
   const revisionOf = (row: string) => (staged.has(row) ? undefined : rows.revisionOf(row));
   const regroupTimer = setInterval(() => {
     // Rows of idle documents leave memory.
-    rows.clear();
+    rows.sweep();
     void writer.regroup();
   }, regroupEveryMs).unref();
   opened.push(() => clearInterval(regroupTimer));
