@@ -54,41 +54,37 @@ if (wanted.length === 0 || !(rounds >= 1)) {
   process.exit(64);
 }
 
-interface Results {
-  readonly machine: string;
-  readonly node: string;
-  readonly date: string;
-  readonly rounds: number;
-  readonly rows: readonly Row[];
+/** A row of the results file. It names its own run, because rows of several runs are kept together. */
+interface MeasuredRow extends Row {
+  readonly run: { readonly machine: string; readonly node: string; readonly date: string; readonly rounds: number };
 }
 
 const resultsFile = join(import.meta.dirname, "results.json");
 const plotFile = join(import.meta.dirname, "../docs/bench-live.svg");
 const key = ({ id, scenario, measure }: Row) => `${id}|${scenario}|${measure}`;
 
+const run: MeasuredRow["run"] = {
+  machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+  node: process.version,
+  date: new Date().toISOString().slice(0, 10),
+  rounds,
+};
+
 /** Replaces the rows that were measured again, and keeps the order of the scenarios. */
-function keep(rows: readonly Row[]): Results {
-  let earlier: readonly Row[] = [];
+function keep(rows: readonly Row[]): void {
+  let earlier: readonly MeasuredRow[] = [];
   try {
-    earlier = (JSON.parse(readFileSync(resultsFile, "utf8")) as Results).rows;
+    earlier = JSON.parse(readFileSync(resultsFile, "utf8")) as readonly MeasuredRow[];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  const fresh = new Map(rows.map((row) => [key(row), row]));
+  const fresh = new Map(rows.map((row) => [key(row), { ...row, run }]));
   const merged = [
     ...earlier.map((row) => fresh.get(key(row)) ?? row),
-    ...rows.filter((row) => !earlier.some((old) => key(old) === key(row))),
+    ...[...fresh.values()].filter((row) => !earlier.some((old) => key(old) === key(row))),
   ];
-  const results = {
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
-    node: process.version,
-    date: new Date().toISOString().slice(0, 10),
-    rounds,
-    rows: merged,
-  };
-  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(resultsFile, `${JSON.stringify(merged, null, 2)}\n`);
   writeFileSync(plotFile, toRatioPlot(merged));
-  return results;
 }
 
 function print(rows: readonly Row[]): void {
