@@ -292,7 +292,7 @@ describe("presence", () => {
     };
     const presence = new Presence(room, { clock: time, limits: defaultLimits });
     const store = () => (presence as unknown as { readonly store: unknown }).store;
-    for (let at = 0; at < members.length; at += 1) presence.join();
+    for (let at = 0; at < members.size; at += 1) presence.join();
     for (const each of members) presence.subscribe(each);
     await time.advance(60_000);
     expect([store(), presence.list().length]).toEqual([undefined, 2]);
