@@ -3,8 +3,8 @@
  *
  * Every connection has a credential and a Yjs client id of its own, and every third one writes one character. What may stay
  * after it is that character and its clock; everything else is a leak. Memory is therefore compared in silence, after half
- * of the connections and after all of them. Anonymous memory is told apart from mapped files: an embedded store maps its
- * file, and the kernel may take those pages back at any time.
+ * of the connections and after all of them. Anonymous memory and mapped files are counted separately, because an embedded
+ * store maps its file, and the kernel may take those pages back at any time.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type MemoryUse, memoryUse } from "../processFigures.ts";

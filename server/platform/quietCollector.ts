@@ -17,7 +17,7 @@ const quietShare = 0.02;
 const busyShare = 0.1;
 /** Checks between two collections. Rooms and the parts of connections are dropped up to 8 s after their last use. */
 const checksPerCollection = 2;
-/** The first collection finds what is garbage, the next ones compact the pages and collect what was dropped meanwhile. */
+/** One collection is not enough: later ones compact the pages, and collect the rooms that were dropped after the first one. */
 const collectionsInQuiet = 4;
 /** V8 begins an incremental collection when 64 MB of external memory were added since the last one. */
 const reservedBytes = 72 * 1024 * 1024;

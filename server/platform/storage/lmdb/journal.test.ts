@@ -1,4 +1,4 @@
-/** Tests the journal of the embedded store: what it holds survives every way in which a process or a write can end. */
+/** Tests the journal of the embedded store: acknowledged writes survive crashes, incomplete writes and reuse of its files. */
 import { closeSync, cpSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ async function makeJournal(): Promise<string[]> {
 
 const readJournal = () => [0, 1].map((file) => readFileSync(pathOf(file)));
 
-/** Finds what was written since `before`: the number of the file, the offset, and the bytes that are there now. */
+/** Compares the journal files with `before`. Returns the number of the changed file, the offset and the new bytes. */
 function findChange(before: readonly Buffer[]) {
   for (const [file, after] of readJournal().entries()) {
     const changed = [...after.keys()].filter((at) => after[at] !== before[file]?.[at]);
@@ -192,6 +192,7 @@ describe("the journal of the embedded store", () => {
     await makeJournal();
     const first = await open();
     await type(first, "l", "x".repeat(200));
+    await type(first, "l", "a second record, which the first one after the release does not reach");
     await first.close();
     const path = pathOf(fileWith("x".repeat(200)));
     const salt = () => readFileSync(path).subarray(0, 8);

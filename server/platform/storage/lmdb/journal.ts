@@ -9,8 +9,8 @@
  * an earlier use, even if a client made them look like a record, are never read. A file is released by a new salt, in the
  * same transaction that removes its groups, and is then written from its start again.
  *
- * Only the last record can be incomplete after a crash, because one record is written at a time, and a write that failed
- * is overwritten by the next one. An unreadable record that is followed by a readable one means that the file is damaged.
+ * Only the last record can be incomplete after a crash, because one record is written at a time. A write that failed may be on
+ * disk all the same, so its number is written to LMDB next, where a group replaces one of the journal. An unreadable record that is followed by a readable one means that the file is damaged.
  *
  * A record is 8 bytes salt, u32 CRC-32 of what follows, u32 length of the group, f64 group number, f64 store time (Unix
  * milliseconds), the group, and zeros up to a multiple of 8 bytes.
@@ -65,6 +65,8 @@ export class Journal {
   #current: JournalFile | undefined;
   /** The salts that the running transaction gives to the files. */
   #staged: readonly string[] | undefined;
+  /** Number of the last group whose write failed. */
+  #failedGroup = 0;
 
   /**
    * Opens the journal in `folder`, if the row in `store` says that there is one. Throws a StorageDamagedError if a file is
@@ -89,9 +91,9 @@ export class Journal {
     return this.#files.length > 0;
   }
 
-  /** True if `append` takes a group of this size. Any other group must be written to LMDB. */
-  hasRoom(groupBytes: number): boolean {
-    if (this.#current === undefined || groupBytes > maxGroupBytes) return false;
+  /** True if `append` takes a group of this number and size. Any other group must be written to LMDB. */
+  hasRoom(number: number, groupBytes: number): boolean {
+    if (this.#current === undefined || groupBytes > maxGroupBytes || number <= this.#failedGroup) return false;
     if (this.#current.end + toRecordBytes(groupBytes) <= fileBytes) return true;
     const free = this.#files.find(({ end }) => end === 0);
     if (free !== undefined) this.#current = free;
@@ -114,9 +116,16 @@ export class Journal {
     record.writeDoubleLE(timeMs, offsets.timeMs);
     record.set(group, headerBytes);
     record.writeUInt32LE(toChecksum(record, group.length), offsets.crc);
-    for (let written = 0; written < record.length; ) {
-      const { bytesWritten } = await writeAt(file.descriptor, record, written, record.length - written, file.end + written);
-      written += bytesWritten;
+    try {
+      for (let written = 0; written < record.length; ) {
+        const { bytesWritten } = await writeAt(file.descriptor, record, written, record.length - written, file.end + written);
+        written += bytesWritten;
+      }
+    } catch (reason) {
+      this.#failedGroup = number;
+      // Nothing follows a record that may be incomplete, until the file is released.
+      Object.assign(file, { end: fileBytes, lastGroup: number });
+      throw reason;
     }
     file.end += record.length;
     file.lastGroup = number;

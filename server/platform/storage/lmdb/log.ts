@@ -98,7 +98,7 @@ export class LmdbLog implements LogWriter {
     this.#firstGroup = this.#lastGroup + 1;
     const held = new Map<string, number>();
     for (const [index, { number, read }] of this.#findGroups(journal.found).entries()) {
-      // Without a journal, removed groups may have left this number behind what was removed.
+      // In a store of version 1, the stored number can be lower than that of the last removed group.
       if (index === 0 && (!journal.isOpen || number <= this.#firstGroup)) this.#firstGroup = number;
       else if (number !== this.#lastGroup + 1) throw new StorageDamagedError(`log group ${this.#lastGroup + 1} is missing`);
       const value = read();

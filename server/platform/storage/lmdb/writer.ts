@@ -116,7 +116,7 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
     end() {
       const group = log.encode();
       if (group !== undefined) {
-        if (staged.isEmpty && !probing && journal.hasRoom(group.length)) journaled = group;
+        if (staged.isEmpty && !probing && journal.hasRoom(log.lastGroup + 1, group.length)) journaled = group;
         else {
           journalIsMissed ||= staged.isEmpty && !journal.isOpen;
           staged.putBytes(groupKey(log.lastGroup + 1), group);
