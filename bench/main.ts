@@ -1,10 +1,10 @@
 /**
  * `npm run bench [-- [filter] [rounds]]` measures the server against its peers in one run.
  *
- * It prints one table (scenario, ours, peers, ratio, goal, floor), and writes the rows to `bench/results.json` and a plot to
- * `docs/bench-live.svg`. The filter is part of an id or of a scenario's name. A row below its floor makes the exit code 1.
+ * It prints one table (scenario, ours, peers, ratio, goal, floor), and writes the rows to `bench/results.json`, a page to
+ * `docs/bench.md` and a plot to `docs/bench-live.svg`. The filter is part of an id or of a scenario's name. A row below its floor makes the exit code 1.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { runArticleCount } from "./growth/articleCount.ts";
@@ -18,6 +18,7 @@ import { type Row, standingOf } from "./live/row.ts";
 import { runTraffic, trafficScenarios } from "./live/trafficScenarios.ts";
 import { runIdleViewers, runViewers } from "./live/viewerScenarios.ts";
 import { toRatioPlot } from "./ratioPlot.ts";
+import { type MeasuredRow, toResultPage, toTableLine } from "./resultPage.ts";
 
 type Run = (rounds: number, tell: (line: string) => void) => Promise<readonly Row[]>;
 
@@ -54,13 +55,10 @@ if (wanted.length === 0 || !(rounds >= 1)) {
   process.exit(64);
 }
 
-/** A row of the results file. It names its own run, because rows of several runs are kept together. */
-interface MeasuredRow extends Row {
-  readonly run: { readonly machine: string; readonly node: string; readonly date: string; readonly rounds: number };
-}
-
 const resultsFile = join(import.meta.dirname, "results.json");
 const plotFile = join(import.meta.dirname, "../docs/bench-live.svg");
+const peersFolder = join(import.meta.dirname, "peers");
+const pageFile = join(import.meta.dirname, "../docs/bench.md");
 const key = ({ id, scenario, measure }: Row) => `${id}|${scenario}|${measure}`;
 
 const run: MeasuredRow["run"] = {
@@ -85,18 +83,20 @@ function keep(rows: readonly Row[]): void {
   ];
   writeFileSync(resultsFile, `${JSON.stringify(merged, null, 2)}\n`);
   writeFileSync(plotFile, toRatioPlot(merged));
+  writeFileSync(pageFile, toResultPage(merged, peerVersions()));
 }
 
-function print(rows: readonly Row[]): void {
-  const verdicts = { goal: "goal reached", floor: "above the floor", missed: "BELOW THE FLOOR" } as const;
-  console.log("\n| id | scenario | figures | measure | value | goal | floor | |\n|---|---|---|---|---|---|---|---|");
-  for (const row of rows) {
-    const figures = Object.entries(row.figures).map(([name, value]) => `${name} ${value}`);
-    const bound = row.better === "higher" ? "≥" : "≤";
-    console.log(
-      `| ${row.id} | ${row.scenario} | ${figures.join(", ")} | ${row.measure} | ${row.value.toFixed(2)} | ${bound} ${row.goal} | ${bound} ${row.floor} | ${verdicts[standingOf(row)]} |`,
-    );
-  }
+/** The locked version of each package that the peers name. */
+function peerVersions(): readonly string[] {
+  const versions = readdirSync(peersFolder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => {
+      const { dependencies } = JSON.parse(readFileSync(join(peersFolder, name, "package.json"), "utf8")) as {
+        readonly dependencies: Readonly<Record<string, string>>;
+      };
+      return Object.entries(dependencies).map(([dependency, version]) => `${dependency} ${version}`);
+    });
+  return [...new Set(versions)];
 }
 
 const rows: Row[] = [];
@@ -105,5 +105,6 @@ for (const { run } of wanted) {
   rows.push(...measured);
   keep(rows);
 }
-print(rows);
+console.log("\n| id | scenario | figures | measure | value | goal | floor | |\n|---|---|---|---|---|---|---|---|");
+for (const row of rows) console.log(toTableLine(row));
 process.exit(rows.some((row) => standingOf(row) === "missed") ? 1 : 0);

@@ -19,6 +19,7 @@ import { hocuspocusWire, plainWire, relayWire, type Wire } from "./benchClient.t
 export type ServerName =
   | "ours"
   | "relay"
+  | "durable relay"
   | "y-websocket"
   | "hocuspocus"
   | "one node on Redis"
@@ -28,6 +29,15 @@ export type ServerName =
 
 /** Servers of one node, each with the store it has. */
 export const singleServers = ["ours", "relay", "y-websocket", "hocuspocus"] as const satisfies readonly ServerName[];
+
+/** The same with a relay that writes every frame to disk before it sends it: the least that this promise costs. */
+export const singleServersAndDurableRelay = [
+  "ours",
+  "relay",
+  "durable relay",
+  "y-websocket",
+  "hocuspocus",
+] as const satisfies readonly ServerName[];
 
 export interface BenchServer {
   readonly name: ServerName;
@@ -233,7 +243,7 @@ function pair(name: ServerName, one: BenchServer, other: BenchServer): BenchServ
   };
 }
 
-export function startBenchServer(name: ServerName): Promise<BenchServer> {
+export async function startBenchServer(name: ServerName): Promise<BenchServer> {
   switch (name) {
     case "ours":
       return startOurs(name, {}, 1);
@@ -243,6 +253,26 @@ export function startBenchServer(name: ServerName): Promise<BenchServer> {
       return nodesOnRedis(name, 2);
     case "relay":
       return startProgram({ name, wire: relayWire, command: ["--import", "tsx", join(bench, "relayServer.ts")], folder: bench });
+    case "durable relay": {
+      const folder = mkdtempSync(join(tmpdir(), "bench-relay-"));
+      const server = await startProgram({
+        name,
+        wire: relayWire,
+        command: ["--import", "tsx", join(bench, "relayServer.ts")],
+        folder: bench,
+        environment: { JOURNAL: join(folder, "journal") },
+      });
+      return {
+        ...server,
+        get pids() {
+          return server.pids;
+        },
+        async stop() {
+          await server.stop();
+          rmSync(folder, { recursive: true, force: true });
+        },
+      };
+    }
     case "bare event streams":
       return startProgram({ name, wire: relayWire, command: ["--import", "tsx", join(bench, "eventStreamServer.ts")], folder: bench });
     case "y-websocket":

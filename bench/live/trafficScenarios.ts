@@ -5,7 +5,7 @@
  * machine meets all servers.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { type BenchServer, type ServerName, singleServers, startBenchServer } from "./benchServer.ts";
+import { type BenchServer, type ServerName, singleServers, singleServersAndDurableRelay, startBenchServer } from "./benchServer.ts";
 import { drive, type Figures, type Flow, type Shape } from "./load.ts";
 import { median, type Row } from "./row.ts";
 
@@ -46,6 +46,7 @@ export const trafficScenarios: readonly TrafficScenario[] = [
     name: "1 document, 100 clients, human pace",
     shape: oneRoom(100, 10),
     flow: human,
+    servers: singleServersAndDurableRelay,
     ratios: { relay: { goal: 0.7, floor: 0.5 } },
   },
   {
@@ -53,6 +54,7 @@ export const trafficScenarios: readonly TrafficScenario[] = [
     name: "1 document, 10 clients, human pace",
     shape: oneRoom(10, 10),
     flow: human,
+    servers: singleServersAndDurableRelay,
     ratios: { relay: { goal: 0.5, floor: 0.3 } },
   },
   {
@@ -88,6 +90,7 @@ export const trafficScenarios: readonly TrafficScenario[] = [
     name: "500 documents × 2 clients, one update a second each",
     shape: { rooms: 500, clients: 2, typists: 2 },
     flow: { updates: 12, everyMs: 1000 },
+    servers: singleServersAndDurableRelay,
     ratios: { "y-websocket": { goal: 1, floor: 0.7 } },
     p99Ms: { goal: 4, floor: 6 },
   },
