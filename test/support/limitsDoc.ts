@@ -232,7 +232,7 @@ thread gets so little of a processor that the work takes 20 times as long on the
     title: "Reviews",
     limits: {
       "review.perArticle": {
-        is: "Reviews of one article. The list of an article finds the places of all its reviews in one pass over the text.",
+        is: "Reviews of one article. After each commit of the article, the places of all of them are found again.",
         above: "409 `limit_reached`",
         unit: "reviews",
       },
