@@ -79,6 +79,11 @@ export const defaultLimits = {
   "awareness.states": 100,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
 
+  "review.perArticle": 2000,
+  "review.replies": 200,
+  "review.mentions": 100,
+  "review.bytes": 128 * KiB,
+
   "webhook.perWorkspace": 50,
   "webhook.url": 2048,
   "webhook.payload": 20 * KiB,

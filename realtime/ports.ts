@@ -36,6 +36,9 @@ export interface WriteGuard {
   readonly fence: number;
 }
 
+/** Changes of the caller that are stored in the same commit as its edit. The rooms pass them on; only the log can commit them. */
+export type JoinedChanges = object;
+
 export type AppendResult =
   | { readonly kind: "appended"; readonly revision: number }
   /** The article is in the trash or does not exist any more. */
@@ -43,7 +46,9 @@ export type AppendResult =
   /** The guard's fence is out of date: nothing was written. */
   | { readonly kind: "fenced" }
   /** The log is longer than revision `after`: nothing was written. */
-  | { readonly kind: "behind" };
+  | { readonly kind: "behind" }
+  /** The joined changes are not possible any more: nothing was written. */
+  | { readonly kind: "refused"; readonly error: Error };
 
 /** Stores the updates of documents durably. After a rejection it is unknown whether the batch was written. */
 export interface UpdateLog {
@@ -55,9 +60,15 @@ export interface UpdateLog {
   /**
    * Appends one batch, which is durable when the promise resolves. The same commit marks the article dirty and schedules
    * its checkpoint and the synchronization of a Live link. All updates of one call get one revision. `after`: write the
-   * batch only if it directly follows this revision; otherwise the result is `behind`.
+   * batch only if it directly follows this revision; otherwise the result is `behind`. `joined`: changes for the same commit.
    */
-  append(articleId: string, updates: readonly AuthoredUpdate[], guard?: WriteGuard, after?: number): Promise<AppendResult>;
+  append(
+    articleId: string,
+    updates: readonly AuthoredUpdate[],
+    guard?: WriteGuard,
+    after?: number,
+    joined?: JoinedChanges,
+  ): Promise<AppendResult>;
   /** Reads the batches after a revision. `gap` is true when some of them are no longer stored. */
   readAfter(
     articleId: string,

@@ -20,6 +20,8 @@ import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
 import { createIdentity } from "./domain/identity/service.ts";
 import { createPublishingListeners } from "./domain/publishing/listeners.ts";
 import { createPublishing } from "./domain/publishing/service.ts";
+import { createLocateReview } from "./domain/reviews/locate.ts";
+import { createReviewListeners, createReviewService } from "./domain/reviews/service.ts";
 import { defineRunKind } from "./domain/runs/engine/runKind.ts";
 import { createConfiguredModel } from "./domain/runs/executors/configuredModel.ts";
 import { createExecutors } from "./domain/runs/executors/executors.ts";
@@ -102,6 +104,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const identity = await createIdentity({
     ...parts,
     locateArticle: createLocateArticle(parts),
+    locateReview: createLocateReview(parts),
     locateRun: createLocateRun(parts),
   });
   const webhooks = createWebhookService({
@@ -121,7 +124,22 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
     armAtEdit: publishingListeners.armAtEdit,
-    listeners: [webhooks.listeners, topicListeners, publishingListeners, createRunListeners({ ...parts, kind: runKind })],
+    listeners: [
+      webhooks.listeners,
+      topicListeners,
+      publishingListeners,
+      createRunListeners({ ...parts, kind: runKind }),
+      createReviewListeners(parts),
+    ],
+  });
+  const reviews = createReviewService({
+    ...parts,
+    rooms: articles.rooms,
+    documents: articles.documents,
+    articles: articles.writer,
+    writing: articles.writing,
+    findAccount: identity.findAccount,
+    listeners: [webhooks.reviewListeners],
   });
   const publishing = createPublishing({ ...parts, access, documents: articles.documents });
   const topics = createTopicService({ ...parts, articles: articles.writer });
@@ -172,7 +190,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: { ...createHandlers({ identity, articles, reviews, publishing, topics, runs }), webhooks: webhooks.webhooks },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,
@@ -191,7 +209,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, reviews, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],

@@ -10,6 +10,7 @@ import { articleRecordTypes } from "./domain/articles/records.ts";
 import { folderRecordTypes } from "./domain/folders/records.ts";
 import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
 import { publishingRecordTypes } from "./domain/publishing/records.ts";
+import { reviewRecordTypes } from "./domain/reviews/records.ts";
 import { runRecordTypes } from "./domain/runs/model/records.ts";
 import { topicRecordTypes } from "./domain/topics/records.ts";
 import { webhookRecordTypes } from "./domain/webhooks/records.ts";
@@ -28,6 +29,7 @@ export const recordTypes = [
   ...callRecordTypes,
   ...identityRecordTypes,
   ...articleRecordTypes,
+  ...reviewRecordTypes,
   ...webhookRecordTypes,
   ...publishingRecordTypes,
   ...folderRecordTypes,

@@ -9,6 +9,7 @@ import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
 import { publicLinks } from "./publicLinks.ts";
+import { reviews } from "./reviews.ts";
 import { runs } from "./runs.ts";
 import { topics } from "./topics.ts";
 import { webhooks } from "./webhooks.ts";
@@ -25,6 +26,7 @@ export type AppContract = {
   readonly articles: typeof articles;
   readonly content: typeof content;
   readonly commits: typeof commits;
+  readonly reviews: typeof reviews;
   readonly publicLinks: typeof publicLinks;
   readonly webhooks: typeof webhooks;
   readonly topics: typeof topics;
@@ -41,6 +43,7 @@ export const contract: AppContract = {
   articles,
   content,
   commits,
+  reviews,
   publicLinks,
   webhooks,
   topics,
@@ -58,6 +61,7 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   articles: "Articles: Markdown documents that people and programs edit at the same time.",
   content: "The text of an article: read it, and edit it while others edit it too.",
   commits: "Commits: kept revisions of an article, and the differences between two revisions.",
+  reviews: "Reviews: comments and suggestions about places of a text, with replies.",
   publicLinks: "Public pages of articles, Live or as a Snapshot.",
   webhooks: "Webhooks: addresses that receive signed requests when events occur.",
   topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",

@@ -119,7 +119,7 @@ export const errorTexts: Readonly<Record<ErrorCode | ResultCode, ErrorText>> = {
     remedy: "Choose another name, or rename the other resource.",
   },
   limit_reached: {
-    happened: "The account or workspace already has the maximum number of these resources.",
+    happened: "The account, workspace, article or review already has the maximum number or size of these resources.",
     remedy: "Delete or revoke a resource that is no longer needed, or ask the operator to raise the limit that `detail` names.",
   },
   key_active: {

@@ -58,7 +58,8 @@ export class BatchWriter {
     };
     let durableRevision: number | undefined;
     try {
-      const result = await updateLog.append(articleId, updates, edit?.guard, edit?.isExact ? document.revision : undefined);
+      const after = edit?.isExact ? document.revision : undefined;
+      const result = await updateLog.append(articleId, updates, edit?.guard, after, edit?.joined);
       if (result.kind === "behind" && edit !== undefined) {
         await this.options.revert();
         this.options.retry(edit);
@@ -66,6 +67,11 @@ export class BatchWriter {
       }
       if (result.kind === "fenced") {
         rejectAll(new WriteFenced("another process holds the lease of this work, or the work was dropped"));
+        await this.options.revert();
+        return;
+      }
+      if (result.kind === "refused") {
+        rejectAll(result.error);
         await this.options.revert();
         return;
       }

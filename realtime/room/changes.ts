@@ -2,7 +2,7 @@
 import type * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import type { BatchedUpdate } from "../document/applyBatch.ts";
-import type { WriteGuard } from "../ports.ts";
+import type { JoinedChanges, WriteGuard } from "../ports.ts";
 import type { RoomMember } from "./member.ts";
 
 /** The room ended before the operation began. Nothing was changed, so the caller may retry in a new room. */
@@ -35,6 +35,8 @@ export interface EditRequest {
   readonly guard: WriteGuard | undefined;
   /** Store the edit only if no other node wrote after the revision that it saw; otherwise revert it and run it again. */
   readonly isExact: boolean;
+  /** Stored in the same commit as the edit. An edit that changes nothing stores nothing. */
+  readonly joined?: JoinedChanges | undefined;
   readonly change: (document: Y.Doc, revision: number) => unknown;
   readonly completion: Completion<EditResult>;
 }
@@ -53,6 +55,6 @@ export interface BegunEdit extends EditRequest {
 }
 
 /** True for a conditional edit. It is appended alone, because a failed condition would reject the whole batch. */
-export function isAlone({ guard, isExact }: BegunEdit): boolean {
-  return guard !== undefined || isExact;
+export function isAlone({ guard, isExact, joined }: BegunEdit): boolean {
+  return guard !== undefined || isExact || joined !== undefined;
 }

@@ -10,7 +10,7 @@ import { AppError } from "../../api/schema/error.ts";
 import { ActiveConnections } from "../connection/activeConnections.ts";
 import { Connection, type ConnectionSetting } from "../connection/connection.ts";
 import { inspectUpdate } from "../document/inspectUpdate.ts";
-import type { ConnectionIdentity, Peer } from "../ports.ts";
+import type { ConnectionIdentity, JoinedChanges, Peer } from "../ports.ts";
 import type { PresentMember } from "../presence/remotePresence.ts";
 import { RoomEnded } from "./changes.ts";
 import { createOpenRooms, type OpenRoomsOptions } from "./openRooms.ts";
@@ -46,7 +46,8 @@ export interface Rooms {
    * `clientId` is the idempotency key: if the document already has content under this id, nothing runs and `repeated` is true.
    * Each client id enlarges the document permanently, so pass `undefined` where repetitions need not be detected.
    * With `isExact` the change is stored only on the revision that `change` saw. If another node wrote in between, `change`
-   * runs again on the newer document.
+   * runs again on the newer document. `joined` is stored in the same commit as the change: if it is refused, the promise
+   * rejects with its error and the change is reverted.
    */
   edit<T>(
     articleId: string,
@@ -54,6 +55,7 @@ export interface Rooms {
     clientId: number | undefined,
     change: (document: Y.Doc, revision: number) => T,
     isExact?: boolean,
+    joined?: JoinedChanges,
   ): Promise<Edited<T>>;
   /**
    * Applies a client's Yjs update, validated like an update from a socket. Rejects with `content_not_accepted`,
@@ -120,13 +122,14 @@ export function createRooms(options: OpenRoomsOptions): Rooms {
       clientId: number | undefined,
       change: (document: Y.Doc, revision: number) => T,
       isExact = false,
+      joined?: JoinedChanges,
     ) {
       return rooms.within(articleId, async (room) => {
         // Another node may have stored this edit already and stopped before it could announce it.
         if (clientId !== undefined) await room.refresh();
         return new Promise<Edited<T>>((resolve, reject) => {
           const completion = { resolve: (edited: Edited<unknown>) => resolve(edited as Edited<T>), reject };
-          room.edit({ author, clientId, once: true, guard: undefined, isExact, change, completion });
+          room.edit({ author, clientId, once: true, guard: undefined, isExact, joined, change, completion });
         });
       });
     },

@@ -52,6 +52,7 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
       deleted.push(articleId);
     },
     articleCommitted: async () => {},
+    articlePurged: async () => {},
     articleRemoved: async () => {},
     ...options.listeners,
   };

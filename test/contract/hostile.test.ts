@@ -12,7 +12,7 @@ import { defaultLimits } from "../../api/limits.ts";
 import { type ErrorCode, Problem } from "../../api/schema/error.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { sampleOf } from "./schemaSample.ts";
-import { articleId, credentials, foreignWorkspaceId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
+import { articleId, credentials, foreignWorkspaceId, reviewId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 interface Walked {
   readonly key: string;
@@ -26,7 +26,7 @@ const topicId = "top_01KAHX0000050123456789ABCD";
 const operations: Walked[] = Object.entries(contract).flatMap(([resource, group]) =>
   Object.entries(group as Record<string, OperationSpec>).map(([name, spec]) => {
     const params = (spec.params === undefined ? {} : sampleOf(spec.params)) as Record<string, string>;
-    const known: Record<string, string> = { workspaceId, articleId, runId, topicId };
+    const known: Record<string, string> = { workspaceId, articleId, reviewId, runId, topicId };
     const path = spec.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => known[param] ?? params[param] ?? "");
     const needed = (spec.query === undefined ? {} : sampleOf(spec.query)) as Record<string, unknown>;
     const query = new URLSearchParams(Object.entries(needed).map(([field, value]) => [field, known[field] ?? String(value)]));
@@ -275,13 +275,14 @@ describe("hostile input on every operation", () => {
     const foreign: Record<string, readonly string[]> = {
       workspace: [foreignWorkspaceId, articleId, runId, "ws_", "x".repeat(200), "%00", "..%2f..", "T-1"],
       article: ["art_01KAHX00000V0123456789ABCD", workspaceId, topicId, "art_", "%F0%9F%98%80"],
+      review: ["rev_01KAHX00000V0123456789ABCD", "rev_01kahx0000050123456789abcd", articleId, "rev_", "%00"],
       run: ["run_01KAHX00000V0123456789ABCD", "run_01kahx0000050123456789abcd", workspaceId, topicId, articleId, "run_", `${runId}:1`],
     };
     let probes = 0;
     for (const operation of operations) {
       const { resource } = operation.spec;
       if (resource?.in !== "params") continue;
-      const own = { workspaceId, articleId, runId }[resource.name] ?? "";
+      const own = { workspaceId, articleId, reviewId, runId }[resource.name] ?? "";
       for (const id of foreign[resource.kind] ?? []) {
         const isWrite = withBody.includes(operation);
         const problem = await expectProblem(

@@ -121,6 +121,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
     ...parts,
     passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
     locateArticle: options.locateArticle ?? (async () => undefined),
+    locateReview: async () => undefined,
     locateRun: async () => undefined,
   });
   const installed = parts.install([service.manifest]);

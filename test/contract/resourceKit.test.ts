@@ -64,7 +64,12 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
       authenticator: {
         authenticate: async () => ({ kind: "session", accountId, username: "ana", operator: false, sessionId: "ses_1" }),
       },
-      access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
+      access: createAccessResolver({
+        storage,
+        locateArticle: async () => undefined,
+        locateReview: async () => undefined,
+        locateRun: async () => undefined,
+      }),
       storage,
       limits: defaultLimits,
       log,

@@ -94,7 +94,12 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       runs: createRunHandlers(runService),
       workflows: createWorkflowHandlers(runService),
     },
-    access: createAccessResolver({ storage, locateArticle: node.locate, locateRun: createLocateRun(parts) }),
+    access: createAccessResolver({
+      storage,
+      locateArticle: node.locate,
+      locateReview: async () => undefined,
+      locateRun: createLocateRun(parts),
+    }),
     accounts,
     settings: { styleProfiles: { house: { content: "Short sentences." } } },
     onError: (error) => void logged.push(String(error)),

@@ -80,7 +80,12 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     parts,
     contract: { webhooks: webhookContract },
     handlers: { webhooks: service.webhooks },
-    access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
+    access: createAccessResolver({
+      storage,
+      locateArticle: async () => undefined,
+      locateReview: async () => undefined,
+      locateRun: async () => undefined,
+    }),
     accounts,
     onError: (error) => void logged.push(String(error)),
   });

@@ -20,6 +20,7 @@ let rest: Rest;
 let workspaceId: string;
 let articleId: string;
 let topicId: string;
+let reviewId: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -27,6 +28,7 @@ beforeAll(async () => {
   rest = await signIn(server.url, server.operator);
   ({ workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
   ({ articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Kites", content: "# Kites\n" }));
+  ({ reviewId } = await rest.expect(201, "POST", `/articles/${articleId}/reviews`, { body: "A comment." }));
   ({ topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, { title: "Kites", targetAudience: "builders" }));
 });
 afterAll(async () => {
@@ -54,6 +56,8 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
   },
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
   "commits.create": () => post(`/articles/${articleId}/commits`),
+  "reviews.create": () => post(`/articles/${articleId}/reviews`, { body: "Another comment." }),
+  "reviews.reply": () => post(`/reviews/${reviewId}/replies`, { body: "A reply." }),
   "publicLinks.put": async () => ({ answer: await rest.request("PUT", `/articles/${articleId}/public-link`, {}) }),
   "webhooks.create": () => post(`/workspaces/${workspaceId}/webhooks`, { url: receiver.url }),
   "topics.create": () => post(`/workspaces/${workspaceId}/topics`, { title: "Rain", targetAudience: "farmers" }),

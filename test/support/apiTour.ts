@@ -35,6 +35,7 @@ export async function tourEverything(tourist: Tourist): Promise<void> {
   const places = await tourWorkspace(tourist);
   await tourKeys(tourist);
   await tourArticle(tourist, places);
+  await tourReviews(tourist, places);
   await tourPublicLink(tourist, places);
   await tourWebhooks(tourist, places);
   await tourTopics(tourist, places);
@@ -134,6 +135,32 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   await send(200, "articles.list", { query: { workspaceId, deleted: "true" } });
   await send(200, "articles.undelete", { params });
   await send(409, "articles.undelete", { params });
+}
+
+async function tourReviews({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {
+  const params = { articleId };
+  await send(200, "content.edit", { params, body: { mode: "append", content: "\nIt is stored, and it is sent.\n" } });
+  const comment = { body: "@bea is this right?", anchor: { quote: "it is", prefix: "and " } };
+  const { reviewId } = await send(201, "reviews.create", { params, body: comment });
+  const change = { body: "Shorter.", kind: "suggestion", anchor: { quote: "It is stored" }, replacement: "Stored" };
+  const suggestion = await send(201, "reviews.create", { params, body: change });
+  const other = await send(201, "reviews.create", { params, body: { ...change, replacement: "Is it stored" } });
+  await send(422, "reviews.create", { params, body: { body: "Which?", anchor: { quote: "is" } } });
+  await send(422, "reviews.create", { params, body: { body: "Where?", anchor: { quote: "no such words" } } });
+  await send(200, "reviews.list", { params, query: { status: "open", file: "content.md", mentions: "bea" } });
+  await send(200, "reviews.listInWorkspace", { params: { workspaceId }, query: { mentionsMe: "true" } });
+  const review = { reviewId };
+  await send(200, "reviews.get", { params: review });
+  const { replyId } = await send(201, "reviews.reply", { params: review, body: { body: "Yes." } });
+  await send(200, "reviews.updateReply", { params: { reviewId, replyId }, body: { body: "Yes, it is." } });
+  await send(204, "reviews.deleteReply", { params: { reviewId, replyId } });
+  await send(200, "reviews.update", { params: review, body: { status: "resolved" } });
+  await send(409, "reviews.accept", { params: review });
+  await send(200, "reviews.accept", { params: { reviewId: suggestion.reviewId } });
+  await send(409, "reviews.accept", { params: { reviewId: other.reviewId } });
+  await send(200, "reviews.reject", { params: { reviewId: other.reviewId } });
+  await send(204, "reviews.delete", { params: review });
+  await send(404, "reviews.get", { params: review });
 }
 
 async function tourPublicLink({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {

@@ -102,7 +102,11 @@ const sections: readonly Section[] = [
         above: "400",
         unit: "calls",
       },
-      "body.prose": { is: "Instructions, feedback and notes.", above: "422", unit: "characters" },
+      "body.prose": {
+        is: "Instructions, feedback and notes; the text, the quote and the replacement of a review.",
+        above: "422",
+        unit: "characters",
+      },
       "body.public": { is: "A body of a request without a credential: sign-in and setup.", above: "413" },
       "body.inFlight": {
         is: "Body bytes of unanswered requests in one process. A parsed body takes two to three times its bytes. [http.md](http.md) says when a body is read.",
@@ -222,6 +226,26 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
       "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
       "awareness.rate": { is: "Awareness frames of one socket.", above: "dropped; the newest is kept" },
+    },
+  },
+  {
+    title: "Reviews",
+    limits: {
+      "review.perArticle": {
+        is: "Reviews of one article. After each commit of the article, the places of all of them are found again.",
+        above: "409 `limit_reached`",
+        unit: "reviews",
+      },
+      "review.replies": { is: "Replies in one review.", above: "409 `limit_reached`", unit: "replies" },
+      "review.mentions": {
+        is: "Different handles in one text, and different accounts that one review mentions. Each is looked up and indexed.",
+        above: "422",
+        unit: "handles",
+      },
+      "review.bytes": {
+        is: "One review with its replies, as JSON. A page has up to 100 reviews with all their replies.",
+        above: "409 `limit_reached`",
+      },
     },
   },
   {

@@ -5,6 +5,7 @@ import { apiKeyMachine } from "../../machines/apiKey.ts";
 import { createDeliveryMachine, defaultDeliverySchedule } from "../../machines/delivery.ts";
 import { createEndpointMachine } from "../../machines/endpoint.ts";
 import { publicLinkMachine } from "../../machines/publicLink.ts";
+import { reviewMachine } from "../../machines/review.ts";
 import { topicMachine } from "../../machines/topic.ts";
 import { type MachineDoc, toPage, toSvg } from "./machineDiagram.ts";
 
@@ -13,6 +14,7 @@ const rules = { scheduleMs: defaultDeliverySchedule, maxRetryAfterMs: 0, keepMs:
 const machineDocs: readonly MachineDoc[] = [
   { name: "apiKey", title: "API key", source: "machines/apiKey.ts", machine: apiKeyMachine },
   { name: "publicLink", title: "Public link and its Live synchronization", source: "machines/publicLink.ts", machine: publicLinkMachine },
+  { name: "review", title: "Review: comment or suggestion", source: "machines/review.ts", machine: reviewMachine },
   { name: "topic", title: "Content topic", source: "machines/topic.ts", machine: topicMachine },
   { name: "agentRun", title: "Agent run", source: "machines/agentRun.ts", machine: agentRunMachine },
   { name: "delivery", title: "Webhook delivery", source: "machines/delivery.ts", machine: createDeliveryMachine(rules) },

@@ -11,6 +11,8 @@ const prefixes = {
   workspaceId: "ws",
   articleId: "art",
   commitId: "cmt",
+  reviewId: "rev",
+  replyId: "rpl",
   keyId: "key",
   webhookId: "whk",
   topicId: "top",
@@ -43,6 +45,11 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: `${mark} article`, content });
   const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: `${mark} first` });
   await rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: mark, message: `${mark} second` });
+  const reviews = `/articles/${articleId}/reviews`;
+  const suggestion = { kind: "suggestion", anchor: { quote: "As it was." }, replacement: `${mark} otherwise.` };
+  const { reviewId } = await rest.expect(201, "POST", reviews, { body: `${mark} for @${username}`, ...suggestion });
+  await rest.expect(201, "POST", reviews, { body: `${mark} whole for @${username}` });
+  const { replyId } = await rest.expect(201, "POST", `/reviews/${reviewId}/replies`, { body: `${mark} reply` });
   const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: `${mark} key`, scopes: ["articles:read"] });
   await rest.expect(201, "POST", "/api-keys", { name: `${mark} other key`, scopes: ["articles:read"] });
   const { webhookId } = await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}` });
@@ -61,18 +68,20 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
     return run;
   }, 30_000);
   const { approvalId } = pendingApproval;
-  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
+  const made = { workspaceId, articleId, commitId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId };
+  return { rest, ids: { ...made, username, ...commonNames } };
 }
 
 /** Returns everything that an account can read, by path. */
 export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<Record<string, unknown>> {
-  const { workspaceId, articleId, topicId, runId } = ids;
+  const { workspaceId, articleId, reviewId, topicId, runId } = ids;
   const topics = `/workspaces/${workspaceId}/topics`;
   const paths = [
     ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
     ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
     ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
+    ...[`/articles/${articleId}/reviews`, `/workspaces/${workspaceId}/reviews?mentionsMe=true`, `/reviews/${reviewId}`],
     `/articles/${articleId}/public-link`,
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),

@@ -7,6 +7,7 @@ import { AppError, notFound } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
+import { accessOf, authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import type { Page, PageRequest, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
@@ -15,7 +16,6 @@ import { withNextCounter, workspaceRecord } from "../identity/workspaces/records
 import { requireAccepted, requireFits } from "./acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { toNewArticle } from "./articleWriter.ts";
-import { accessOf, authorOf } from "./author.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { toContentHash } from "./fileTexts.ts";

@@ -8,9 +8,9 @@ import { AppError, notFound } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
+import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import type { Page, Pager } from "../call/paging.ts";
-import { authorOf } from "./author.ts";
 import type { CommitWriter } from "./commitWriter.ts";
 import { type ArticleRecord, articleRecord, type CommitRecord, commitRecord, commitsOf } from "./records.ts";
 

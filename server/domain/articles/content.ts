@@ -4,10 +4,10 @@ import type { ArticleDiff, ArticleFile, DiffFormat, EditResponse } from "../../.
 import { AppError } from "../../../api/schema/error.ts";
 import { encodeIntegrated } from "../../../realtime/document/encodeDocument.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
+import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
-import { authorOf } from "./author.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { FileTexts } from "./port.ts";

@@ -12,6 +12,9 @@ export function joinListeners(listeners: readonly Partial<ArticleListeners>[]): 
     async articleDeleted(unit, article) {
       for (const listener of listeners) await listener.articleDeleted?.(unit, article);
     },
+    async articlePurged(unit, article) {
+      for (const listener of listeners) await listener.articlePurged?.(unit, article);
+    },
     async articleRemoved(unit, article) {
       for (const listener of listeners) await listener.articleRemoved?.(unit, article);
     },

@@ -8,7 +8,7 @@ import type * as Y from "yjs";
 import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
-import type { DueWrite, Stored } from "../../platform/storage/port.ts";
+import type { Batch, CommitResult, DueWrite, Stored } from "../../platform/storage/port.ts";
 import type { WorkspaceRecord } from "../identity/workspaces/records.ts";
 import type { ArticleRecord } from "./records.ts";
 
@@ -76,6 +76,19 @@ export interface DocumentWriting {
     owner: string,
     task: { readonly base: string; readonly content: string; readonly live: string },
   ): Promise<((text: Y.Text) => void) | undefined>;
+}
+
+/**
+ * Changes that are stored in the same commit as an edit of a document (`Rooms.edit`), or not at all.
+ *
+ * `commit` receives the batch of the edit and commits it together with its own changes, its own ones last. It may run
+ * several times. If it throws an `AppError`, nothing is stored and the edit is reverted.
+ */
+export class JoinedCommit {
+  readonly commit: (append: Batch) => Promise<CommitResult>;
+  constructor(commit: (append: Batch) => Promise<CommitResult>) {
+    this.commit = commit;
+  }
 }
 
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
@@ -165,6 +178,8 @@ export interface ArticleListeners {
    * because the same commit writes it already.
    */
   articleDeleted(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
+  /** Reviews: the article is being deleted for good. What belongs to it is removed later, in pieces. */
+  articlePurged(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
   /** Topics: the article of a topic is being deleted for good. */
   articleRemoved(unit: UnitOfWork, article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<void>;
 }

@@ -41,7 +41,7 @@ export interface Trash {
 export interface TrashOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit" | "now">;
   readonly actors: Pick<ActorRuntime, "commitUnit">;
-  readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articleRemoved">;
+  readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articlePurged" | "articleRemoved">;
   readonly keepTrashMs: number;
   /** Schedules a poll of the partition's due queue at `dueAtMs`. */
   readonly wake: (partition: number, dueAtMs: number) => void;
@@ -64,7 +64,7 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
   }
 
   async function gatherPurge(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
-    const { articleId, topicId, updatedBy } = stored.value;
+    const { articleId, workspaceId, topicId, updatedBy } = stored.value;
     const document = await storage.records.get(documentRecord, articleId);
     const nowMs = storage.now();
     unit.record({ op: "delete", type: articleRecord, replacing: stored });
@@ -75,6 +75,7 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
     unit.due(cancelCheckpoint(articleId));
     unit.due({ op: "schedule", row: purgeRows.row({ id: `${purgeRows.name}/${articleId}`, dueAtMs: nowMs, payload: { articleId } }) });
     await takeDown(unit, stored.value);
+    await listeners.articlePurged(unit, { articleId, workspaceId });
     if (topicId !== undefined) await listeners.articleRemoved(unit, { articleId, topicId, by: updatedBy });
     unit.afterCommit(() => wake(unit.partition, nowMs));
   }

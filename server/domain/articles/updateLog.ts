@@ -12,14 +12,15 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Limits } from "../../../api/limits.ts";
-import type { UpdateLog } from "../../../realtime/ports.ts";
+import { AppError } from "../../../api/schema/error.ts";
+import type { JoinedChanges, UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
-import type { ArmAtEdit } from "./port.ts";
+import { type ArmAtEdit, JoinedCommit } from "./port.ts";
 import { type ArticleRecord, articleRecord, documentLog, documentRecord, maxVectorBytes, type StoredState } from "./records.ts";
 
 /** The base, the head, and two states between them that become the next bases. */
@@ -60,6 +61,18 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
     return -1;
   }
 
+  /** Commits the batch with the changes that join it. Returns the error with which they were refused. */
+  async function commitWith(batch: Batch, joined: JoinedChanges | undefined): Promise<CommitResult | AppError> {
+    if (joined === undefined) return storage.commit(batch);
+    if (!(joined instanceof JoinedCommit)) throw new Error("only a JoinedCommit can join an append");
+    try {
+      return await joined.commit(batch);
+    } catch (error) {
+      if (error instanceof AppError) return error;
+      throw error;
+    }
+  }
+
   return {
     isShared: storage.isShared,
 
@@ -72,7 +85,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
 
     tail: (articleId) => storage.log.tail(partitionOfId(articleId), documentLog(articleId)),
 
-    append(articleId, updates, guard, after) {
+    append(articleId, updates, guard, after, joined) {
       return retryOnConflict("document.append", async () => {
         const article = lastRead.get(articleId) ?? (await storage.records.get(articleRecord, articleId));
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
@@ -80,7 +93,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
         const nowMs = storage.now();
         const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
         const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
-        const result = await storage.commit({
+        const batch: Batch = {
           partition: partitionOfId(articleId),
           logs: [{ op: "append", log: documentLog(articleId), entries: [encodeBatch(nowMs, nodeId, updates)] }],
           due: armed === undefined ? [checkpoint] : [checkpoint, ...armed.due],
@@ -90,7 +103,9 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
             ...(guard === undefined ? [] : [{ kind: "due", ...guard } as const]),
             ...(after === undefined ? [] : [{ kind: "tail", log: documentLog(articleId), position: after } as const]),
           ],
-        });
+        };
+        const result = await commitWith(batch, joined);
+        if (result instanceof AppError) return { kind: "refused", error: result };
         if (result.ok) {
           armed?.started?.();
           return { kind: "appended", revision: result.positions[0] as number };

@@ -33,7 +33,7 @@ import { createRefreshTokens } from "./auth/refreshTokens.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
 import { installationKey, installationRecord } from "./registry/accountRecords.ts";
-import { createAccountRegistry } from "./registry/accountRegistry.ts";
+import { type AccountRegistry, createAccountRegistry } from "./registry/accountRegistry.ts";
 import { type AccessResolverOptions, createAccessResolver } from "./workspaces/access.ts";
 import { createMemberships } from "./workspaces/memberships.ts";
 import { createWorkspaces, type Workspaces } from "./workspaces/workspaces.ts";
@@ -51,6 +51,7 @@ export interface IdentityOptions {
   readonly pageTokens: PageTokens;
   readonly directory: Directory;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
+  readonly locateReview: AccessResolverOptions["locateReview"];
   readonly locateRun: AccessResolverOptions["locateRun"];
   /** Default: hashes with the cost of the product. */
   readonly passwords?: Passwords;
@@ -76,16 +77,18 @@ export interface Identity {
   };
   readonly manifest: Manifest;
   readonly prepare: Installation["prepare"];
+  /** Finds an account by username, ignoring case. */
+  readonly findAccount: AccountRegistry["find"];
   hasAccount(): Promise<boolean>;
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory } = options;
-  const { passwords = createPasswords(), locateArticle, locateRun } = options;
+  const { passwords = createPasswords(), locateArticle, locateReview, locateRun } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
-  const accessResolver = createAccessResolver({ storage, locateArticle, locateRun });
+  const accessResolver = createAccessResolver({ storage, locateArticle, locateReview, locateRun });
   const memberships = createMemberships({ storage, leaseMs, log });
   const registry = createAccountRegistry({ storage, directory });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });
@@ -117,6 +120,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     // The close waits for the writes that record the use of keys.
     manifest: { name: "identity", actorKinds: [provide(apiKeyKind, {})], workers: memberships.workers, close: keyUse.settled },
     prepare: installation.prepare,
+    findAccount: registry.find,
     hasAccount: async () => (await storage.records.get(installationRecord, installationKey))?.value.firstAccountExists === true,
   };
 }

@@ -6,10 +6,12 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners } from "../articles/port.ts";
+import type { ReviewListeners } from "../reviews/port.ts";
 import { createWebhookCleanup } from "./cleanup.ts";
 import { createDeliver, type DeliverOptions } from "./deliver.ts";
 import { createEnqueue, type Enqueue } from "./enqueue.ts";
 import { defineDeliveryKind, defineEndpointKind } from "./kinds.ts";
+import { createReviewEvents } from "./reviewEvents.ts";
 import { createWebhooks, type WebhooksOptions } from "./webhooks.ts";
 
 export interface WebhookServiceOptions extends Omit<DeliverOptions, "endpointKind">, Pick<WebhooksOptions, "pump" | "checkUrl" | "pager"> {
@@ -27,6 +29,7 @@ export interface WebhookService {
   readonly webhooks: ReturnType<typeof createWebhooks>;
   readonly enqueue: Enqueue["enqueue"];
   readonly listeners: Pick<ArticleListeners, "articleUpdated">;
+  readonly reviewListeners: Pick<ReviewListeners, "reviewCreated" | "reviewReplied">;
   readonly manifest: Manifest;
 }
 
@@ -39,6 +42,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     webhooks: createWebhooks({ ...options, endpointKind }),
     enqueue,
     listeners: { articleUpdated: (unit, event) => enqueue(unit, { event: "article.updated", ...event }) },
+    reviewListeners: createReviewEvents(enqueue),
     manifest: {
       name: "webhooks",
       actorKinds: [provide(deliveryKind, { deliver: createDeliver({ ...options, endpointKind }) }), provide(endpointKind, {})],

@@ -9,6 +9,7 @@ import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
+import type { ReviewService } from "../../domain/reviews/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
@@ -19,6 +20,7 @@ import { createContentHandlers } from "./content.ts";
 import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
+import { createReviewHandlers } from "./reviews.ts";
 import { createRunHandlers } from "./runs.ts";
 import { createTopicHandlers } from "./topics.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
@@ -27,12 +29,13 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
   readonly articles: ArticleService;
+  readonly reviews: Omit<ReviewService, "manifest">;
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, articles, reviews, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -43,6 +46,7 @@ export function createHandlers({ identity, articles, publishing, topics, runs }:
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
+    reviews: createReviewHandlers(reviews),
     publicLinks: createPublicLinkHandlers(publishing),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),

@@ -12,6 +12,9 @@ type LimitKind = "rate" | "count" | "size" | "time";
 
 const counts: readonly LimitField[] = [
   "keys.active",
+  "review.perArticle",
+  "review.replies",
+  "review.mentions",
   "sockets.anonymous",
   "sockets.anonymousAddress",
   "sockets.held",

@@ -2,7 +2,7 @@
  * This module decides which role a principal has in a workspace, based on the workspace record.
  *
  * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
- * article or a run; this module knows nothing else about articles and runs.
+ * article, a review or a run; this module knows nothing else about them.
  */
 import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
@@ -21,12 +21,16 @@ export type LocateArticle = (
   options: { readonly deleted: boolean },
 ) => Promise<{ readonly workspaceId: string } | undefined>;
 
+/** Finds the workspace of a review. A review of an article in the trash is not found. */
+export type LocateReview = (reviewId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+
 /** Finds the workspace of a run. */
 export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
 
 const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
 const workspaceIdPattern = idPattern("ws");
 const articleIdPattern = idPattern("art");
+const reviewIdPattern = idPattern("rev");
 const runIdPattern = idPattern("run");
 
 /** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
@@ -75,10 +79,11 @@ export function reaches(principal: Principal, workspaceId: string): boolean {
 export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
   readonly locateArticle: LocateArticle;
+  readonly locateReview: LocateReview;
   readonly locateRun: LocateRun;
 }
 
-export function createAccessResolver({ storage, locateArticle, locateRun }: AccessResolverOptions): AccessResolver {
+export function createAccessResolver({ storage, locateArticle, locateReview, locateRun }: AccessResolverOptions): AccessResolver {
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -88,6 +93,7 @@ export function createAccessResolver({ storage, locateArticle, locateRun }: Acce
 
   async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
     if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
+    if (kind === "review" && reviewIdPattern.test(id)) return locateReview(id);
     if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
     return undefined;
   }

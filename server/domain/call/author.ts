@@ -1,7 +1,7 @@
 /** Reads the author and the workspace access from a call. */
 import type { Author } from "../../../api/schema/article.ts";
-import type { Access, Call } from "../call/call.ts";
-import { principalOf } from "../call/principal.ts";
+import type { Access, Call } from "./call.ts";
+import { principalOf } from "./principal.ts";
 
 /** The account of the credential, with kind "key" for an API key and "user" otherwise. */
 export function authorOf(call: Pick<Call, "principal">): Author {
@@ -10,6 +10,6 @@ export function authorOf(call: Pick<Call, "principal">): Author {
 }
 
 export function accessOf({ access }: Pick<Call, "access">): Access {
-  if (access === undefined) throw new Error("an operation on articles was called without access to a workspace");
+  if (access === undefined) throw new Error("an operation of a workspace was called without access to a workspace");
   return access;
 }
