@@ -79,6 +79,8 @@ export const defaultLimits = {
   "awareness.states": 100,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
 
+  "template.perWorkspace": 500,
+
   "webhook.perWorkspace": 50,
   "webhook.url": 2048,
   "webhook.payload": 20 * KiB,

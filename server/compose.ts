@@ -18,6 +18,7 @@ import { announceAccessFacts, createAccessWatch } from "./domain/identity/access
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
 import { createIdentity } from "./domain/identity/service.ts";
+import { createFolders } from "./domain/folders/service.ts";
 import { createPublishingListeners } from "./domain/publishing/listeners.ts";
 import { createPublishing } from "./domain/publishing/service.ts";
 import { defineRunKind } from "./domain/runs/engine/runKind.ts";
@@ -26,6 +27,8 @@ import { createExecutors } from "./domain/runs/executors/executors.ts";
 import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
+import { createLocateTemplate } from "./domain/templates/locate.ts";
+import { createTemplateService } from "./domain/templates/service.ts";
 import { createFindTopicId } from "./domain/topics/findTopic.ts";
 import { topicListeners } from "./domain/topics/listeners.ts";
 import { createTopicService } from "./domain/topics/service.ts";
@@ -102,6 +105,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const identity = await createIdentity({
     ...parts,
     locateArticle: createLocateArticle(parts),
+    locateTemplate: createLocateTemplate(parts),
     locateRun: createLocateRun(parts),
   });
   const webhooks = createWebhookService({
@@ -113,6 +117,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   });
   const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   const publishingListeners = createPublishingListeners(parts);
+  const templates = createTemplateService(parts);
   const articles = createArticleService({
     ...parts,
     checkpointQuietMs,
@@ -120,6 +125,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
+    requireOpenFolder: createFolders(parts).requireOpen,
+    fillTemplate: templates.fill,
     armAtEdit: publishingListeners.armAtEdit,
     listeners: [webhooks.listeners, topicListeners, publishingListeners, createRunListeners({ ...parts, kind: runKind })],
   });
@@ -172,7 +179,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: { ...createHandlers({ identity, articles, templates, publishing, topics, runs }), webhooks: webhooks.webhooks },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,

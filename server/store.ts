@@ -11,6 +11,7 @@ import { folderRecordTypes } from "./domain/folders/records.ts";
 import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
 import { publishingRecordTypes } from "./domain/publishing/records.ts";
 import { runRecordTypes } from "./domain/runs/model/records.ts";
+import { templateRecordTypes } from "./domain/templates/records.ts";
 import { topicRecordTypes } from "./domain/topics/records.ts";
 import { webhookRecordTypes } from "./domain/webhooks/records.ts";
 import { callRecordTypes } from "./edge/calls/records.ts";
@@ -31,6 +32,7 @@ export const recordTypes = [
   ...webhookRecordTypes,
   ...publishingRecordTypes,
   ...folderRecordTypes,
+  ...templateRecordTypes,
   ...topicRecordTypes,
   ...runRecordTypes,
 ] as readonly AnyRecordType[];

@@ -10,6 +10,7 @@ import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
 import { publicLinks } from "./publicLinks.ts";
 import { runs } from "./runs.ts";
+import { templates } from "./templates.ts";
 import { topics } from "./topics.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
@@ -25,6 +26,7 @@ export type AppContract = {
   readonly articles: typeof articles;
   readonly content: typeof content;
   readonly commits: typeof commits;
+  readonly templates: typeof templates;
   readonly publicLinks: typeof publicLinks;
   readonly webhooks: typeof webhooks;
   readonly topics: typeof topics;
@@ -41,6 +43,7 @@ export const contract: AppContract = {
   articles,
   content,
   commits,
+  templates,
   publicLinks,
   webhooks,
   topics,
@@ -58,6 +61,7 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   articles: "Articles: Markdown documents that people and programs edit at the same time.",
   content: "The text of an article: read it, and edit it while others edit it too.",
   commits: "Commits: kept revisions of an article, and the differences between two revisions.",
+  templates: "Templates: texts with placeholders that articles start with.",
   publicLinks: "Public pages of articles, Live or as a Snapshot.",
   webhooks: "Webhooks: addresses that receive signed requests when events occur.",
   topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",

@@ -26,6 +26,7 @@ import { sampleOf } from "./schemaSample.ts";
 export const baseUrl = "https://svc.example";
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
 export const articleId = "art_01KAHX0000050123456789ABCD";
+export const templateId = "tpl_01KAHX0000050123456789ABCD";
 export const runId = "run_01KAHX0000050123456789ABCD";
 export const foreignWorkspaceId = "ws_01KAHX00000V0123456789ABCD";
 const accountId = "usr_01KAHX0000030123456789ABCD";
@@ -155,7 +156,7 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
       },
       access: {
         async resolve(principal, kind, id) {
-          const known = kind === "workspace" ? id === workspaceId : kind === "run" ? id === runId : id === articleId;
+          const known = { workspace: workspaceId, article: articleId, template: templateId, run: runId, webhook: undefined }[kind] === id;
           if (!known) return undefined;
           const role = principal.kind === "session" && principal.sessionId.startsWith("ses_role:") ? principal.sessionId.slice(9) : "owner";
           return { workspaceId, partition: workspacePartition, role: role as Role };

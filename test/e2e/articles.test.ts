@@ -176,7 +176,7 @@ test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for g
   expect(renamed.headers.get("etag")).toBe('"r1-2"');
   expect((await rest.request("PATCH", path, { title: "Other" }, { "if-match": '"r1-1"' })).body).toMatchObject({ status: 412 });
   expect((await rest.request("DELETE", path)).status).toBe(204);
-  expect((await rest.request("GET", `${path}/content`)).status).toBe(404);
+  expect((await rest.request("PATCH", `${path}/content`, { mode: "append", content: "late" })).status).toBe(404);
   expect((await rest.expect(200, "GET", path)).deletedAt).toBeTypeOf("number");
   const trash = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&deleted=true`);
   expect(trash.articles.map((article: { articleId: string }) => article.articleId)).toEqual([articleId]);

@@ -20,6 +20,7 @@ let rest: Rest;
 let workspaceId: string;
 let articleId: string;
 let topicId: string;
+let templateId: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -27,6 +28,7 @@ beforeAll(async () => {
   rest = await signIn(server.url, server.operator);
   ({ workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
   ({ articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Kites", content: "# Kites\n" }));
+  ({ templateId } = await rest.expect(201, "POST", "/templates", { workspaceId, name: "Kites", content: "# Kites\n" }));
   ({ topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, { title: "Kites", targetAudience: "builders" }));
 });
 afterAll(async () => {
@@ -53,6 +55,9 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
     return post(`/workspaces/${workspaceId}/members`, { username: "ben", role: "member" });
   },
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
+  "articles.duplicate": () => post(`/articles/${articleId}/duplicate`),
+  "templates.create": () => post("/templates", { workspaceId, name: "More", content: "" }),
+  "templates.instantiate": () => post(`/templates/${templateId}/instantiate`, { title: "From a template" }),
   "commits.create": () => post(`/articles/${articleId}/commits`),
   "publicLinks.put": async () => ({ answer: await rest.request("PUT", `/articles/${articleId}/public-link`, {}) }),
   "webhooks.create": () => post(`/workspaces/${workspaceId}/webhooks`, { url: receiver.url }),

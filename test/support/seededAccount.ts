@@ -11,6 +11,7 @@ const prefixes = {
   workspaceId: "ws",
   articleId: "art",
   commitId: "cmt",
+  templateId: "tpl",
   keyId: "key",
   webhookId: "whk",
   topicId: "top",
@@ -43,6 +44,8 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: `${mark} article`, content });
   const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: `${mark} first` });
   await rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: mark, message: `${mark} second` });
+  const template = { workspaceId, name: `${mark} template`, content: `# ${mark} {{what}}\n`, variables: [{ name: "what" }] };
+  const { templateId } = await rest.expect(201, "POST", "/templates", template);
   const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: `${mark} key`, scopes: ["articles:read"] });
   await rest.expect(201, "POST", "/api-keys", { name: `${mark} other key`, scopes: ["articles:read"] });
   const { webhookId } = await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}` });
@@ -61,7 +64,7 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
     return run;
   }, 30_000);
   const { approvalId } = pendingApproval;
-  return { rest, ids: { workspaceId, articleId, commitId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
+  return { rest, ids: { workspaceId, articleId, commitId, templateId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
 }
 
 /** Returns everything that an account can read, by path. */
@@ -74,6 +77,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
     `/articles/${articleId}/public-link`,
+    `/templates?workspaceId=${workspaceId}`,
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
     ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),

@@ -20,17 +20,23 @@ describe("types of the contract", () => {
   it("[API23] the stock client infers an input as all its parts in one object", () => {
     expectTypeOf<Inputs["articles"]["list"]>().toEqualTypeOf<{
       workspaceId: string;
+      folderId?: string | undefined;
       topicId?: string | undefined;
       limit?: number | undefined;
       nextToken?: string | undefined;
       q?: string | undefined;
+      author?: string | undefined;
+      published?: ("live" | "snapshot" | "expired" | "none")[] | undefined;
       updatedSince?: number | undefined;
       deleted?: boolean | undefined;
+      sort?: "createdAt" | "updatedAt" | "title" | undefined;
+      order?: "asc" | "desc" | undefined;
     }>();
     expectTypeOf<Inputs["articles"]["update"]>().toEqualTypeOf<{
       articleId: string;
       title?: string | undefined;
       slug?: string | undefined;
+      folderId?: string | null | undefined;
     }>();
     expectTypeOf<Inputs["auth"]["me"]>().toBeVoid();
     expectTypeOf<Inputs["keys"]["list"]["state"]>().toEqualTypeOf<"active" | "revoked" | "expired" | undefined>();

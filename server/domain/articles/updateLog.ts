@@ -16,7 +16,7 @@ import type { UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
-import { checkpointRow } from "./checkpointRows.ts";
+import { checkpointRow, firstCheckAtMs } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
 import type { ArmAtEdit } from "./port.ts";
@@ -78,7 +78,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
         if (storage.isShared) lastRead.set(articleId, article);
         const nowMs = storage.now();
-        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
+        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, firstCheckAtMs(nowMs, checkpointQuietMs)) };
         const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
         const result = await storage.commit({
           partition: partitionOfId(articleId),

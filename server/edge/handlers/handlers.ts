@@ -10,6 +10,7 @@ import type { Handlers } from "../../domain/call/call.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
+import type { TemplateService } from "../../domain/templates/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
 import { createArticleHandlers } from "./articles.ts";
@@ -20,6 +21,7 @@ import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
 import { createRunHandlers } from "./runs.ts";
+import { createTemplateHandlers } from "./templates.ts";
 import { createTopicHandlers } from "./topics.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
 import { createWorkspaceHandlers } from "./workspaces.ts";
@@ -27,12 +29,13 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
   readonly articles: ArticleService;
+  readonly templates: Pick<TemplateService, "templates">;
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, articles, templates, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -43,6 +46,7 @@ export function createHandlers({ identity, articles, publishing, topics, runs }:
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
+    templates: createTemplateHandlers({ ...templates, ...articles }),
     publicLinks: createPublicLinkHandlers(publishing),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),

@@ -2,7 +2,7 @@
  * This module decides which role a principal has in a workspace, based on the workspace record.
  *
  * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
- * article or a run; this module knows nothing else about articles and runs.
+ * article, a template or a run; this module knows nothing else about them.
  */
 import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
@@ -15,11 +15,14 @@ import type { AccessResolver } from "../../call/ports.ts";
 import { principalOf } from "../../call/principal.ts";
 import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
-/** Finds the workspace of an article. With `deleted`, also finds articles in the trash. */
+/** Finds the workspace of an article. With `deleted`, also finds articles in the trash and says that they are there. */
 export type LocateArticle = (
   articleId: string,
   options: { readonly deleted: boolean },
-) => Promise<{ readonly workspaceId: string } | undefined>;
+) => Promise<{ readonly workspaceId: string; readonly deleted?: true } | undefined>;
+
+/** Finds the workspace of a template. */
+export type LocateTemplate = (templateId: string) => Promise<{ readonly workspaceId: string } | undefined>;
 
 /** Finds the workspace of a run. */
 export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
@@ -27,6 +30,7 @@ export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: strin
 const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
 const workspaceIdPattern = idPattern("ws");
 const articleIdPattern = idPattern("art");
+const templateIdPattern = idPattern("tpl");
 const runIdPattern = idPattern("run");
 
 /** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
@@ -75,10 +79,11 @@ export function reaches(principal: Principal, workspaceId: string): boolean {
 export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
   readonly locateArticle: LocateArticle;
+  readonly locateTemplate: LocateTemplate;
   readonly locateRun: LocateRun;
 }
 
-export function createAccessResolver({ storage, locateArticle, locateRun }: AccessResolverOptions): AccessResolver {
+export function createAccessResolver({ storage, locateArticle, locateTemplate, locateRun }: AccessResolverOptions): AccessResolver {
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -86,8 +91,9 @@ export function createAccessResolver({ storage, locateArticle, locateRun }: Acce
     return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
   }
 
-  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
+  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }): ReturnType<LocateArticle> {
     if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
+    if (kind === "template" && templateIdPattern.test(id)) return locateTemplate(id);
     if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
     return undefined;
   }
@@ -96,7 +102,8 @@ export function createAccessResolver({ storage, locateArticle, locateRun }: Acce
     async resolve(principal, kind, id, options) {
       if (kind === "workspace") return resolveWorkspace(principal, id);
       const found = await locate(kind, id, options);
-      return found === undefined ? undefined : resolveWorkspace(principal, found.workspaceId);
+      const access = found === undefined ? undefined : await resolveWorkspace(principal, found.workspaceId);
+      return access === undefined || found?.deleted !== true ? access : { ...access, deleted: true };
     },
   };
 }

@@ -1,0 +1,10 @@
+/** Finds no article, template or run; for an access resolver in a test that uses only workspaces. */
+import type { AccessResolverOptions } from "../../server/domain/identity/workspaces/access.ts";
+
+const nothing = async () => undefined;
+
+export const locateNothing: Omit<AccessResolverOptions, "storage"> = {
+  locateArticle: nothing,
+  locateTemplate: nothing,
+  locateRun: nothing,
+};
