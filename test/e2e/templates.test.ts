@@ -1,6 +1,6 @@
 /** Tests templates and the articles that are created from them, on the real server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, createTrpc, type Rest, signIn } from "../support/clients.ts";
+import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 let server: RunningServer;
@@ -24,7 +24,8 @@ const made = async (body: object) => {
 const newWorkspace = async () => {
   ({ workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
 };
-const pointersOf = ({ body }: Answer) => body.errors?.map(({ pointer }: { pointer: string }) => pointer);
+const pointersOf = ({ body }: { readonly body: { readonly errors?: readonly { readonly pointer: string }[] } }) =>
+  (body.errors ?? []).map(({ pointer }) => pointer);
 const textOf = async (articleId: string) => (await rest.expect(200, "GET", `/articles/${articleId}/content`)).content;
 const release = {
   name: "Release notes",
@@ -131,8 +132,11 @@ test("[TM9] a key needs the scopes of templates for templates, and both for an a
   const { templateId } = await made(release);
   const withScopes = async (...scopes: string[]) => {
     const { key } = await rest.expect(201, "POST", "/api-keys", { name: scopes.join() || "none", scopes });
-    return (method: string, path: string, body?: object) =>
-      rest.request(method, path, body, { authorization: "", "x-api-key": key }).then(({ status, body: { missingScopes } }) => [status, missingScopes]);
+    const own = createRest(server.url, { "x-api-key": key });
+    return async (method: string, path: string, body?: object) => {
+      const answer = await own.request(method, path, body);
+      return [answer.status, answer.body.missingScopes];
+    };
   };
   const article = { workspaceId, title: "By a key", templateId, variables: { product: "Kites" } };
   const { workspaceId: _workspaceId, templateId: _templateId, ...order } = article;
