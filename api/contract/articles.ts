@@ -52,7 +52,10 @@ export const articles = {
       workspaceId: WorkspaceId.describe("Workspace whose articles are listed."),
       folderId: z
         .union([FolderId, z.literal("null")])
-        .meta({ description: "Only articles in this folder itself; `null` for those at the top level.", example: "fld_01KAHX0000050123456789ABCD" })
+        .meta({
+          description: "Only articles in this folder itself; `null` for those at the top level.",
+          example: "fld_01KAHX0000050123456789ABCD",
+        })
         .optional(),
       topicId: TopicReference.describe("Only the article of this topic, given by its id or its short id.").optional(),
       q: z

@@ -46,7 +46,10 @@ export const templates = {
         .max(200)
         .meta({ description: "Only templates whose name has words that start with each of these words.", example: "release" })
         .optional(),
-      sort: z.enum(["createdAt", "name"]).describe("Field to sort by; `createdAt` by default. Names are compared without case and diacritics.").optional(),
+      sort: z
+        .enum(["createdAt", "name"])
+        .describe("Field to sort by; `createdAt` by default. Names are compared without case and diacritics.")
+        .optional(),
       order: z.enum(["asc", "desc"]).describe("Sort direction; by default `asc` for `name`, otherwise `desc`.").optional(),
     }),
     resource: { kind: "workspace", in: "query", name: "workspaceId" },

@@ -35,9 +35,11 @@ const TemplateVariableRequest = z
   .meta({ id: "TemplateVariableRequest", description: "A variable to declare." });
 
 /** Values for the variables of a template. `body.freeForm` limits their size. */
-export const VariableValues = z
-  .record(z.string(), z.string())
-  .meta({ id: "VariableValues", description: "Values by the name of their variable; at most 64 KiB as JSON.", example: { product: "Kites" } });
+export const VariableValues = z.record(z.string(), z.string()).meta({
+  id: "VariableValues",
+  description: "Values by the name of their variable; at most 64 KiB as JSON.",
+  example: { product: "Kites" },
+});
 
 const maxVariables = 100;
 

@@ -117,7 +117,8 @@ describe.each(actorStorages)("articles in folders on %s", (_name, open) => {
     expect([article.lastCommit, article.topicId, article.publicLink, revision]).toEqual([undefined, undefined, undefined, 1]);
     const texts = await node.documents.read(article.articleId);
     expect(texts).toEqual({ ...(await node.documents.read(source.articleId)), revision: 1 });
-    const clientsOf = (id: string) => node.rooms.read(id, (document: Y.Doc) => [...Y.decodeStateVector(Y.encodeStateVector(document)).keys()]);
+    const clientsOf = (id: string) =>
+      node.rooms.read(id, (document: Y.Doc) => [...Y.decodeStateVector(Y.encodeStateVector(document)).keys()]);
     const [own, theirs] = [await clientsOf(article.articleId), await clientsOf(source.articleId)];
     expect(own).toHaveLength(1);
     expect(theirs).not.toContain(own[0]);

@@ -198,8 +198,15 @@ test("[AR33] the text and the commits of an article in the trash can be read bef
   expect((await rest.expect(200, "GET", `${path}/commits`)).commits).toHaveLength(1);
   expect((await rest.expect(200, "GET", `${path}/commits/${commitId}`)).revision).toBe(1);
   expect((await rest.expect(200, "GET", `${path}/diff?from=1&to=live`)).stats).toEqual({ added: 1, removed: 0 });
-  for (const [method, below] of [["PATCH", "/content"], ["POST", "/commits"], ["POST", "/duplicate"]] as const) {
-    expect([below, (await rest.request(method, path + below, method === "PATCH" ? { mode: "append", content: "x" } : {})).status]).toEqual([below, 404]);
+  for (const [method, below] of [
+    ["PATCH", "/content"],
+    ["POST", "/commits"],
+    ["POST", "/duplicate"],
+  ] as const) {
+    expect([below, (await rest.request(method, path + below, method === "PATCH" ? { mode: "append", content: "x" } : {})).status]).toEqual([
+      below,
+      404,
+    ]);
   }
 });
 

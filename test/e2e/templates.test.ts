@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const create = (body: object, headers?: Record<string, string>) => rest.request("POST", "/templates", { workspaceId, content: "", ...body }, headers);
+const create = (body: object, headers?: Record<string, string>) =>
+  rest.request("POST", "/templates", { workspaceId, content: "", ...body }, headers);
 const made = async (body: object) => {
   const answer = await create(body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
@@ -42,7 +43,13 @@ test("[TM1][TM2] a template is created, read and found by its name, which is tak
   const { templateId } = answer.body;
   expect([answer.status, answer.headers.get("location"), answer.headers.get("etag")]).toEqual([201, `/templates/${templateId}`, '"r1"']);
   const variables = [release.variables[0], { name: "version", label: "version", required: false }];
-  const own = { templateId, workspaceId, createdBy: server.operator.username, createdAt: expect.any(Number), updatedAt: expect.any(Number) };
+  const own = {
+    templateId,
+    workspaceId,
+    createdBy: server.operator.username,
+    createdAt: expect.any(Number),
+    updatedAt: expect.any(Number),
+  };
   expect(answer.body).toEqual({ ...release, ...own, variables });
   expect(await rest.expect(200, "GET", `/templates/${templateId}`)).toEqual(answer.body);
   expect(await rest.expect(200, "GET", `/templates?workspaceId=${workspaceId}`)).toEqual({ templates: [answer.body] });
@@ -55,7 +62,9 @@ test("[TM1][TM2] a template is created, read and found by its name, which is tak
 test("[TM2] texts that no article can hold are refused, and so are names that occur twice", async () => {
   await newWorkspace();
   expect((await create({ name: "Nul", content: "a\0b" })).body).toMatchObject({ status: 422, code: "content_not_accepted" });
-  expect((await create({ name: "Long", content: "x".repeat(limits["article.file"] + 1) })).body).toMatchObject({ code: "content_too_large" });
+  expect((await create({ name: "Long", content: "x".repeat(limits["article.file"] + 1) })).body).toMatchObject({
+    code: "content_too_large",
+  });
   const content = "é\r\n\t{{x}}  \n".repeat(5000);
   const { templateId } = await made({ name: "Kept", content });
   expect((await rest.expect(200, "GET", `/templates/${templateId}`)).content).toBe(content);
@@ -67,7 +76,9 @@ test("[TM2] texts that no article can hold are refused, and so are names that oc
 
 test("[TM1] more templates than template.perWorkspace are refused", async () => {
   await newWorkspace();
-  const answers = await Promise.all(Array.from({ length: limits["template.perWorkspace"] + 2 }, (_, at) => create({ name: `Template ${at}` })));
+  const answers = await Promise.all(
+    Array.from({ length: limits["template.perWorkspace"] + 2 }, (_, at) => create({ name: `Template ${at}` })),
+  );
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(limits["template.perWorkspace"]);
   expect(answers.filter(({ body }) => body.code === "limit_reached")).toHaveLength(2);
 });
@@ -186,7 +197,8 @@ test("[TM10] a page of long templates ends early, and its pages show each templa
     const list = (token: string) => rest.expect(200, "GET", `/templates?workspaceId=${workspaceId}&sort=name${token}`);
     const first = await list("");
     const second = await list(`&nextToken=${first.nextToken}`);
-    const namesOf = ({ templates }: { templates: { name: string; content: string }[] }) => templates.map(({ name, content }) => [name, content.length]);
+    const namesOf = ({ templates }: { templates: { name: string; content: string }[] }) =>
+      templates.map(({ name, content }) => [name, content.length]);
     expect(namesOf(first)).toEqual([
       ["A", content.length],
       ["B", content.length],

@@ -227,7 +227,11 @@ thread gets so little of a processor that the work takes 20 times as long on the
   {
     title: "Templates",
     limits: {
-      "template.perWorkspace": { is: "Templates of one workspace. A new one reads the records of all others.", above: "409 `limit_reached`", unit: "templates" },
+      "template.perWorkspace": {
+        is: "Templates of one workspace. A new one reads the records of all others.",
+        above: "409 `limit_reached`",
+        unit: "templates",
+      },
     },
   },
   {

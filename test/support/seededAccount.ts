@@ -64,7 +64,10 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
     return run;
   }, 30_000);
   const { approvalId } = pendingApproval;
-  return { rest, ids: { workspaceId, articleId, commitId, templateId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames } };
+  return {
+    rest,
+    ids: { workspaceId, articleId, commitId, templateId, keyId, webhookId, username, topicId, runId, approvalId, ...commonNames },
+  };
 }
 
 /** Returns everything that an account can read, by path. */

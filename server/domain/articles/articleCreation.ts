@@ -79,7 +79,10 @@ const maxTitle = 500;
 
 /** A long title is cut, but never between the two halves of a surrogate pair. */
 function toCopyTitle(title: string): string {
-  return `Copy of ${title}`.slice(0, maxTitle).replace(/\p{Surrogate}$/u, "").trimEnd();
+  return `Copy of ${title}`
+    .slice(0, maxTitle)
+    .replace(/\p{Surrogate}$/u, "")
+    .trimEnd();
 }
 
 export function createArticleCreation(options: ArticleCreationOptions): ArticleCreation {

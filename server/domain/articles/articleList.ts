@@ -171,7 +171,8 @@ export function createArticleList({ storage, reader, findTopicId, pager, limits 
         reverse: order === "desc",
         limit,
         nextToken,
-        load: async (ids) => Promise.all((await readMatching(ids)).map((article) => (article === undefined ? undefined : toListed(article)))),
+        load: async (ids) =>
+          Promise.all((await readMatching(ids)).map((article) => (article === undefined ? undefined : toListed(article)))),
         keep: (listed) => listed.isRecent,
         index: rows === undefined ? undefined : { scan: async (scan) => scanRows(rows, scan) },
       });

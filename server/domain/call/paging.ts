@@ -138,7 +138,13 @@ export function createPager({
           count = keep === undefined ? limit + 1 - found.length : chunk;
         }
       }
-      const fitting = weight === undefined ? limit : Math.min(limit, countFitting(found, ({ item }) => weight.of(item), weight.max));
+      const fitting =
+        weight === undefined
+          ? limit
+          : Math.min(
+              limit,
+              countFitting(found, ({ item }) => weight.of(item), weight.max),
+            );
       const overflow = found.length > fitting;
       const items = found.slice(0, fitting).map((entry) => entry.item);
       const last = overflow ? found[fitting - 1]?.key : after;

@@ -5,6 +5,9 @@ const maxCharacters = 100;
 
 /** Returns at most 100 characters, which are compared by code point. */
 export function toTitleOrder(title: string): string {
-  const folded = title.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+  const folded = title
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase();
   return [...folded.slice(0, maxCharacters * 2)].slice(0, maxCharacters).join("");
 }

@@ -26,7 +26,7 @@ describe("placeholders", () => {
     ["\\{{name}} {{name}}", "{{name}} Kite"],
     ["\\{{ name }}", "{{ name }}"],
     ["{{Name}} {{other}} {{ }} {{}} {{na me}} {{\nname}}", "{{Name}} {{other}} {{ }} {{}} {{na me}} {{\nname}}"],
-    ["\\{{other}} ${{ secrets.KEY }} {% if name %} {name}", "\\{{other}} ${{ secrets.KEY }} {% if name %} {name}"],
+    ["\\{{other}} {{ secrets.KEY }} {% if name %} {name}", "\\{{other}} {{ secrets.KEY }} {% if name %} {name}"],
     ["{{name", "{{name"],
     ["", ""],
   ])("[TM3] declared placeholders are replaced, other braces stay: %j", async (content, expected) => {

@@ -22,12 +22,13 @@ const maxFindings = 50;
  * Returns the value of each declared variable; the empty text for an optional variable without one. Throws
  * `validation_failed` with a pointer to each missing value of a required variable and to each unknown name.
  */
-export function toValues(
-  variables: readonly TemplateVariable[],
-  given: Readonly<Record<string, string>>,
-): ReadonlyMap<string, string> {
+export function toValues(variables: readonly TemplateVariable[], given: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const values = new Map(variables.map(({ name }) => [name, Object.hasOwn(given, name) ? (given[name] ?? "") : ""]));
-  const refuse = (name: string, code: string, message: string): ProblemFinding => ({ pointer: toPointer(["variables", name]), code, message });
+  const refuse = (name: string, code: string, message: string): ProblemFinding => ({
+    pointer: toPointer(["variables", name]),
+    code,
+    message,
+  });
   const findings = [
     ...variables
       .filter(({ name, required }) => required && values.get(name) === "")
@@ -39,7 +40,9 @@ export function toValues(
   const [first] = findings;
   if (first === undefined) return values;
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more, see errors)` : "";
-  throw new AppError("validation_failed", `In the body, ${first.pointer} ${first.message}${more}.`, { errors: findings.slice(0, maxFindings) });
+  throw new AppError("validation_failed", `In the body, ${first.pointer} ${first.message}${more}.`, {
+    errors: findings.slice(0, maxFindings),
+  });
 }
 
 /** Throws `content_too_large` as soon as the result has more than `maxBytes` in UTF-8, before it is built. */
@@ -53,13 +56,13 @@ export async function fillPlaceholders(content: string, values: ReadonlyMap<stri
     if (left < 0) throw tooLarge(maxBytes);
     parts.push(part);
   };
-  for (const { 0: whole, 1: escape, 2: name = "", index } of content.matchAll(placeholder)) {
+  for (const { 0: whole, 1: backslash, 2: name = "", index } of content.matchAll(placeholder)) {
     found += 1;
     if (found % atOnce === 0) await nextTurn();
     const value = values.get(name);
     if (value === undefined) continue;
     add(content.slice(from, index));
-    add(escape === "" ? value : whole.slice(1));
+    add(backslash === "" ? value : whole.slice(1));
     from = index + whole.length;
   }
   add(content.slice(from));

@@ -37,7 +37,8 @@ type TemplateHandlers = Omit<Handlers<{ templates: typeof contract }>["templates
 const maxPageBytes = 4 * 1024 * 1024;
 
 function toTemplate(template: TemplateRecord): Omit<Template, "content"> {
-  const { templateId, workspaceId, name, description, articleType, articleFormat, variables, createdBy, createdAtMs, updatedAtMs } = template;
+  const { templateId, workspaceId, name, description, articleType, articleFormat, variables, createdBy, createdAtMs, updatedAtMs } =
+    template;
   return {
     ...{ templateId, workspaceId, name, description, createdBy },
     ...present({ articleType, articleFormat }),
