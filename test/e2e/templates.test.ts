@@ -7,10 +7,11 @@ let server: RunningServer;
 let rest: Rest;
 let workspaceId: string;
 
-const limits = { "article.file": 100_000, "template.perWorkspace": 40 };
+const maxTemplates = 8;
+const maxBytes = 2 * 1024 * 1024;
 
 beforeAll(async () => {
-  server = await startServer({ LIMITS: JSON.stringify(limits) });
+  server = await startServer({ LIMITS: JSON.stringify({ "template.perWorkspace": maxTemplates }) });
   rest = await signIn(server.url, server.operator);
 });
 afterAll(() => server.remove());
@@ -62,7 +63,7 @@ test("[TM1][TM2] a template is created, read and found by its name, which is tak
 test("[TM2] texts that no article can hold are refused, and so are names that occur twice", async () => {
   await newWorkspace();
   expect((await create({ name: "Nul", content: "a\0b" })).body).toMatchObject({ status: 422, code: "content_not_accepted" });
-  expect((await create({ name: "Long", content: "x".repeat(limits["article.file"] + 1) })).body).toMatchObject({
+  expect((await create({ name: "Long", content: "x".repeat(maxBytes + 1) })).body).toMatchObject({
     code: "content_too_large",
   });
   const content = "é\r\n\t{{x}}  \n".repeat(5000);
@@ -76,10 +77,8 @@ test("[TM2] texts that no article can hold are refused, and so are names that oc
 
 test("[TM1] more templates than template.perWorkspace are refused", async () => {
   await newWorkspace();
-  const answers = await Promise.all(
-    Array.from({ length: limits["template.perWorkspace"] + 2 }, (_, at) => create({ name: `Template ${at}` })),
-  );
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(limits["template.perWorkspace"]);
+  const answers = await Promise.all(Array.from({ length: maxTemplates + 2 }, (_, at) => create({ name: `Template ${at}` })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(maxTemplates);
   expect(answers.filter(({ body }) => body.code === "limit_reached")).toHaveLength(2);
 });
 
@@ -96,7 +95,7 @@ test("[TM3][TM8] an article is created from a template in both ways, and names i
   ]);
   const second = await rest.request("POST", "/articles", { workspaceId, title: "Kites {{version}}", templateId, variables });
   for (const { body } of [first, second]) {
-    expect(body).toMatchObject({ title: "Kites {{version}}", templateId, workspaceId, folderId: null, revision: 1, wordCount: 5 });
+    expect(body).toMatchObject({ title: "Kites {{version}}", templateId, workspaceId, folderId: null, revision: 1 });
     expect(await textOf(body.articleId)).toBe(text);
   }
   expect(first.body.contentHash).toBe(second.body.contentHash);
@@ -187,32 +186,18 @@ test("[TM10] lists of templates keep filter and order over their pages", async (
 });
 
 test("[TM10] a page of long templates ends early, and its pages show each template once", async () => {
-  const own = await startServer();
-  try {
-    const rest = await signIn(own.url, own.operator);
-    const { workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Long", type: "team" });
-    const content = "x".repeat(2 * 1024 * 1024);
-    for (const name of ["A", "B", "C"]) await rest.expect(201, "POST", "/templates", { workspaceId, name, content });
-    await rest.expect(201, "POST", "/templates", { workspaceId, name: "D", content: "short" });
-    const list = (token: string) => rest.expect(200, "GET", `/templates?workspaceId=${workspaceId}&sort=name${token}`);
-    const first = await list("");
-    const second = await list(`&nextToken=${first.nextToken}`);
-    const namesOf = ({ templates }: { templates: { name: string; content: string }[] }) =>
-      templates.map(({ name, content }) => [name, content.length]);
-    expect(namesOf(first)).toEqual([
-      ["A", content.length],
-      ["B", content.length],
-    ]);
-    expect([namesOf(second), second.nextToken]).toEqual([
-      [
-        ["C", content.length],
-        ["D", 5],
-      ],
-      undefined,
-    ]);
-  } finally {
-    await own.remove();
-  }
+  await newWorkspace();
+  const content = "x".repeat(maxBytes);
+  for (const name of ["A", "B", "C"]) await made({ name, content });
+  await made({ name: "D", content: "short" });
+  const list = async (token: string) => {
+    const { templates, nextToken } = await rest.expect(200, "GET", `/templates?workspaceId=${workspaceId}&sort=name${token}`);
+    return { shown: templates.map((template: typeof release) => [template.name, template.content.length]), nextToken };
+  };
+  const first = await list("");
+  const second = await list(`&nextToken=${first.nextToken}`);
+  const long = (name: string) => [name, maxBytes];
+  expect([first.shown, second.shown, second.nextToken]).toEqual([[long("A"), long("B")], [long("C"), ["D", 5]], undefined]);
 });
 
 test("[TM11] a change replaces the given fields, null removes, and articles stay as they are", async () => {
