@@ -83,6 +83,7 @@ export const defaultLimits = {
   "review.replies": 200,
   "review.mentions": 100,
   "review.bytes": 128 * KiB,
+  "template.perWorkspace": 500,
 
   "webhook.perWorkspace": 50,
   "webhook.url": 2048,

@@ -14,6 +14,7 @@ import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
+import { createFolders } from "./domain/folders/service.ts";
 import { announceAccessFacts, createAccessWatch } from "./domain/identity/access/accessFacts.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
@@ -28,6 +29,8 @@ import { createExecutors } from "./domain/runs/executors/executors.ts";
 import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
+import { createLocateTemplate } from "./domain/templates/locate.ts";
+import { createTemplateService } from "./domain/templates/service.ts";
 import { createFindTopicId } from "./domain/topics/findTopic.ts";
 import { topicListeners } from "./domain/topics/listeners.ts";
 import { createTopicService } from "./domain/topics/service.ts";
@@ -105,6 +108,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...parts,
     locateArticle: createLocateArticle(parts),
     locateReview: createLocateReview(parts),
+    locateTemplate: createLocateTemplate(parts),
     locateRun: createLocateRun(parts),
   });
   const webhooks = createWebhookService({
@@ -116,6 +120,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   });
   const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   const publishingListeners = createPublishingListeners(parts);
+  const templates = createTemplateService(parts);
   const articles = createArticleService({
     ...parts,
     checkpointQuietMs,
@@ -123,6 +128,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
+    requireOpenFolder: createFolders(parts).requireOpen,
+    fillTemplate: templates.fill,
     armAtEdit: publishingListeners.armAtEdit,
     listeners: [
       webhooks.listeners,
@@ -190,7 +197,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, reviews, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: { ...createHandlers({ identity, articles, templates, reviews, publishing, topics, runs }), webhooks: webhooks.webhooks },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,

@@ -12,6 +12,7 @@ import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
 import { publishingRecordTypes } from "./domain/publishing/records.ts";
 import { reviewRecordTypes } from "./domain/reviews/records.ts";
 import { runRecordTypes } from "./domain/runs/model/records.ts";
+import { templateRecordTypes } from "./domain/templates/records.ts";
 import { topicRecordTypes } from "./domain/topics/records.ts";
 import { webhookRecordTypes } from "./domain/webhooks/records.ts";
 import { callRecordTypes } from "./edge/calls/records.ts";
@@ -33,6 +34,7 @@ export const recordTypes = [
   ...webhookRecordTypes,
   ...publishingRecordTypes,
   ...folderRecordTypes,
+  ...templateRecordTypes,
   ...topicRecordTypes,
   ...runRecordTypes,
 ] as readonly AnyRecordType[];

@@ -1,7 +1,14 @@
 import { z } from "zod";
-import { Article, CreateArticleRequest, UpdateArticleRequest } from "../schema/article.ts";
-import { pageQuery, unixSeconds } from "../schema/common.ts";
-import { ArticleId, WorkspaceId } from "../schema/id.ts";
+import {
+  Article,
+  ArticleSort,
+  CreateArticleRequest,
+  DuplicateArticleRequest,
+  PublishedState,
+  UpdateArticleRequest,
+} from "../schema/article.ts";
+import { oneOrMore, pageQuery, unixSeconds } from "../schema/common.ts";
+import { ArticleId, FolderId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { operation } from "./operation.ts";
 import { resource } from "./resource.ts";
@@ -30,9 +37,9 @@ export const articles = {
     replyHeaders,
     resource: { kind: "workspace", in: "body", name: "workspaceId" },
     errors: ["content_too_large", "content_not_accepted"],
-    summary: "Create an article, optionally with text for content.md",
+    summary: "Create an article, optionally with text for content.md or from a template",
     description:
-      "The text is Markdown and is stored byte for byte. Editors connect to the socket `/collab/{articleId}`; programs edit with `PATCH /articles/{articleId}/content`.",
+      "The text is Markdown and is stored byte for byte. With `templateId` the text is that of the template, with the given values in its placeholders; a key then also needs the scope `templates:read`. Editors connect to the socket `/collab/{articleId}`; programs edit with `PATCH /articles/{articleId}/content`.",
     example: {
       workspaceId: "ws_01KAHX0000050123456789ABCD",
       title: "How a draft survives a power cut",
@@ -43,18 +50,39 @@ export const articles = {
     query: z.strictObject({
       ...pageQuery,
       workspaceId: WorkspaceId.describe("Workspace whose articles are listed."),
+      folderId: z
+        .union([FolderId, z.literal("null")])
+        .meta({
+          description: "Only articles in this folder itself; `null` for those at the top level.",
+          example: "fld_01KAHX0000050123456789ABCD",
+        })
+        .optional(),
       topicId: TopicReference.describe("Only the article of this topic, given by its id or its short id.").optional(),
       q: z
         .string()
         .max(200)
         .meta({ description: "Only articles whose title has words that start with each of these words.", example: "power cut" })
         .optional(),
-      updatedSince: unixSeconds("Only articles that were committed or renamed at this time or later.").optional(),
+      author: z
+        .string()
+        .max(100)
+        .meta({ description: "Only articles that this account created, or of which a commit contains text by it.", example: "ana" })
+        .optional(),
+      published: oneOrMore(
+        PublishedState,
+        "Only articles whose public page is in one of these states, or `none` without a page; repeat the parameter for several.",
+      ),
+      updatedSince: unixSeconds(
+        "Only articles that were committed, renamed, moved, restored or edited at this time or later. An edit is found a few seconds after it, also before it is committed.",
+      ).optional(),
       deleted: z.boolean().describe("`true` lists the articles in the trash instead; `false` by default.").optional(),
+      sort: ArticleSort.describe("Field to sort by; `createdAt` by default. Titles are compared without case and diacritics.").optional(),
+      order: z.enum(["asc", "desc"]).describe("Sort direction; by default `asc` for `title`, otherwise `desc`.").optional(),
     }),
     resource: { kind: "workspace", in: "query", name: "workspaceId" },
-    summary: "List the articles of a workspace, newest first",
-    description: "Sorted by the time of creation. Articles in the trash are listed only with `deleted`.",
+    summary: "List the articles of a workspace, in one of several orders",
+    description:
+      "Newest first by default. Different filters are combined. Articles in the trash are listed only with `deleted`. A page can have fewer items than its limit and still have a `nextToken`.",
   }),
   get: article.get({
     replyHeaders,
@@ -65,7 +93,7 @@ export const articles = {
   }),
   update: article.update(UpdateArticleRequest, {
     replyHeaders,
-    summary: "Rename an article or change its slug",
+    summary: "Rename an article, change its slug, or move it to another folder",
     description:
       "Fields that are left out do not change. With `If-Match`, the request is refused (412) if the record has changed since the tag was read.",
     example: { title: "How a draft survives anything" },
@@ -95,6 +123,25 @@ export const articles = {
     role: "write",
     errors: ["invalid_transition"],
     summary: "Restore an article from the trash",
-    description: "The article returns with its text and its commits, but it is not public. Publish it again if needed.",
+    description:
+      "The article returns with its text and its commits, but it is not public. Publish it again if needed. If its folder no longer exists, it returns to the top level.",
+  }),
+  duplicate: operation({
+    method: "POST",
+    path: "/articles/{articleId}/duplicate",
+    params,
+    bodies: { "application/json": DuplicateArticleRequest },
+    bodyOptional: true,
+    replies: { 201: Article },
+    replyHeaders,
+    location: "/articles/{articleId}",
+    credential: "any",
+    scopes: ["articles:write"],
+    resource: byId,
+    role: "write",
+    summary: "Copy an article with the live text of all its files",
+    description:
+      "The copy is a new document whose author is the caller. It has no commits, no topic, no reviews and no public page, and later changes of either article do not reach the other one.",
+    example: { title: "How a draft survives, second edition" },
   }),
 } as const;

@@ -7,6 +7,8 @@ import { etag, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
+/** Those who may restore an article from the trash may also read what it contains. */
+const includingTrash = { ...resource, deleted: "write" } as const;
 
 export const commits = {
   create: operation({
@@ -37,7 +39,7 @@ export const commits = {
     replies: { 200: pageOf("commits", Commit, { id: "CommitList", description: "A page of commits.", items: "Commits, newest first." }) },
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: includingTrash,
     role: "read",
     summary: "List the commits of an article, newest first",
     description: "The list contains commits and checkpoints, each with its authors and the size of their changes.",
@@ -50,7 +52,7 @@ export const commits = {
     replyHeaders: etag,
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: includingTrash,
     role: "read",
     summary: "Get a commit",
     description: "The answer has the message, the authors, and the number of lines added and removed in each file.",
@@ -68,7 +70,7 @@ export const commits = {
     replies: { 200: ArticleDiff },
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: includingTrash,
     role: "read",
     errors: ["revision_gone"],
     summary: "Compare a file at two revisions, or a revision with the live text",

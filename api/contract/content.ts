@@ -5,6 +5,8 @@ import { bytes, operation } from "./operation.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
+/** Those who may restore an article from the trash may also read what it contains. */
+const includingTrash = { ...resource, deleted: "write" } as const;
 const replyHeaders = {
   etag: 'Entity tag `"r<revision>"` of the text',
   "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes",
@@ -31,7 +33,7 @@ export const content = {
     replyHeaders,
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: includingTrash,
     role: "read",
     errors: ["revision_gone", "not_acceptable"],
     summary: "Read a file of the article as Markdown or JSON, or the whole document as a Yjs update",

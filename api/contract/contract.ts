@@ -11,6 +11,7 @@ import type { Contract } from "./operation.ts";
 import { publicLinks } from "./publicLinks.ts";
 import { reviews } from "./reviews.ts";
 import { runs } from "./runs.ts";
+import { templates } from "./templates.ts";
 import { topics } from "./topics.ts";
 import { webhooks } from "./webhooks.ts";
 import { workflows } from "./workflows.ts";
@@ -27,6 +28,7 @@ export type AppContract = {
   readonly content: typeof content;
   readonly commits: typeof commits;
   readonly reviews: typeof reviews;
+  readonly templates: typeof templates;
   readonly publicLinks: typeof publicLinks;
   readonly webhooks: typeof webhooks;
   readonly topics: typeof topics;
@@ -44,6 +46,7 @@ export const contract: AppContract = {
   content,
   commits,
   reviews,
+  templates,
   publicLinks,
   webhooks,
   topics,
@@ -62,6 +65,7 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   content: "The text of an article: read it, and edit it while others edit it too.",
   commits: "Commits: kept revisions of an article, and the differences between two revisions.",
   reviews: "Reviews: comments and suggestions about places of a text, with replies.",
+  templates: "Templates: texts with placeholders that articles start with.",
   publicLinks: "Public pages of articles, Live or as a Snapshot.",
   webhooks: "Webhooks: addresses that receive signed requests when events occur.",
   topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",

@@ -41,15 +41,15 @@ export type CredentialNeed = "none" | "any" | "session" | "operator";
 /** The role that the caller needs in the workspace of the resource: `read` ⊂ `write` ⊂ `admin` ⊂ `owner`. */
 export type Role = "read" | "write" | "admin" | "owner";
 
-export type ResourceKind = "workspace" | "article" | "review" | "webhook" | "run";
+export type ResourceKind = "workspace" | "article" | "review" | "template" | "webhook" | "run";
 
 /** The id from which the workspace is found: its name and the part of the request that contains it. */
 export interface ResourceReference {
   readonly kind: ResourceKind;
   readonly in: "params" | "query" | "body";
   readonly name: string;
-  /** If true, records in the trash are found as well. */
-  readonly deleted?: boolean;
+  /** If true, records in the trash are found as well; with a role, only by callers who have at least this role. */
+  readonly deleted?: boolean | Role;
 }
 
 /** The rate limit of an operation in addition to `rate.default` and, for writes, `rate.writes`. */

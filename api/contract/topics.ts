@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuery, unixSeconds } from "../schema/common.ts";
+import { oneOrMore, pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { ArticleType, ContentTopic, TopicStatus } from "../schema/topic.ts";
@@ -48,10 +48,6 @@ const author = { ...write, scopes: ["workspaces:write", "articles:write"] } as c
 const starts = { ...author, rate: "runs" } as const;
 
 const ScheduledDate = z.iso.date().meta({ example: "2026-12-01" });
-/** A query parameter that may be repeated. Several values mean OR. */
-function oneOrMore<Item extends z.ZodType>(item: Item, description: string) {
-  return z.array(item).min(1).max(20).describe(description).optional();
-}
 
 export const topics = {
   list: operation({

@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import { flag, int, Line, text, unixSeconds, username } from "./common.ts";
-import { idText, WorkspaceId } from "./id.ts";
+import { FolderId, idText, TemplateId, WorkspaceId } from "./id.ts";
+import { VariableValues } from "./template.ts";
 
 const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -41,7 +42,7 @@ export const Article = z
   .strictObject({
     articleId: idText("art", "Id of the article."),
     workspaceId: idText("ws", "Workspace that the article belongs to."),
-    folderId: text("Folder that the article is in; null at the top level.", "fld_01KAHX0000050123456789ABCD").nullable(),
+    folderId: idText("fld", "Folder that the article is in; null at the top level.").nullable(),
     title: text("Title.", "How a draft survives a power cut"),
     slug: text("Short name, created from the title.", "how-a-draft-survives-a-power-cut"),
     revision: int("Revision of the newest durable edit of any file. It grows with each batch of edits.", 42),
@@ -50,10 +51,10 @@ export const Article = z
     wordCount: int("Number of words in `content.md` as of the last commit.", 1180),
     createdBy: username("Username of the account that created the article."),
     createdAt: unixSeconds("When the article was created."),
-    updatedBy: username("Username of the account that last committed or renamed the article."),
-    updatedAt: unixSeconds("When the article was last committed or renamed."),
+    updatedBy: username("Username of the account that last committed the article, or created it."),
+    updatedAt: unixSeconds("When the article was last committed, or created. A rename and a move do not change it."),
     topicId: idText("top", "Topic that the article is written for.").optional(),
-    templateId: text("Template that the article was created from.", "tpl_01KAHX0000050123456789ABCD").optional(),
+    templateId: idText("tpl", "Template that the article was created from. The template may have been deleted since.").optional(),
     deletedAt: unixSeconds("When the article was moved to the trash. Absent if the article is not in the trash.").optional(),
     publicLink: z
       .strictObject({
@@ -81,14 +82,46 @@ export const CreateArticleRequest = z
   .strictObject({
     workspaceId: WorkspaceId.describe("Workspace in which the article is created."),
     title: Title,
-    content: text("Markdown for `content.md`, at most 2 MiB as UTF-8; empty by default.", "# How a draft survives\n").optional(),
+    folderId: FolderId.describe("Folder for the article; at the top level by default.").optional(),
+    content: text(
+      "Markdown for `content.md`, at most 2 MiB as UTF-8; empty by default. Not together with `templateId`.",
+      "# How a draft survives\n",
+    ).optional(),
+    templateId: TemplateId.describe("Template of the workspace whose text the article starts with.").optional(),
+    variables: VariableValues.describe("Values of the template's variables, by name. Only with `templateId`.").optional(),
   })
   .meta({ id: "CreateArticleRequest", description: "The article to create." });
 export type CreateArticleRequest = z.infer<typeof CreateArticleRequest>;
 
 export const UpdateArticleRequest = z
-  .strictObject({ title: Title.optional(), slug: Slug.optional() })
+  .strictObject({
+    title: Title.optional(),
+    slug: Slug.optional(),
+    folderId: FolderId.describe("Folder to move the article to; null moves it to the top level.").nullable().optional(),
+  })
   .meta({ id: "UpdateArticleRequest", description: "The fields to change. Fields that are left out do not change." });
+
+export const DuplicateArticleRequest = z
+  .strictObject({
+    title: Title.describe("Title of the copy; `Copy of` and the title of the article by default.").optional(),
+    folderId: FolderId.describe("Folder for the copy, null for the top level; the folder of the article by default.").nullable().optional(),
+  })
+  .meta({ id: "DuplicateArticleRequest", description: "What the copy is called, and where it is." });
+
+export const InstantiateTemplateRequest = z
+  .strictObject({
+    title: Title.describe("Title of the article, 1 to 500 characters. Placeholders in it are not replaced."),
+    folderId: FolderId.describe("Folder for the article; at the top level by default.").optional(),
+    variables: VariableValues.describe("Values of the template's variables, by name.").optional(),
+  })
+  .meta({ id: "InstantiateTemplateRequest", description: "The article to create from the template." });
+
+export const ArticleSort = z.enum(["createdAt", "updatedAt", "title"]);
+export type ArticleSort = z.infer<typeof ArticleSort>;
+
+/** State of the public page as a filter of the list; `none`: the article is not public. */
+export const PublishedState = z.enum([...PublicLinkState.options, "none"]);
+export type PublishedState = z.infer<typeof PublishedState>;
 
 export const ContentFormat = z
   .enum(["markdown", "json"])

@@ -82,6 +82,11 @@ export const FreeForm = z.record(z.string(), z.json()).meta({
   example: { tone: "plain" },
 });
 
+/** A query parameter that may be repeated. Several values mean OR. */
+export function oneOrMore<Item extends z.ZodType>(item: Item, description: string) {
+  return z.array(item).min(1).max(20).describe(description).optional();
+}
+
 /** The token of the next page, as a page of a list contains it. */
 export const nextToken = text(
   "Token of the next page: repeat the request with this token and the same filters. Absent on the last page.",

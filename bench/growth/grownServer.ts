@@ -5,6 +5,7 @@
  */
 import type { ArticleFile, Author } from "../../api/schema/article.ts";
 import { toNewArticle } from "../../server/domain/articles/articleWriter.ts";
+import { emptyTexts } from "../../server/domain/articles/fileTexts.ts";
 import { encodeBatch } from "../../server/domain/articles/logEntry.ts";
 import { articleRecord, documentLog } from "../../server/domain/articles/records.ts";
 import { toTextUpdate } from "../../server/domain/articles/textUpdate.ts";
@@ -65,7 +66,7 @@ export function toText(bytes: number): string {
 
 const kilobyte = toText(1000);
 /** An article of 1 kB. Each has a client id of its own, as articles of different authors have. */
-export const toShortArticle = (at: number): Uint8Array => toTextUpdate(file, kilobyte, at + 1);
+export const toShortArticle = (at: number): Uint8Array => toTextUpdate({ ...emptyTexts, [file]: kilobyte }, at + 1);
 
 /** Adds articles to a store that is open in this process. */
 export async function fill(storage: Storage, workspaceId: string, { articles, toUpdate }: Filling): Promise<readonly string[]> {

@@ -8,7 +8,9 @@ import { createLocateArticle } from "../../server/domain/articles/locate.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
+import { createFolders } from "../../server/domain/folders/service.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { createTemplateService } from "../../server/domain/templates/service.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import { composeParts, defaultLeaseMs, type TestParts } from "../support/composeParts.ts";
@@ -64,6 +66,8 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     armAtEdit,
     broadcast: { publish: () => undefined },
     findTopicId: async (_workspaceId, reference) => reference,
+    requireOpenFolder: createFolders({ storage }).requireOpen,
+    fillTemplate: createTemplateService(parts).fill,
     listeners: [listeners],
   });
   const { close } = parts.install([service.manifest]);

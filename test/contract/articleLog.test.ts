@@ -88,7 +88,7 @@ describe.each(actorStorages)("the update log on %s", (_name, open) => {
     expect(await typeOne(updateLog)).toEqual({ kind: "appended", revision: 2 });
     expect(await storage.due.get(partition, `checkpoint/${articleId}`)).toMatchObject({
       kind: "checkpoint",
-      dueAtMs: armedAt + quietMs,
+      dueAtMs: armedAt + 1000,
       payload: { articleId, firstEditAtMs: armedAt },
     });
     expect(await storage.due.get(partition, `live/${articleId}`)).toBeUndefined();

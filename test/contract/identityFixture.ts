@@ -22,6 +22,7 @@ import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorag
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { baseUrl, composeParts } from "../support/composeParts.ts";
+import { locateNothing } from "../support/locateNothing.ts";
 
 export const recordTypes = [directoryRow, ...identityRecordTypes];
 export const leaseMs = 5000;
@@ -120,9 +121,8 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   const service = await createService({
     ...parts,
     passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
-    locateArticle: options.locateArticle ?? (async () => undefined),
-    locateReview: async () => undefined,
-    locateRun: async () => undefined,
+    ...locateNothing,
+    ...(options.locateArticle === undefined ? {} : { locateArticle: options.locateArticle }),
   });
   const installed = parts.install([service.manifest]);
 

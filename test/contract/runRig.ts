@@ -23,6 +23,7 @@ import { createWorkflowHandlers } from "../../server/edge/handlers/workflows.ts"
 import { createTimelineReader } from "../../server/edge/streams/timelineReader.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { composeParts } from "../support/composeParts.ts";
+import { locateNothing } from "../support/locateNothing.ts";
 import { type Answer, type RequestOptions, startOperationServer, workspaceId } from "../support/operationServer.ts";
 import { composeArticles } from "./articleFixture.ts";
 
@@ -94,12 +95,7 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       runs: createRunHandlers(runService),
       workflows: createWorkflowHandlers(runService),
     },
-    access: createAccessResolver({
-      storage,
-      locateArticle: node.locate,
-      locateReview: async () => undefined,
-      locateRun: createLocateRun(parts),
-    }),
+    access: createAccessResolver({ storage, ...locateNothing, locateArticle: node.locate, locateRun: createLocateRun(parts) }),
     accounts,
     settings: { styleProfiles: { house: { content: "Short sentences." } } },
     onError: (error) => void logged.push(String(error)),

@@ -28,6 +28,8 @@ const texts = [
   "top_01KAHX0000050123456789ABCD",
   "run_01KAHX0000050123456789ABCD",
   "apr_01KAHX0000050123456789ABCD",
+  "fld_01KAHX0000050123456789ABCD",
+  "tpl_01KAHX0000050123456789ABCD",
   "ana@example.com",
   "https://hooks.example/in",
   "a".repeat(64),

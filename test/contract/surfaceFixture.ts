@@ -27,6 +27,7 @@ export const baseUrl = "https://svc.example";
 export const workspaceId = "ws_01KAHX0000050123456789ABCD";
 export const articleId = "art_01KAHX0000050123456789ABCD";
 export const reviewId = "rev_01KAHX0000050123456789ABCD";
+export const templateId = "tpl_01KAHX0000050123456789ABCD";
 export const runId = "run_01KAHX0000050123456789ABCD";
 export const foreignWorkspaceId = "ws_01KAHX00000V0123456789ABCD";
 const accountId = "usr_01KAHX0000030123456789ABCD";
@@ -156,7 +157,13 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
       },
       access: {
         async resolve(principal, kind, id) {
-          const known: Partial<Record<typeof kind, string>> = { workspace: workspaceId, article: articleId, review: reviewId, run: runId };
+          const known: Partial<Record<typeof kind, string>> = {
+            workspace: workspaceId,
+            article: articleId,
+            review: reviewId,
+            template: templateId,
+            run: runId,
+          };
           if (id !== known[kind]) return undefined;
           const role = principal.kind === "session" && principal.sessionId.startsWith("ses_role:") ? principal.sessionId.slice(9) : "owner";
           return { workspaceId, partition: workspacePartition, role: role as Role };

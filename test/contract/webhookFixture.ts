@@ -23,6 +23,7 @@ import type { Storage } from "../../server/platform/storage/port.ts";
 import { type AnyRecordType, createRecordTypes, defineRecord } from "../../server/platform/storage/recordType.ts";
 import type { CertificateAuthority } from "../support/certificateAuthority.ts";
 import { composeParts } from "../support/composeParts.ts";
+import { locateNothing } from "../support/locateNothing.ts";
 import { type RequestOptions, startOperationServer, workspaceId } from "../support/operationServer.ts";
 
 const accounts = { ana: "owner", ben: "admin", cal: "member", dan: undefined } as const;
@@ -80,12 +81,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     parts,
     contract: { webhooks: webhookContract },
     handlers: { webhooks: service.webhooks },
-    access: createAccessResolver({
-      storage,
-      locateArticle: async () => undefined,
-      locateReview: async () => undefined,
-      locateRun: async () => undefined,
-    }),
+    access: createAccessResolver({ storage, ...locateNothing }),
     accounts,
     onError: (error) => void logged.push(String(error)),
   });

@@ -176,7 +176,7 @@ test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for g
   expect(renamed.headers.get("etag")).toBe('"r1-2"');
   expect((await rest.request("PATCH", path, { title: "Other" }, { "if-match": '"r1-1"' })).body).toMatchObject({ status: 412 });
   expect((await rest.request("DELETE", path)).status).toBe(204);
-  expect((await rest.request("GET", `${path}/content`)).status).toBe(404);
+  expect((await rest.request("PATCH", `${path}/content`, { mode: "append", content: "late" })).status).toBe(404);
   expect((await rest.expect(200, "GET", path)).deletedAt).toBeTypeOf("number");
   const trash = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&deleted=true`);
   expect(trash.articles.map((article: { articleId: string }) => article.articleId)).toEqual([articleId]);
@@ -185,6 +185,29 @@ test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for g
   expect((await rest.request("DELETE", `${path}?permanent=true`)).status).toBe(204);
   expect((await rest.request("GET", path)).status).toBe(404);
   expect((await createRest(server.url).request("GET", path)).status).toBe(401);
+});
+
+test("[AR33] the text and the commits of an article in the trash can be read before it is restored", async () => {
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Fate", content: "one\n" });
+  const path = `/articles/${articleId}`;
+  const { commitId } = await rest.expect(201, "POST", `${path}/commits`);
+  await rest.expect(200, "PATCH", `${path}/content`, { mode: "append", content: "two\n" });
+  expect((await rest.request("DELETE", path)).status).toBe(204);
+  expect((await rest.expect(200, "GET", `${path}/content`)).content).toBe("one\ntwo\n");
+  expect((await rest.expect(200, "GET", `${path}/content?revision=1`)).content).toBe("one\n");
+  expect((await rest.expect(200, "GET", `${path}/commits`)).commits).toHaveLength(1);
+  expect((await rest.expect(200, "GET", `${path}/commits/${commitId}`)).revision).toBe(1);
+  expect((await rest.expect(200, "GET", `${path}/diff?from=1&to=live`)).stats).toEqual({ added: 1, removed: 0 });
+  for (const [method, below] of [
+    ["PATCH", "/content"],
+    ["POST", "/commits"],
+    ["POST", "/duplicate"],
+  ] as const) {
+    expect([below, (await rest.request(method, path + below, method === "PATCH" ? { mode: "append", content: "x" } : {})).status]).toEqual([
+      below,
+      404,
+    ]);
+  }
 });
 
 test("[AR13] a large article is edited and merged while other requests are answered", async () => {

@@ -21,6 +21,7 @@ let workspaceId: string;
 let articleId: string;
 let topicId: string;
 let reviewId: string;
+let templateId: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -29,6 +30,7 @@ beforeAll(async () => {
   ({ workspaceId } = await rest.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
   ({ articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Kites", content: "# Kites\n" }));
   ({ reviewId } = await rest.expect(201, "POST", `/articles/${articleId}/reviews`, { body: "A comment." }));
+  ({ templateId } = await rest.expect(201, "POST", "/templates", { workspaceId, name: "Kites", content: "# Kites\n" }));
   ({ topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, { title: "Kites", targetAudience: "builders" }));
 });
 afterAll(async () => {
@@ -55,6 +57,9 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
     return post(`/workspaces/${workspaceId}/members`, { username: "ben", role: "member" });
   },
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
+  "articles.duplicate": () => post(`/articles/${articleId}/duplicate`),
+  "templates.create": () => post("/templates", { workspaceId, name: "More", content: "" }),
+  "templates.instantiate": () => post(`/templates/${templateId}/instantiate`, { title: "From a template" }),
   "commits.create": () => post(`/articles/${articleId}/commits`),
   "reviews.create": () => post(`/articles/${articleId}/reviews`, { body: "Another comment." }),
   "reviews.reply": () => post(`/reviews/${reviewId}/replies`, { body: "A reply." }),

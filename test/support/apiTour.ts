@@ -36,6 +36,7 @@ export async function tourEverything(tourist: Tourist): Promise<void> {
   await tourKeys(tourist);
   await tourArticle(tourist, places);
   await tourReviews(tourist, places);
+  await tourTemplates(tourist, places);
   await tourPublicLink(tourist, places);
   await tourWebhooks(tourist, places);
   await tourTopics(tourist, places);
@@ -135,6 +136,23 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   await send(200, "articles.list", { query: { workspaceId, deleted: "true" } });
   await send(200, "articles.undelete", { params });
   await send(409, "articles.undelete", { params });
+  await send(201, "articles.duplicate", { params, body: { title: "How another draft survives" } });
+  await send(200, "articles.list", { query: { workspaceId, sort: "title", author: "admin", published: "none", folderId: "null" } });
+}
+
+async function tourTemplates({ send }: Tourist, { workspaceId }: Places): Promise<void> {
+  const variables = [{ name: "product", label: "Name of the product", required: true }, { name: "version" }];
+  const body = { workspaceId, name: "Release notes", content: "# {{product}} {{version}}\n", variables };
+  const { templateId } = await send(201, "templates.create", { body });
+  await send(409, "templates.create", { body });
+  const params = { templateId };
+  await send(200, "templates.list", { query: { workspaceId, q: "release", sort: "name" } });
+  await send(200, "templates.get", { params });
+  await send(200, "templates.update", { params, body: { articleType: "reference", description: "For each release." } });
+  await send(201, "templates.instantiate", { params, body: { title: "Kites 2.0", variables: { product: "Kites" } } });
+  await send(422, "templates.instantiate", { params, body: { title: "Kites 2.0", variables: { version: "2.0" } } });
+  await send(201, "articles.create", { body: { workspaceId, title: "Kites 2.1", templateId, variables: { product: "Kites" } } });
+  await send(204, "templates.delete", { params });
 }
 
 async function tourReviews({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {

@@ -249,6 +249,16 @@ thread gets so little of a processor that the work takes 20 times as long on the
     },
   },
   {
+    title: "Templates",
+    limits: {
+      "template.perWorkspace": {
+        is: "Templates of one workspace. A new one reads the records of all others.",
+        above: "409 `limit_reached`",
+        unit: "templates",
+      },
+    },
+  },
+  {
     title: "Webhooks",
     limits: {
       "webhook.perWorkspace": { is: "Webhooks of one workspace.", above: "409 `limit_reached`", unit: "webhooks" },

@@ -13,6 +13,7 @@ const prefixes = {
   commitId: "cmt",
   reviewId: "rev",
   replyId: "rpl",
+  templateId: "tpl",
   keyId: "key",
   webhookId: "whk",
   topicId: "top",
@@ -50,6 +51,8 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   const { reviewId } = await rest.expect(201, "POST", reviews, { body: `${mark} for @${username}`, ...suggestion });
   await rest.expect(201, "POST", reviews, { body: `${mark} whole for @${username}` });
   const { replyId } = await rest.expect(201, "POST", `/reviews/${reviewId}/replies`, { body: `${mark} reply` });
+  const template = { workspaceId, name: `${mark} template`, content: `# ${mark} {{what}}\n`, variables: [{ name: "what" }] };
+  const { templateId } = await rest.expect(201, "POST", "/templates", template);
   const { keyId } = await rest.expect(201, "POST", "/api-keys", { name: `${mark} key`, scopes: ["articles:read"] });
   await rest.expect(201, "POST", "/api-keys", { name: `${mark} other key`, scopes: ["articles:read"] });
   const { webhookId } = await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}` });
@@ -68,7 +71,7 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
     return run;
   }, 30_000);
   const { approvalId } = pendingApproval;
-  const made = { workspaceId, articleId, commitId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId };
+  const made = { workspaceId, articleId, commitId, templateId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId };
   return { rest, ids: { ...made, username, ...commonNames } };
 }
 
@@ -83,6 +86,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
     ...[`/articles/${articleId}/reviews`, `/workspaces/${workspaceId}/reviews?mentionsMe=true`, `/reviews/${reviewId}`],
     `/articles/${articleId}/public-link`,
+    `/templates?workspaceId=${workspaceId}`,
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
     ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),

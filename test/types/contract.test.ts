@@ -6,7 +6,7 @@ import type { AppContract } from "../../api/contract/contract.ts";
 import type { InputOf, OutputOf, ParsedInput, RawBody } from "../../api/contract/operation.ts";
 import type { AppRouter } from "../../api/derive/trpc.ts";
 import type { Problem } from "../../api/schema/error.ts";
-import type { ArticleId, WebhookId, WorkspaceId } from "../../api/schema/id.ts";
+import type { ArticleId, FolderId, WebhookId, WorkspaceId } from "../../api/schema/id.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import type { WorkspaceWebhook, WorkspaceWebhookEventType } from "../../api/schema/webhook.ts";
 import { type Handlers, handler, type Served, type Versioned } from "../../server/domain/call/call.ts";
@@ -20,17 +20,23 @@ describe("types of the contract", () => {
   it("[API23] the stock client infers an input as all its parts in one object", () => {
     expectTypeOf<Inputs["articles"]["list"]>().toEqualTypeOf<{
       workspaceId: string;
+      folderId?: string | undefined;
       topicId?: string | undefined;
       limit?: number | undefined;
       nextToken?: string | undefined;
       q?: string | undefined;
+      author?: string | undefined;
+      published?: ("live" | "snapshot" | "expired" | "none")[] | undefined;
       updatedSince?: number | undefined;
       deleted?: boolean | undefined;
+      sort?: "createdAt" | "updatedAt" | "title" | undefined;
+      order?: "asc" | "desc" | undefined;
     }>();
     expectTypeOf<Inputs["articles"]["update"]>().toEqualTypeOf<{
       articleId: string;
       title?: string | undefined;
       slug?: string | undefined;
+      folderId?: string | null | undefined;
     }>();
     expectTypeOf<Inputs["auth"]["me"]>().toBeVoid();
     expectTypeOf<Inputs["keys"]["list"]["state"]>().toEqualTypeOf<"active" | "revoked" | "expired" | undefined>();
@@ -88,7 +94,11 @@ describe("types of the contract", () => {
   it("[API23] handlers receive parsed and branded parts, each from its own place", () => {
     type Update = ParsedInput<AppContract["articles"]["update"]>;
     expectTypeOf<Update["params"]["articleId"]>().toEqualTypeOf<ArticleId>();
-    expectTypeOf<Update["body"]>().toEqualTypeOf<{ title?: string | undefined; slug?: string | undefined }>();
+    expectTypeOf<Update["body"]>().toEqualTypeOf<{
+      title?: string | undefined;
+      slug?: string | undefined;
+      folderId?: FolderId | null | undefined;
+    }>();
     expectTypeOf<ParsedInput<AppContract["articles"]["list"]>["query"]["workspaceId"]>().toEqualTypeOf<WorkspaceId>();
     expectTypeOf<
       Extract<ParsedInput<AppContract["content"]["edit"]>["body"], RawBody>["mediaType"]

@@ -1,89 +1,57 @@
 /**
- * Creates, lists, renames, deletes and restores articles.
+ * Renames, moves, deletes and restores articles.
  *
- * This module does not handle text, except the initial text of a new article. trash.ts implements deletion.
+ * articleCreation.ts creates them, articleList.ts lists them, and trash.ts implements deletion. This module does not
+ * handle text.
  */
 import { AppError, notFound } from "../../../api/schema/error.ts";
+import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { Batch, LogWrite, Storage, Stored } from "../../platform/storage/port.ts";
-import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
-import { accessOf, authorOf } from "../call/author.ts";
+import type { Storage, Stored } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, PageRequest, Pager } from "../call/paging.ts";
+import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
-import { toTitleSearch } from "../call/titleWords.ts";
-import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
-import { requireAccepted, requireFits } from "./acceptedText.ts";
-import type { ArticleTexts } from "./articleTexts.ts";
-import { toNewArticle } from "./articleWriter.ts";
+import { present } from "../call/present.ts";
+import { accessOf } from "../call/principal.ts";
+import { type ArticleCreation, type ArticleReply, keepFolder } from "./articleCreation.ts";
+import type { ArticleFilter, ArticleList } from "./articleList.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { toContentHash } from "./fileTexts.ts";
-import { encodeBatch } from "./logEntry.ts";
-import type { FindTopicId } from "./port.ts";
-import { type ArticleRecord, articleLists, articleRecord, documentLog } from "./records.ts";
-import { toClientId, toTextUpdate } from "./textUpdate.ts";
+import type { RequireOpenFolder } from "./port.ts";
+import { type ArticleRecord, articleRecord } from "./records.ts";
 import type { Trash } from "./trash.ts";
 
-/** An article with its live revision. */
-export interface ArticleReply {
-  readonly article: ArticleRecord;
-  readonly revision: number;
+export interface ArticleChanges {
+  readonly title?: string | undefined;
+  readonly slug?: string | undefined;
+  /** Null moves the article to the top level. */
+  readonly folderId?: string | null | undefined;
 }
 
-export interface CreateArticle {
-  readonly workspaceId: string;
-  readonly title: string;
-  readonly content?: string | undefined;
-}
-
-export interface ArticleFilter {
-  readonly workspaceId: string;
-  readonly topicId?: string | undefined;
-  readonly q?: string | undefined;
-  /** Unix seconds. */
-  readonly updatedSince?: number | undefined;
-  readonly deleted?: boolean | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
-}
-
-export interface Articles {
-  create(request: CreateArticle, call: Call): Promise<ArticleReply>;
+export interface Articles extends ArticleCreation {
   list(filter: ArticleFilter): Promise<Page<ArticleReply>>;
   get(articleId: string): Promise<ArticleReply>;
-  update(articleId: string, change: { title?: string | undefined; slug?: string | undefined }, call: Call): Promise<ArticleReply>;
+  /** Renames or moves the article. Throws `validation_failed` for a folder that the workspace does not have. */
+  update(articleId: string, changes: ArticleChanges, call: Call): Promise<ArticleReply>;
   /** Moves the article to the trash, or deletes it for good when `permanent` is true (administrators and owners only). */
   delete(articleId: string, permanent: boolean, call: Call): Promise<void>;
+  /** Restores an article from the trash, to the top level if its folder is gone. */
   undelete(articleId: string, call: Call): Promise<ArticleReply>;
 }
 
 export interface ArticlesOptions {
   readonly storage: Pick<Storage, "records" | "now">;
-  readonly reader: DocumentReader;
+  readonly actors: Pick<ActorRuntime, "commitUnit">;
+  readonly reader: Pick<DocumentReader, "tail">;
+  readonly creation: ArticleCreation;
+  readonly list: ArticleList;
   readonly trash: Trash;
-  readonly findTopicId: FindTopicId;
-  readonly pager: Pager;
-  readonly texts: Pick<ArticleTexts, "countWords">;
-  readonly nodeId: string;
+  readonly requireOpenFolder: RequireOpenFolder;
   readonly checkpointQuietMs: number;
 }
 
-/** Returns the index rows that contain every article of the query: of a search, one list for each word. */
-function toList(
-  workspaceId: string,
-  deleted: boolean,
-  topicId: string | undefined,
-  words: readonly string[],
-): PageRequest<never>["prefix"] {
-  if (deleted) return articleLists.trash(workspaceId);
-  if (topicId !== undefined) return articleLists.ofTopic(topicId);
-  const [first, ...others] = words.map((word) => articleLists.titled(workspaceId, word));
-  return first === undefined ? articleLists.all(workspaceId) : { anyOf: [first, ...others] };
-}
-
 export function createArticles(options: ArticlesOptions): Articles {
-  const { storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs } = options;
+  const { storage, actors, reader, creation, list, trash, requireOpenFolder, checkpointQuietMs } = options;
 
   async function find(articleId: string): Promise<Stored<ArticleRecord>> {
     const stored = await storage.records.get(articleRecord, articleId);
@@ -95,97 +63,39 @@ export function createArticles(options: ArticlesOptions): Articles {
     return { article, revision: await reader.tail(article.articleId) };
   }
 
-  /** Reads the article, decides and commits; repeats when another change caused a conflict. */
+  /** Reads the article, decides and commits; repeats when another change caused a conflict. Undefined: nothing to change. */
   async function change(
     articleId: string,
     call: Call,
-    decide: (stored: Stored<ArticleRecord>) => Promise<{ next: ArticleRecord; rest?: Omit<Batch, "partition" | "records"> } | undefined>,
+    decide: (article: ArticleRecord, unit: UnitOfWork) => Promise<ArticleRecord | undefined>,
   ): Promise<ArticleReply> {
-    return retryOnConflict("article.change", async () => {
+    const partition = partitionOfId(articleId);
+    return actors.commitUnit<ArticleReply>({ operation: "article.change", partition, committer: call }, async (unit) => {
       const stored = await find(articleId);
-      const decision = await decide(stored);
-      if (decision === undefined) return withRevision(stored.value);
-      const reply = await withRevision({ ...decision.next, metaRevision: stored.value.metaRevision + 1 });
-      const batch: Batch = {
-        ...decision.rest,
-        partition: partitionOfId(articleId),
-        records: [{ op: "put", type: articleRecord, value: reply.article, replacing: stored }],
-      };
-      return (await call.commit(batch, reply)).ok ? reply : conflict;
+      const next = await decide(stored.value, unit);
+      if (next === undefined) return withRevision(stored.value);
+      const value: ArticleRecord = { ...next, metaRevision: stored.value.metaRevision + 1, changedAtMs: storage.now() };
+      unit.record({ op: "put", type: articleRecord, value, replacing: stored });
+      return withRevision(value);
     });
   }
 
   return {
-    async create({ workspaceId, title, content = "" }, call) {
-      requireAccepted(content, "content");
-      requireFits(content, call.limits["article.file"]);
-      const { partition } = accessOf(call);
-      const author = authorOf(call);
-      const articleId = call.ids.next("art", partition);
-      const clientId = toClientId(call.ids);
-      const log: LogWrite[] = [];
-      if (content !== "") {
-        const update = toTextUpdate("content.md", content, clientId);
-        log.push({ op: "append", log: documentLog(articleId), entries: [encodeBatch(call.nowMs, nodeId, [{ author, update }])] });
-      }
-      const wordCount = await texts.countWords(workspaceId, content);
-      return retryOnConflict("article.create", async () => {
-        const workspace = await storage.records.get(workspaceRecord, workspaceId);
-        if (workspace === undefined) throw notFound();
-        const counter = await withNextCounter(storage, workspace.value, "article");
-        const made = toNewArticle({ articleId, workspaceId, number: counter.number, title, by: author.username, nowMs: call.nowMs });
-        const files = content === "" ? [] : [{ file: "content.md", contentHash: toContentHash(content) } as const];
-        const article: ArticleRecord = { ...made, files, wordCount };
-        const reply = { article, revision: log.length };
-        const dueAtMs = storage.now() + checkpointQuietMs;
-        const result = await call.commit(
-          {
-            partition,
-            records: [{ op: "put", type: articleRecord, value: article, replacing: null }, counter.write],
-            logs: log,
-            due: content === "" ? [] : [{ op: "arm", row: checkpointRow(articleId, call.nowMs, dueAtMs) }],
-          },
-          reply,
-        );
-        if (result.ok) return reply;
-        // A retry of a request that lost its connection after the commit finds the article that the first attempt made.
-        const before = await storage.records.get(articleRecord, articleId);
-        return before === undefined ? conflict : withRevision(before.value);
-      });
-    },
-
-    async list({ workspaceId, topicId: reference, q, updatedSince, deleted = false, limit, nextToken }) {
-      const topicId = reference === undefined ? undefined : await findTopicId(workspaceId, reference);
-      if (reference !== undefined && topicId === undefined) return { items: [] };
-      const search = q === undefined ? undefined : toTitleSearch(q);
-      return pager.page<ArticleReply>({
-        scope: `articles?${JSON.stringify([topicId ?? null, q ?? null, updatedSince ?? null, deleted])}`,
-        partition: partitionOfId(workspaceId),
-        prefix: toList(workspaceId, deleted, topicId, search?.prefixes ?? []),
-        reverse: true,
-        limit,
-        nextToken,
-        load: async (articleIds) => {
-          const found = await storage.records.getMany(articleRecord, articleIds);
-          return Promise.all(found.map((stored) => (stored === undefined ? undefined : withRevision(stored.value))));
-        },
-        keep: ({ article }) =>
-          article.workspaceId === workspaceId &&
-          (article.deletedAtMs !== undefined) === deleted &&
-          (topicId === undefined || article.topicId === topicId) &&
-          (updatedSince === undefined || article.updatedAtMs >= updatedSince * 1000) &&
-          (search === undefined || search.matches(article.title)),
-      });
-    },
+    ...creation,
+    list: list.page,
 
     get: async (articleId) => withRevision((await find(articleId)).value),
 
-    update(articleId, { title, slug }, call) {
-      return change(articleId, call, async ({ value }) => {
-        if (value.deletedAtMs !== undefined) throw notFound();
-        requireMatch(call, value.metaRevision);
-        const next = { ...value, title: title ?? value.title, slug: slug ?? value.slug };
-        return next.title === value.title && next.slug === value.slug ? undefined : { next };
+    update(articleId, { title, slug, folderId }, call) {
+      return change(articleId, call, async (article, unit) => {
+        if (article.deletedAtMs !== undefined) throw notFound();
+        requireMatch(call, article.metaRevision);
+        const { folderId: before, ...rest } = article;
+        const place = folderId === null ? undefined : (folderId ?? before);
+        if (place !== undefined && place !== before) await requireOpenFolder(unit, article.workspaceId, place);
+        const next = { ...rest, title: title ?? rest.title, slug: slug ?? rest.slug, ...present({ folderId: place }) };
+        const isEqual = next.title === article.title && next.slug === article.slug && place === before;
+        return isEqual ? undefined : next;
       });
     },
 
@@ -199,23 +109,18 @@ export function createArticles(options: ArticlesOptions): Articles {
     },
 
     undelete(articleId, call) {
-      return change(articleId, call, async ({ value }) => {
-        if (value.deletedAtMs === undefined) {
+      return change(articleId, call, async (article, unit) => {
+        if (article.deletedAtMs === undefined) {
           throw new AppError("invalid_transition", "The article is not in the trash.", { currentState: "active", allowed: ["delete"] });
         }
-        const { deletedAtMs: _deletedAtMs, ...next } = value;
+        const { deletedAtMs: _deletedAtMs, folderId: _folderId, mayHaveEdits: _mayHaveEdits, ...rest } = article;
+        const folderId = await keepFolder(requireOpenFolder, unit, article);
         const nowMs = storage.now();
-        const edited = (await reader.tail(articleId)) > value.checkedRevision;
-        return {
-          next,
-          rest: {
-            due: [
-              ...trash.cancel(articleId),
-              // A checkpoint that was due while the article was in the trash did nothing, so it is armed again.
-              ...(edited ? [{ op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) } as const] : []),
-            ],
-          },
-        };
+        const isEdited = (await reader.tail(articleId)) > article.checkedRevision;
+        for (const write of trash.cancel(articleId)) unit.due(write);
+        // A checkpoint that was due while the article was in the trash did nothing, so it is armed again.
+        if (isEdited) unit.due({ op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) });
+        return { ...rest, ...present({ folderId, mayHaveEdits: isEdited ? (true as const) : undefined }) };
       });
     },
   };

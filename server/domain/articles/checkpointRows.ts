@@ -23,7 +23,18 @@ export interface CheckpointCommitPayload {
 export const checkpointRows = defineDueKind<CheckpointPayload>("checkpoint");
 export const checkpointCommitRows = defineDueKind<CheckpointCommitPayload>("checkpoint.commit");
 
-function checkpointId(articleId: string): string {
+/**
+ * Milliseconds from the first edit to the first check of its checkpoint. That check marks the article as edited, so that
+ * lists find uncommitted edits, and then waits for the pause.
+ */
+const firstCheckMs = 1000;
+
+/** Due time of a checkpoint that a first edit arms. */
+export function firstCheckAtMs(nowMs: number, quietMs: number): number {
+  return nowMs + Math.min(firstCheckMs, quietMs);
+}
+
+export function checkpointId(articleId: string): string {
   return `${checkpointRows.name}/${articleId}`;
 }
 

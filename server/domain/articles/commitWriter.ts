@@ -12,9 +12,10 @@ import type { Rooms } from "../../../realtime/room/rooms.ts";
 import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { toBlob } from "../../platform/storage/textBlob.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
+import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
 import {
@@ -25,6 +26,7 @@ import {
   commitRecord,
   emptyTextHash,
   hashOf,
+  withAuthors,
 } from "./records.ts";
 
 export interface CommitParams extends CommitOrder {
@@ -186,11 +188,13 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       createdAtMs,
       ...(run === undefined ? {} : { runId: run.runId }),
     };
-    const { emptied: _emptied, ...kept } = article.value;
+    const { emptied: _emptied, mayHaveEdits, ...kept } = article.value;
     const emptied = toEmptied(article.value, files, last);
     const next: ArticleRecord = {
       ...kept,
       ...(emptied === undefined ? {} : { emptied }),
+      ...(mayHaveEdits === undefined || order.clearsMark === true ? {} : { mayHaveEdits }),
+      ...withAuthors(article.value, authors),
       files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
       wordCount: await work.countWords(owner, live.texts["content.md"]),
       updatedBy: order.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,

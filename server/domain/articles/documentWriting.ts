@@ -1,6 +1,6 @@
 /** DocumentWriting lets a server-side writer change a live document, with the same rules and the same merge as an edit request. */
 import type { Limits } from "../../../api/limits.ts";
-import { requireFits, toAcceptable } from "./acceptedText.ts";
+import { requireFits, toAcceptable } from "../call/acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { carryOperations } from "./merge.ts";
 import type { DocumentWriting } from "./port.ts";

@@ -6,7 +6,7 @@
  */
 import type { EditRequest, EditResponse } from "../../../api/schema/article.ts";
 import { AppError, type ProblemFinding } from "../../../api/schema/error.ts";
-import { requireAccepted, requireFits, tooLarge } from "./acceptedText.ts";
+import { requireAccepted, requireFits, tooLarge } from "../call/acceptedText.ts";
 import { toContentHash } from "./fileTexts.ts";
 import { applyOperations, carryOver, joinNearest, type PackedOperations, packOperations, type TextOperation } from "./merge.ts";
 import { diffTexts } from "./textDiff.ts";

@@ -40,6 +40,8 @@ export interface CommitOrder {
   readonly name?: string | undefined;
   /** True for a commit by the service itself. Such a commit is skipped for an article that has no commit and no text. */
   readonly automatic?: boolean;
+  /** True for the last armed checkpoint: the commit removes `mayHaveEdits` of the article. */
+  readonly clearsMark?: boolean;
   /** Username for the article's `updatedBy`. Default: the author of the newest batch since the last check. */
   readonly committer?: string;
   /** Source of ids for the records that follow from the commit, such as webhook deliveries. */
@@ -93,6 +95,23 @@ export class JoinedCommit {
 
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
 export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
+
+/**
+ * Throws `validation_failed` unless the folder exists in the workspace and takes articles, and makes the unit's commit
+ * fail if the folder is deleted meanwhile.
+ */
+export type RequireOpenFolder = (unit: Pick<UnitOfWork, "require">, workspaceId: string, folderId: string) => Promise<void>;
+
+/**
+ * Returns the text of a template of the workspace with the values in its placeholders; undefined when the workspace has no
+ * such template. Throws `validation_failed` for missing and unknown values, and `content_too_large`.
+ */
+export type FillTemplate = (
+  workspaceId: string,
+  templateId: string,
+  values: Readonly<Record<string, string>>,
+  maxBytes: number,
+) => Promise<string | undefined>;
 
 /** Changes articles in the units of work of topics and runs. */
 export interface ArticleWriter {

@@ -5,10 +5,21 @@
  * live document are a separate record: they change while an author types, and must not conflict with a rename. This
  * module does no I/O; functions return values for the caller's commit.
  */
-import type { Article, ArticleFile, Author, Commit, CommitKind, PublicLinkMode, PublicLinkState } from "../../../api/schema/article.ts";
+import type {
+  Article,
+  ArticleFile,
+  ArticleSort,
+  Author,
+  Commit,
+  CommitKind,
+  PublicLinkMode,
+  PublicLinkState,
+  PublishedState,
+} from "../../../api/schema/article.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { IndexKey, RecordWrite, Stored } from "../../platform/storage/port.ts";
+import type { IndexKey, IndexPart, RecordWrite, Stored } from "../../platform/storage/port.ts";
 import { defineRecord } from "../../platform/storage/recordType.ts";
+import { toTitleOrder } from "../call/titleOrder.ts";
 import { toTitlePrefixes } from "../call/titleWords.ts";
 
 /** Summary of the public link that the article record contains. The publishing domain owns the link itself. */
@@ -34,7 +45,7 @@ export interface ArticleRecord {
   readonly title: string;
   readonly slug: string;
   /**
-   * Rises when a request changes the article's title, slug, trash state, topic or public link; commits do not raise it.
+   * Rises when a request changes the article's title, slug, folder, trash state, topic or public link; commits do not raise it.
    * It is the record part of the ETag, so that concurrent typing never makes a rename fail.
    */
   readonly metaRevision: number;
@@ -53,37 +64,107 @@ export interface ArticleRecord {
   readonly deletedAtMs?: number;
   /** The topic that the article belongs to. */
   readonly topicId?: string;
+  /** Absent at the top level. */
+  readonly folderId?: string;
+  /** The template that the article was created from. */
+  readonly templateId?: string;
+  /** Store time of the last rename, move or restore from the trash. */
+  readonly changedAtMs?: number;
+  /**
+   * Present while a checkpoint may be armed, so that the list finds articles with uncommitted edits. A first edit does not
+   * write it; the first check of its checkpoint does, about a second later.
+   */
+  readonly mayHaveEdits?: true;
+  /** Usernames other than `createdBy` whose text is in a commit, the newest last. At most `maxAuthors`. */
+  readonly authors?: readonly string[];
   readonly publicLink?: PublicLinkSummary;
 }
 
-const createdIndex = "article.created";
-const trashIndex = "article.trash";
-const titleIndex = "article.title";
+/** Authors of one article that the list finds. Each is an index row, and every commit writes the record. */
+const maxAuthors = 200;
+
+/** Adds the authors of a commit. Above `maxAuthors`, the authors that wrote least recently are left out. */
+export function withAuthors({ createdBy, authors = [] }: ArticleRecord, more: readonly Author[]): Pick<ArticleRecord, "authors"> {
+  const added = more.map(({ username }) => username).filter((username) => username !== createdBy);
+  const all = [...new Set([...authors, ...added].reverse())].slice(0, maxAuthors).reverse();
+  return all.length === 0 ? {} : { authors: all };
+}
 
 /** Lists are ordered by (createdAt, articleId); read backwards they are newest first. */
 export const articleLists = {
-  all: (workspaceId: string): IndexKey => [createdIndex, workspaceId],
-  trash: (workspaceId: string): IndexKey => [trashIndex, workspaceId],
+  all: (workspaceId: string): IndexKey => ["article.created", workspaceId],
+  trash: (workspaceId: string): IndexKey => ["article.trash", workspaceId],
   /** Articles that belong to the topic. */
   ofTopic: (topicId: string): IndexKey => ["article.topic", topicId],
+  /** Articles in the folder itself. */
+  inFolder: (folderId: string): IndexKey => ["article.folder", folderId],
+  /** Articles of the workspace that are in no folder. */
+  atTop: (workspaceId: string): IndexKey => ["article.top", workspaceId],
+  /** Articles that the account created, or of which a commit has text by the account. */
+  byAuthor: (workspaceId: string, username: string): IndexKey => ["article.author", workspaceId, username],
+  /** Articles whose public page is in this state. */
+  published: (workspaceId: string, state: PublishedState): IndexKey => ["article.published", workspaceId, state],
   /** `prefix` must be a value that `toTitlePrefixes` returns. */
-  titled: (workspaceId: string, prefix: string): IndexKey => [titleIndex, workspaceId, prefix],
+  titled: (workspaceId: string, prefix: string): IndexKey => ["article.title", workspaceId, prefix],
+  /** Ordered by `lastChangeMsOf` instead. Uncommitted edits do not count. */
+  changed: (workspaceId: string): IndexKey => ["article.changed", workspaceId],
+  /** Articles that may have uncommitted edits. */
+  edited: (workspaceId: string): IndexKey => ["article.edited", workspaceId],
 };
+
+/** The same list in another order. Only `all`, `trash`, `inFolder` and `atTop` exist in every order. */
+export function inOrder([name, ...rest]: IndexKey, sort: ArticleSort): IndexKey {
+  return sort === "createdAt" ? [name, ...rest] : [`${name}.${sort}`, ...rest];
+}
+
+/** The parts of an index key that order an article within a list. */
+export function placeOf({ articleId, createdAtMs, updatedAtMs, title }: ArticleRecord, sort: ArticleSort): readonly [IndexPart, string] {
+  switch (sort) {
+    case "createdAt":
+      return [createdAtMs, articleId];
+    case "updatedAt":
+      return [updatedAtMs, articleId];
+    case "title":
+      return [toTitleOrder(title), articleId];
+  }
+}
+
+/** Store time of the last commit, rename, move, or restore from the trash. */
+export function lastChangeMsOf({ updatedAtMs, changedAtMs = 0, deletedAtMs = 0 }: ArticleRecord): number {
+  return Math.max(updatedAtMs, changedAtMs, deletedAtMs);
+}
+
+export function publishedStateOf({ publicLink }: Pick<ArticleRecord, "publicLink">): PublishedState {
+  return publicLink?.state ?? "none";
+}
+
+const sorts: readonly ArticleSort[] = ["createdAt", "updatedAt", "title"];
+
+function toListRows(article: ArticleRecord): readonly IndexKey[] {
+  const { articleId, workspaceId, folderId, topicId, createdBy, authors = [], deletedAtMs } = article;
+  const inEveryOrder = (list: IndexKey): IndexKey[] => sorts.map((sort) => [...inOrder(list, sort), ...placeOf(article, sort)]);
+  if (deletedAtMs !== undefined) return inEveryOrder(articleLists.trash(workspaceId));
+  const lists = [
+    articleLists.published(workspaceId, publishedStateOf(article)),
+    ...[createdBy, ...authors].map((username) => articleLists.byAuthor(workspaceId, username)),
+    ...(topicId === undefined ? [] : [articleLists.ofTopic(topicId)]),
+    ...toTitlePrefixes(article.title).map((prefix) => articleLists.titled(workspaceId, prefix)),
+  ];
+  return [
+    ...inEveryOrder(articleLists.all(workspaceId)),
+    ...inEveryOrder(folderId === undefined ? articleLists.atTop(workspaceId) : articleLists.inFolder(folderId)),
+    ...lists.map((list): IndexKey => [...list, ...placeOf(article, "createdAt")]),
+    [...articleLists.changed(workspaceId), lastChangeMsOf(article), articleId],
+    ...(article.mayHaveEdits === true ? [[...articleLists.edited(workspaceId), articleId] as const] : []),
+  ];
+}
 
 export const articleRecord = defineRecord<ArticleRecord>({
   name: "article",
   version: 1,
   partitionOf: partitionOfId,
   keyOf: (article) => article.articleId,
-  indexes: (article) => {
-    const place = [article.createdAtMs, article.articleId] as const;
-    if (article.deletedAtMs !== undefined) return [[...articleLists.trash(article.workspaceId), ...place]];
-    return [
-      [...articleLists.all(article.workspaceId), ...place],
-      ...(article.topicId === undefined ? [] : [[...articleLists.ofTopic(article.topicId), ...place] as const]),
-      ...toTitlePrefixes(article.title).map((prefix): IndexKey => [...articleLists.titled(article.workspaceId, prefix), ...place]),
-    ];
-  },
+  indexes: toListRows,
 });
 
 export interface CommitFileRecord extends CommittedFile {
@@ -177,11 +258,12 @@ export function hashOf(files: readonly CommittedFile[], file: ArticleFile): stri
 }
 
 export function toArticle(record: ArticleRecord, revision: number): Article {
-  const { articleId, workspaceId, title, slug, wordCount, createdBy, updatedBy, deletedAtMs, topicId, publicLink } = record;
+  const { articleId, workspaceId, folderId = null, title, slug, wordCount, createdBy, updatedBy } = record;
+  const { deletedAtMs, topicId, templateId, publicLink } = record;
   return {
     articleId,
     workspaceId,
-    folderId: null,
+    folderId,
     title,
     slug,
     revision,
@@ -193,6 +275,7 @@ export function toArticle(record: ArticleRecord, revision: number): Article {
     updatedBy,
     updatedAt: record.updatedAtMs / 1000,
     ...(topicId === undefined ? {} : { topicId }),
+    ...(templateId === undefined ? {} : { templateId }),
     ...(deletedAtMs === undefined ? {} : { deletedAt: deletedAtMs / 1000 }),
     ...(publicLink === undefined ? {} : { publicLink: { mode: publicLink.mode, url: publicLink.url, state: publicLink.state } }),
   };

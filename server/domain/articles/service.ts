@@ -12,6 +12,8 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
+import { createArticleCreation } from "./articleCreation.ts";
+import { createArticleList } from "./articleList.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
@@ -25,7 +27,16 @@ import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
-import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
+import type {
+  ArmAtEdit,
+  ArticleListeners,
+  ArticleWriter,
+  Documents,
+  DocumentWriting,
+  FillTemplate,
+  FindTopicId,
+  RequireOpenFolder,
+} from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -59,6 +70,8 @@ export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRo
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
   readonly findTopicId: FindTopicId;
+  readonly requireOpenFolder: RequireOpenFolder;
+  readonly fillTemplate: FillTemplate;
   readonly pager: Pager;
   readonly ids: IdSource;
   /** Without a trailing slash. */
@@ -85,7 +98,7 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, actors, findTopicId, pager, ids, baseUrl, wake, limits } = options;
+  const { storage, actors, findTopicId, requireOpenFolder, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
@@ -93,16 +106,23 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
+  const documents: Documents = {
+    read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
+    readAt: (articleId, revision) => history.textsAt(articleId, revision),
+  };
   return {
     rooms,
-    articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),
+    articles: createArticles({
+      ...{ storage, actors, reader, trash, requireOpenFolder, checkpointQuietMs },
+      creation: createArticleCreation({
+        ...{ storage, actors, reader, documents, texts, requireOpenFolder, fillTemplate, nodeId, checkpointQuietMs },
+      }),
+      list: createArticleList({ storage, reader, findTopicId, pager, limits }),
+    }),
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
-    documents: {
-      read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
-      readAt: (articleId, revision) => history.textsAt(articleId, revision),
-    },
+    documents,
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
     manifest: {

@@ -1,19 +1,20 @@
 /** Turns text and edits from requests into Yjs changes. */
 import * as Y from "yjs";
-import type { ArticleFile } from "../../../api/schema/article.ts";
+import { articleFiles } from "../../../api/schema/article.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { TextOperation } from "./merge.ts";
+import type { FileTexts } from "./port.ts";
 
 /** A Yjs client id for one edit. The ids of an idempotent call give the same client id at each retry. */
 export function toClientId(ids: IdSource): number {
   return Buffer.from(ids.bytes(4)).readUInt32BE();
 }
 
-/** A Yjs update that creates one file with the given text. */
-export function toTextUpdate(file: ArticleFile, text: string, clientId: number): Uint8Array {
+/** A Yjs update that creates a document with the given texts. */
+export function toTextUpdate(texts: FileTexts, clientId: number): Uint8Array {
   const document = new Y.Doc();
   document.clientID = clientId;
-  document.getText(file).insert(0, text);
+  for (const file of articleFiles) document.getText(file).insert(0, texts[file]);
   const update = Y.encodeStateAsUpdate(document);
   document.destroy();
   return update;

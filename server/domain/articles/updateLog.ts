@@ -17,7 +17,7 @@ import type { JoinedChanges, UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
-import { checkpointRow } from "./checkpointRows.ts";
+import { checkpointRow, firstCheckAtMs } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
 import { type ArmAtEdit, JoinedCommit } from "./port.ts";
@@ -91,7 +91,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
         if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
         if (storage.isShared) lastRead.set(articleId, article);
         const nowMs = storage.now();
-        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, nowMs + checkpointQuietMs) };
+        const checkpoint: DueWrite = { op: "arm", row: checkpointRow(articleId, nowMs, firstCheckAtMs(nowMs, checkpointQuietMs)) };
         const armed = article.value.publicLink === undefined ? undefined : armAtEdit(article.value, nowMs);
         const batch: Batch = {
           partition: partitionOfId(articleId),

@@ -38,6 +38,8 @@ export interface Access {
   readonly workspaceId: string;
   readonly partition: Partition;
   readonly role: Role;
+  /** True if the resource is in the trash. */
+  readonly deleted?: true;
 }
 
 export interface Call {

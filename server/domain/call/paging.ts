@@ -8,6 +8,7 @@
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { IndexKey, IndexPart, Partition, Storage } from "../../platform/storage/port.ts";
+import { startsWith } from "./indexRows.ts";
 import { createMergedScan, type Within } from "./mergedScan.ts";
 import { createPageTokens } from "./pageToken.ts";
 import { findSparsestList } from "./sparsestList.ts";
@@ -43,6 +44,8 @@ export interface PageRequest<Item> extends ListOrder {
   readonly load: (keys: readonly string[]) => Promise<readonly (Item | undefined)[]>;
   /** Filter for conditions that no index covers. */
   readonly keep?: ((item: Item) => boolean) | undefined;
+  /** The weight of an item, and the most that a page weighs unless it has only one item. */
+  readonly weight?: { readonly of: (item: Item) => number; readonly max: number } | undefined;
   /** Source of the rows when it is not the store, such as a search. Rows must have the form and order of the store. */
   readonly index?: Pick<Storage["index"], "scan"> | undefined;
 }
@@ -85,7 +88,7 @@ export function createPager({
   return {
     async page<Item extends object>(request: PageRequest<Item>) {
       const limit = toPageLimit(request.limit, limits);
-      const { load, keep, reverse = false, within, index = storage.index } = request;
+      const { load, keep, weight, reverse = false, within, index = storage.index } = request;
       const partitions = typeof request.partition === "number" ? [request.partition] : request.partition;
       const binding = JSON.stringify([request.scope, request.partition, request.prefix, reverse, within ?? null]);
       let after = request.nextToken === undefined ? undefined : tokens.open(binding, request.nextToken, storage.now());
@@ -135,17 +138,30 @@ export function createPager({
           count = keep === undefined ? limit + 1 - found.length : chunk;
         }
       }
-      const overflow = found.length > limit;
-      const items = found.slice(0, limit).map((entry) => entry.item);
-      const last = overflow ? found[limit - 1]?.key : after;
+      const fitting =
+        weight === undefined
+          ? limit
+          : Math.min(
+              limit,
+              countFitting(found, ({ item }) => weight.of(item), weight.max),
+            );
+      const overflow = found.length > fitting;
+      const items = found.slice(0, fitting).map((entry) => entry.item);
+      const last = overflow ? found[fitting - 1]?.key : after;
       if ((!cut && !overflow) || last === undefined) return { items };
       return { items, nextToken: tokens.seal(binding, last, storage.now() + limits["keep.nextToken"]) };
     },
   };
 }
 
-function startsWith(key: IndexKey, prefix: IndexKey): boolean {
-  return prefix.every((part, at) => key[at] === part);
+/** Returns how many entries weigh at most `max` together, but at least one. */
+function countFitting<Entry>(entries: readonly Entry[], weigh: (entry: Entry) => number, max: number): number {
+  let left = max;
+  const end = entries.findIndex((entry, at) => {
+    left -= weigh(entry);
+    return left < 0 && at > 0;
+  });
+  return end < 0 ? entries.length : end;
 }
 
 /** Returns the group of a key and the key parts that follow its prefix. */

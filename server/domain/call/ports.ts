@@ -19,6 +19,9 @@ export interface Authenticator {
 }
 
 export interface AccessResolver {
-  /** Returns `undefined` for a resource that does not exist or is not visible to the principal. Both cases answer 404. */
+  /**
+   * Returns `undefined` for a resource that does not exist or is not visible to the principal. Both cases answer 404.
+   * With `deleted`, a resource in the trash is found as well; the result says so.
+   */
   resolve(principal: Principal, kind: ResourceKind, id: string, options: { readonly deleted: boolean }): Promise<Access | undefined>;
 }

@@ -1,10 +1,10 @@
 /**
- * This module reads the principal of a call, for operations whose contract guarantees one, and checks additional
- * scopes.
+ * This module reads the principal of a call and its access, for operations whose contract guarantees them, and checks
+ * additional scopes.
  */
 import { AppError } from "../../../api/schema/error.ts";
 import { missingScopes, type Scope } from "../../../api/scopes.ts";
-import type { Call, Principal } from "./call.ts";
+import type { Access, Call, Principal } from "./call.ts";
 
 export type SessionPrincipal = Extract<Principal, { kind: "session" }>;
 export type KeyPrincipal = Extract<Principal, { kind: "key" }>;
@@ -18,6 +18,11 @@ export function sessionOf(call: Pick<Call, "principal">): SessionPrincipal {
   const principal = principalOf(call);
   if (principal.kind !== "session") throw new Error("an operation that needs a session was called with a key");
   return principal;
+}
+
+export function accessOf({ access }: Pick<Call, "access">): Access {
+  if (access === undefined) throw new Error("an operation on a resource was called without access to its workspace");
+  return access;
 }
 
 /** Checks scopes that only some requests of an operation need. The contract lists the scopes that all requests need. */

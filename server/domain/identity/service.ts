@@ -2,7 +2,8 @@
  * This module composes accounts, credentials and workspaces into the identity service: authentication, access checks,
  * and the services behind the operations on accounts and workspaces.
  *
- * It must not know articles or runs: `locateArticle` and `locateRun` return the workspace of one of them.
+ * It must not know articles, templates or runs: `locateArticle`, `locateTemplate` and `locateRun` return the workspace
+ * of one of them.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
@@ -52,6 +53,7 @@ export interface IdentityOptions {
   readonly directory: Directory;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
   readonly locateReview: AccessResolverOptions["locateReview"];
+  readonly locateTemplate: AccessResolverOptions["locateTemplate"];
   readonly locateRun: AccessResolverOptions["locateRun"];
   /** Default: hashes with the cost of the product. */
   readonly passwords?: Passwords;
@@ -84,11 +86,11 @@ export interface Identity {
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory } = options;
-  const { passwords = createPasswords(), locateArticle, locateReview, locateRun } = options;
+  const { passwords = createPasswords(), locateArticle, locateReview, locateTemplate, locateRun } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
-  const accessResolver = createAccessResolver({ storage, locateArticle, locateReview, locateRun });
+  const accessResolver = createAccessResolver({ storage, locateArticle, locateReview, locateTemplate, locateRun });
   const memberships = createMemberships({ storage, leaseMs, log });
   const registry = createAccountRegistry({ storage, directory });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });

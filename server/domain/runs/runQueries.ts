@@ -7,6 +7,7 @@ import { partitionCount, type Storage } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
 import type { Page, Pager } from "../call/paging.ts";
 import { present } from "../call/present.ts";
+import { refuseField } from "../call/refuseField.ts";
 import type { Topics } from "../topics/port.ts";
 import type { Artifacts } from "./engine/artifacts.ts";
 import { runLog } from "./engine/timelineEntry.ts";
@@ -20,7 +21,6 @@ import {
   runRecord,
   statusOf,
 } from "./model/records.ts";
-import { refuseField } from "./model/refuseField.ts";
 import { toRunView } from "./model/runView.ts";
 
 export interface RunFilter {

@@ -9,7 +9,8 @@
 import type { Limits } from "../../../api/limits.ts";
 import { type TopicStatus, type TopicStatusCounts, topicStatuses } from "../../../api/schema/topic.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
-import type { IndexKey, IndexRow, IndexScan, Storage } from "../../platform/storage/port.ts";
+import type { IndexKey, IndexRow, Storage } from "../../platform/storage/port.ts";
+import { scanRows, startsWith } from "../call/indexRows.ts";
 import { compareKeys } from "../call/mergedScan.ts";
 import type { Page, Pager } from "../call/paging.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
@@ -120,19 +121,4 @@ export function createTopicList({ storage, pager, limits }: TopicListOptions): T
       return Object.fromEntries(topicStatuses.map((status, at) => [status, counts[at] ?? 0])) as TopicStatusCounts;
     },
   };
-}
-
-function startsWith(key: readonly unknown[], prefix: readonly unknown[]): boolean {
-  return prefix.every((part, at) => key[at] === part);
-}
-
-/** Same result as `storage.index.scan` if the index contained only these rows, which are in key order. */
-function scanRows(rows: readonly IndexRow[], { prefix, after, reverse = false, limit }: IndexScan): readonly IndexRow[] {
-  const list = rows.filter(({ key }) => {
-    if (!startsWith(key, prefix)) return false;
-    if (after === undefined) return true;
-    const order = compareKeys(key, after);
-    return reverse ? order < 0 : order > 0;
-  });
-  return (reverse ? list.reverse() : list).slice(0, limit);
 }

@@ -4,6 +4,7 @@
  * Each check returns normally or throws the `AppError` of its refusal. The order of the checks is decided in
  * `wrapper.ts`.
  */
+import type { ResourceReference } from "../../../api/contract/operation.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import { missingScopes, type Scope } from "../../../api/scopes.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
@@ -42,6 +43,12 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
   if (credential === "operator" && !principal.operator) {
     throw new AppError("insufficient_permission", "This operation needs the account of an operator.");
   }
+}
+
+/** Returns whether the operation finds the resource. A resource in the trash is found by some operations and roles only. */
+export function findsResource({ deleted }: ResourceReference, access: Access): boolean {
+  if (access.deleted !== true) return true;
+  return typeof deleted === "string" ? rankOf(access.role) >= rankOf(deleted) : deleted === true;
 }
 
 export function checkRole(operation: PreparedOperation, access: Access): void {

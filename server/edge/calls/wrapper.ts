@@ -20,7 +20,7 @@ import { ClientGone } from "../host/port.ts";
 import { toAddressSubject } from "./addressSubject.ts";
 import { type Answer, type EncodedReply, encodeReply, toKept, toReplay } from "./answer.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
-import { checkRole, checkScope, checkSize } from "./callChecks.ts";
+import { checkRole, checkScope, checkSize, findsResource } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
 import { toCredentialId } from "./credentialId.ts";
 import { AlreadyAnswered, createIdempotency } from "./idempotency.ts";
@@ -151,8 +151,9 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         let access: Access | undefined;
         if (spec.resource !== undefined && principal !== undefined) {
           const { kind, deleted = false } = spec.resource;
-          access = await accessResolver.resolve(principal, kind, request.readResourceId(spec.resource), { deleted });
-          if (access === undefined) throw notFound();
+          const id = request.readResourceId(spec.resource);
+          access = await accessResolver.resolve(principal, kind, id, { deleted: deleted !== false });
+          if (access === undefined || !findsResource(spec.resource, access)) throw notFound();
           checkRole(operation, access);
         }
         checkApiVersion(context);

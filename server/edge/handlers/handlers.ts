@@ -11,6 +11,7 @@ import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { ReviewService } from "../../domain/reviews/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
+import type { TemplateService } from "../../domain/templates/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
 import { createArticleHandlers } from "./articles.ts";
@@ -22,6 +23,7 @@ import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
 import { createReviewHandlers } from "./reviews.ts";
 import { createRunHandlers } from "./runs.ts";
+import { createTemplateHandlers } from "./templates.ts";
 import { createTopicHandlers } from "./topics.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
 import { createWorkspaceHandlers } from "./workspaces.ts";
@@ -30,12 +32,13 @@ export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
   readonly articles: ArticleService;
   readonly reviews: Omit<ReviewService, "manifest">;
+  readonly templates: Pick<TemplateService, "templates">;
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, reviews, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, articles, templates, reviews, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -47,6 +50,7 @@ export function createHandlers({ identity, articles, reviews, publishing, topics
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
     reviews: createReviewHandlers(reviews),
+    templates: createTemplateHandlers({ ...templates, ...articles }),
     publicLinks: createPublicLinkHandlers(publishing),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),

@@ -2,7 +2,7 @@
  * This module decides which role a principal has in a workspace, based on the workspace record.
  *
  * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
- * article, a review or a run; this module knows nothing else about them.
+ * article, a review, a template or a run; this module knows nothing else about them.
  */
 import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
@@ -15,11 +15,14 @@ import type { AccessResolver } from "../../call/ports.ts";
 import { principalOf } from "../../call/principal.ts";
 import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
-/** Finds the workspace of an article. With `deleted`, also finds articles in the trash. */
+/** Finds the workspace of an article. With `deleted`, also finds articles in the trash and says that they are there. */
 export type LocateArticle = (
   articleId: string,
   options: { readonly deleted: boolean },
-) => Promise<{ readonly workspaceId: string } | undefined>;
+) => Promise<{ readonly workspaceId: string; readonly deleted?: true } | undefined>;
+
+/** Finds the workspace of a template. */
+export type LocateTemplate = (templateId: string) => Promise<{ readonly workspaceId: string } | undefined>;
 
 /** Finds the workspace of a review. A review of an article in the trash is not found. */
 export type LocateReview = (reviewId: string) => Promise<{ readonly workspaceId: string } | undefined>;
@@ -31,6 +34,7 @@ const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admi
 const workspaceIdPattern = idPattern("ws");
 const articleIdPattern = idPattern("art");
 const reviewIdPattern = idPattern("rev");
+const templateIdPattern = idPattern("tpl");
 const runIdPattern = idPattern("run");
 
 /** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
@@ -80,10 +84,17 @@ export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
   readonly locateArticle: LocateArticle;
   readonly locateReview: LocateReview;
+  readonly locateTemplate: LocateTemplate;
   readonly locateRun: LocateRun;
 }
 
-export function createAccessResolver({ storage, locateArticle, locateReview, locateRun }: AccessResolverOptions): AccessResolver {
+export function createAccessResolver({
+  storage,
+  locateArticle,
+  locateReview,
+  locateTemplate,
+  locateRun,
+}: AccessResolverOptions): AccessResolver {
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -91,9 +102,10 @@ export function createAccessResolver({ storage, locateArticle, locateReview, loc
     return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
   }
 
-  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
+  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }): ReturnType<LocateArticle> {
     if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
     if (kind === "review" && reviewIdPattern.test(id)) return locateReview(id);
+    if (kind === "template" && templateIdPattern.test(id)) return locateTemplate(id);
     if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
     return undefined;
   }
@@ -102,7 +114,8 @@ export function createAccessResolver({ storage, locateArticle, locateReview, loc
     async resolve(principal, kind, id, options) {
       if (kind === "workspace") return resolveWorkspace(principal, id);
       const found = await locate(kind, id, options);
-      return found === undefined ? undefined : resolveWorkspace(principal, found.workspaceId);
+      const access = found === undefined ? undefined : await resolveWorkspace(principal, found.workspaceId);
+      return access === undefined || found?.deleted !== true ? access : { ...access, deleted: true };
     },
   };
 }

@@ -5,8 +5,8 @@
  * text in `content`.
  */
 import type { Json, Storage } from "../../../platform/storage/port.ts";
+import { refuseField } from "../../call/refuseField.ts";
 import { type WorkspaceRecord, workspaceRecord } from "../../identity/workspaces/records.ts";
-import { refuseField } from "../model/refuseField.ts";
 
 function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { AppError } from "../../../../api/schema/error.ts";
+import { AppError } from "../../../api/schema/error.ts";
 
 /** Error for a field or parameter whose value passes the schema but is not valid for this request. */
 export function refuseField(field: string, message: string, code = "invalid_value"): AppError {
