@@ -14,10 +14,15 @@ import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
+import { createLocateFolder } from "./domain/folders/locate.ts";
+import { createFolderOperations } from "./domain/folders/operations.ts";
 import { announceAccessFacts, createAccessWatch } from "./domain/identity/access/accessFacts.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
 import { createIdentity } from "./domain/identity/service.ts";
+import { createStartJob, defineJobKind } from "./domain/jobs/jobKind.ts";
+import { createLocateJob } from "./domain/jobs/locate.ts";
+import { createJobService } from "./domain/jobs/service.ts";
 import { createPublishingListeners } from "./domain/publishing/listeners.ts";
 import { createPublishing } from "./domain/publishing/service.ts";
 import { defineRunKind } from "./domain/runs/engine/runKind.ts";
@@ -103,6 +108,8 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...parts,
     locateArticle: createLocateArticle(parts),
     locateRun: createLocateRun(parts),
+    locateFolder: createLocateFolder(parts),
+    locateJob: createLocateJob(parts),
   });
   const webhooks = createWebhookService({
     ...parts,
@@ -140,6 +147,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     executors: steps.executors,
     timeline: createTimelineReader(parts),
   });
+  const jobKind = defineJobKind(limits);
+  const folders = createFolderOperations({
+    ...parts,
+    articles: articles.folderArticles,
+    topics: runs.folderTopics,
+    startJob: createStartJob(jobKind),
+  });
+  const jobs = createJobService({ ...parts, kind: jobKind, works: folders.works });
 
   // Edge: how requests, sockets and streams reach the domains.
   const gate = {
@@ -172,7 +187,11 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: {
+      ...createHandlers({ identity, folders, articles, publishing, topics, runs }),
+      webhooks: webhooks.webhooks,
+      jobs: jobs.jobs,
+    },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,
@@ -191,7 +210,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, publishing, topics, runs, jobs, streams, pages].map(({ manifest }) => manifest),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],

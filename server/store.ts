@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import { articleRecordTypes } from "./domain/articles/records.ts";
 import { folderRecordTypes } from "./domain/folders/records.ts";
 import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
+import { jobRecordTypes } from "./domain/jobs/records.ts";
 import { publishingRecordTypes } from "./domain/publishing/records.ts";
 import { runRecordTypes } from "./domain/runs/model/records.ts";
 import { topicRecordTypes } from "./domain/topics/records.ts";
@@ -33,6 +34,7 @@ export const recordTypes = [
   ...folderRecordTypes,
   ...topicRecordTypes,
   ...runRecordTypes,
+  ...jobRecordTypes,
 ] as readonly AnyRecordType[];
 
 type StoreConfig = Pick<Config, "redis" | "dataDir" | "diskReserveMiB">;

@@ -66,3 +66,7 @@ export const RunId = idSchema("run", "RunId", "a run");
 export type RunId = z.infer<typeof RunId>;
 export const ApprovalId = idSchema("apr", "ApprovalId", "an approval");
 export type ApprovalId = z.infer<typeof ApprovalId>;
+export const FolderId = idSchema("fld", "FolderId", "a folder");
+export type FolderId = z.infer<typeof FolderId>;
+export const JobId = idSchema("job", "JobId", "a job");
+export type JobId = z.infer<typeof JobId>;

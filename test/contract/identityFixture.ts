@@ -21,7 +21,7 @@ import { directoryRow } from "../../server/platform/storage/directory.ts";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { baseUrl, composeParts } from "../support/composeParts.ts";
+import { baseUrl, composeParts, locateNothing } from "../support/composeParts.ts";
 
 export const recordTypes = [directoryRow, ...identityRecordTypes];
 export const leaseMs = 5000;
@@ -120,8 +120,8 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   const service = await createService({
     ...parts,
     passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
-    locateArticle: options.locateArticle ?? (async () => undefined),
-    locateRun: async () => undefined,
+    ...locateNothing,
+    locateArticle: options.locateArticle ?? locateNothing.locateArticle,
   });
   const installed = parts.install([service.manifest]);
 

@@ -18,6 +18,7 @@ import { Template } from "../example/schema.ts";
 import { createTemplates } from "../example/templates.ts";
 import { createActorNode } from "../support/actorNode.ts";
 import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
+import { locateNothing } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 
 const workspaceId = "ws_01KAHX0000050123456789ABCD";
@@ -64,7 +65,7 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
       authenticator: {
         authenticate: async () => ({ kind: "session", accountId, username: "ana", operator: false, sessionId: "ses_1" }),
       },
-      access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
+      access: createAccessResolver({ storage, ...locateNothing }),
       storage,
       limits: defaultLimits,
       log,

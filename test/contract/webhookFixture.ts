@@ -22,7 +22,7 @@ import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { type AnyRecordType, createRecordTypes, defineRecord } from "../../server/platform/storage/recordType.ts";
 import type { CertificateAuthority } from "../support/certificateAuthority.ts";
-import { composeParts } from "../support/composeParts.ts";
+import { composeParts, locateNothing } from "../support/composeParts.ts";
 import { type RequestOptions, startOperationServer, workspaceId } from "../support/operationServer.ts";
 
 const accounts = { ana: "owner", ben: "admin", cal: "member", dan: undefined } as const;
@@ -80,7 +80,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     parts,
     contract: { webhooks: webhookContract },
     handlers: { webhooks: service.webhooks },
-    access: createAccessResolver({ storage, locateArticle: async () => undefined, locateRun: async () => undefined }),
+    access: createAccessResolver({ storage, ...locateNothing }),
     accounts,
     onError: (error) => void logged.push(String(error)),
   });

@@ -52,6 +52,7 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
     await rest.expect(201, "POST", "/accounts", { username: "ben", password });
     return post(`/workspaces/${workspaceId}/members`, { username: "ben", role: "member" });
   },
+  "folders.create": () => post("/folders", { workspaceId, name: "Guides" }),
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
   "commits.create": () => post(`/articles/${articleId}/commits`),
   "publicLinks.put": async () => ({ answer: await rest.request("PUT", `/articles/${articleId}/public-link`, {}) }),

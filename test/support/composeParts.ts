@@ -25,6 +25,14 @@ export interface ComposePartsOptions extends Partial<Omit<PartsOptions, "storage
   readonly keys?: readonly Uint8Array[] | undefined;
 }
 
+/** For tests whose operations name no article, run, folder or job. */
+export const locateNothing = {
+  locateArticle: async () => undefined,
+  locateRun: async () => undefined,
+  locateFolder: async () => undefined,
+  locateJob: async () => undefined,
+} as const;
+
 export type TestParts = ReturnType<typeof composeParts>;
 
 export function composeParts(given: Storage, options: ComposePartsOptions = {}) {

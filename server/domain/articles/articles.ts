@@ -11,6 +11,7 @@ import type { Call } from "../call/call.ts";
 import type { Page, PageRequest, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
+import type { Folders } from "../folders/service.ts";
 import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
 import { requireAccepted, requireFits } from "./acceptedText.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
@@ -62,6 +63,7 @@ export interface ArticlesOptions {
   readonly storage: Pick<Storage, "records" | "now">;
   readonly reader: DocumentReader;
   readonly trash: Trash;
+  readonly folders: Pick<Folders, "find" | "toHold">;
   readonly findTopicId: FindTopicId;
   readonly pager: Pager;
   readonly texts: Pick<ArticleTexts, "countWords">;
@@ -83,7 +85,7 @@ function toList(
 }
 
 export function createArticles(options: ArticlesOptions): Articles {
-  const { storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs } = options;
+  const { storage, reader, trash, folders, findTopicId, pager, texts, nodeId, checkpointQuietMs } = options;
 
   async function find(articleId: string): Promise<Stored<ArticleRecord>> {
     const stored = await storage.records.get(articleRecord, articleId);
@@ -99,7 +101,7 @@ export function createArticles(options: ArticlesOptions): Articles {
   async function change(
     articleId: string,
     call: Call,
-    decide: (stored: Stored<ArticleRecord>) => Promise<{ next: ArticleRecord; rest?: Omit<Batch, "partition" | "records"> } | undefined>,
+    decide: (stored: Stored<ArticleRecord>) => Promise<{ next: ArticleRecord; rest?: Omit<Batch, "partition"> } | undefined>,
   ): Promise<ArticleReply> {
     return retryOnConflict("article.change", async () => {
       const stored = await find(articleId);
@@ -109,10 +111,23 @@ export function createArticles(options: ArticlesOptions): Articles {
       const batch: Batch = {
         ...decision.rest,
         partition: partitionOfId(articleId),
-        records: [{ op: "put", type: articleRecord, value: reply.article, replacing: stored }],
+        records: [{ op: "put", type: articleRecord, value: reply.article, replacing: stored }, ...(decision.rest?.records ?? [])],
       };
       return (await call.commit(batch, reply)).ok ? reply : conflict;
     });
+  }
+
+  /**
+   * Puts an article from the trash back into its folder, even if the folder is archived. If the folder was deleted
+   * meanwhile, the article returns to the top level.
+   */
+  async function returnToFolder(article: ArticleRecord): Promise<{ next: ArticleRecord; held: Pick<Batch, "records" | "require"> }> {
+    const { folderId, ...atTop } = article;
+    if (folderId === undefined) return { next: article, held: {} };
+    const folder = await folders.find(article.workspaceId, folderId);
+    if (folder === undefined) return { next: atTop, held: {} };
+    const { require, record } = await folders.toHold(folder);
+    return { next: article, held: { records: [record], require: [require] } };
   }
 
   return {
@@ -203,12 +218,14 @@ export function createArticles(options: ArticlesOptions): Articles {
         if (value.deletedAtMs === undefined) {
           throw new AppError("invalid_transition", "The article is not in the trash.", { currentState: "active", allowed: ["delete"] });
         }
-        const { deletedAtMs: _deletedAtMs, ...next } = value;
+        const { deletedAtMs: _deletedAtMs, ...kept } = value;
+        const { next, held } = await returnToFolder(kept);
         const nowMs = storage.now();
         const edited = (await reader.tail(articleId)) > value.checkedRevision;
         return {
           next,
           rest: {
+            ...held,
             due: [
               ...trash.cancel(articleId),
               // A checkpoint that was due while the article was in the trash did nothing, so it is armed again.

@@ -51,6 +51,8 @@ export interface ArticleRecord {
   /** Newest revision whose text is known to equal `files`. The authors of the next commit are collected from the batches after it. */
   readonly checkedRevision: number;
   readonly deletedAtMs?: number;
+  /** The folder that contains the article; absent at the top level. */
+  readonly folderId?: string;
   /** The topic that the article belongs to. */
   readonly topicId?: string;
   readonly publicLink?: PublicLinkSummary;
@@ -64,11 +66,17 @@ const titleIndex = "article.title";
 export const articleLists = {
   all: (workspaceId: string): IndexKey => [createdIndex, workspaceId],
   trash: (workspaceId: string): IndexKey => [trashIndex, workspaceId],
+  inFolder: (folderId: string): IndexKey => ["article.folder", folderId],
   /** Articles that belong to the topic. */
   ofTopic: (topicId: string): IndexKey => ["article.topic", topicId],
   /** `prefix` must be a value that `toTitlePrefixes` returns. */
   titled: (workspaceId: string, prefix: string): IndexKey => [titleIndex, workspaceId, prefix],
 };
+
+/** Key of the number of articles in a folder, without those in the trash. */
+export function articleCount(folderId: string): IndexKey {
+  return ["article.folder", folderId];
+}
 
 export const articleRecord = defineRecord<ArticleRecord>({
   name: "article",
@@ -80,10 +88,12 @@ export const articleRecord = defineRecord<ArticleRecord>({
     if (article.deletedAtMs !== undefined) return [[...articleLists.trash(article.workspaceId), ...place]];
     return [
       [...articleLists.all(article.workspaceId), ...place],
+      ...(article.folderId === undefined ? [] : [[...articleLists.inFolder(article.folderId), ...place] as const]),
       ...(article.topicId === undefined ? [] : [[...articleLists.ofTopic(article.topicId), ...place] as const]),
       ...toTitlePrefixes(article.title).map((prefix): IndexKey => [...articleLists.titled(article.workspaceId, prefix), ...place]),
     ];
   },
+  counts: ({ folderId, deletedAtMs }) => (folderId === undefined || deletedAtMs !== undefined ? [] : [articleCount(folderId)]),
 });
 
 export interface CommitFileRecord extends CommittedFile {
@@ -181,7 +191,7 @@ export function toArticle(record: ArticleRecord, revision: number): Article {
   return {
     articleId,
     workspaceId,
-    folderId: null,
+    folderId: record.folderId ?? null,
     title,
     slug,
     revision,

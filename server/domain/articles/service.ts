@@ -12,6 +12,8 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
+import type { FolderContents } from "../folders/port.ts";
+import { createFolders } from "../folders/service.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
@@ -22,6 +24,7 @@ import { type ArticleContents, createContents } from "./content.ts";
 import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
 import { createDocumentWriting } from "./documentWriting.ts";
 import { createEdits, type Edits } from "./edits.ts";
+import { createFolderArticles } from "./folderArticles.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
@@ -81,6 +84,8 @@ export interface ArticleService {
   readonly writer: ArticleWriter;
   /** For runs. */
   readonly writing: DocumentWriting;
+  /** For folders. */
+  readonly folderArticles: FolderContents;
   readonly manifest: Manifest;
 }
 
@@ -95,7 +100,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
   return {
     rooms,
-    articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),
+    articles: createArticles({ storage, reader, trash, folders: createFolders({ storage }), findTopicId, pager, texts, nodeId, checkpointQuietMs }),
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
@@ -105,6 +110,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     },
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
+    folderArticles: createFolderArticles({ storage, trash }),
     manifest: {
       name: "articles",
       workers: {

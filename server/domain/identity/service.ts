@@ -2,7 +2,7 @@
  * This module composes accounts, credentials and workspaces into the identity service: authentication, access checks,
  * and the services behind the operations on accounts and workspaces.
  *
- * It must not know articles or runs: `locateArticle` and `locateRun` return the workspace of one of them.
+ * It must not know articles, runs, folders or jobs: the `locate` functions return the workspace of one of them.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
@@ -52,6 +52,8 @@ export interface IdentityOptions {
   readonly directory: Directory;
   readonly locateArticle: AccessResolverOptions["locateArticle"];
   readonly locateRun: AccessResolverOptions["locateRun"];
+  readonly locateFolder: AccessResolverOptions["locateFolder"];
+  readonly locateJob: AccessResolverOptions["locateJob"];
   /** Default: hashes with the cost of the product. */
   readonly passwords?: Passwords;
 }
@@ -81,11 +83,11 @@ export interface Identity {
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory } = options;
-  const { passwords = createPasswords(), locateArticle, locateRun } = options;
+  const { passwords = createPasswords() } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
-  const accessResolver = createAccessResolver({ storage, locateArticle, locateRun });
+  const accessResolver = createAccessResolver(options);
   const memberships = createMemberships({ storage, leaseMs, log });
   const registry = createAccountRegistry({ storage, directory });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });

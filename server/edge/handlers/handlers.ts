@@ -7,6 +7,7 @@
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
+import type { FolderOperations } from "../../domain/folders/operations.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
@@ -16,6 +17,7 @@ import { createArticleHandlers } from "./articles.ts";
 import { createAuthHandlers } from "./auth.ts";
 import { createCommitHandlers } from "./commits.ts";
 import { createContentHandlers } from "./content.ts";
+import { createFolderHandlers } from "./folders.ts";
 import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
@@ -26,13 +28,14 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
+  readonly folders: Pick<FolderOperations, "folders">;
   readonly articles: ArticleService;
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, folders, articles, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -40,6 +43,7 @@ export function createHandlers({ identity, articles, publishing, topics, runs }:
     keys: createKeyHandlers(services),
     workspaces: createWorkspaceHandlers(services),
     members: createMemberHandlers(services),
+    folders: createFolderHandlers(folders),
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),

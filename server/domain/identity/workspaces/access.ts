@@ -2,7 +2,7 @@
  * This module decides which role a principal has in a workspace, based on the workspace record.
  *
  * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
- * article or a run; this module knows nothing else about articles and runs.
+ * article, a run, a folder or a job; this module knows nothing else about them.
  */
 import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
@@ -24,10 +24,18 @@ export type LocateArticle = (
 /** Finds the workspace of a run. */
 export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
 
+/** Finds the workspace of a folder. A folder that is being deleted is not found. */
+export type LocateFolder = (folderId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+
+/** Finds the workspace of a job. */
+export type LocateJob = (jobId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+
 const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
 const workspaceIdPattern = idPattern("ws");
 const articleIdPattern = idPattern("art");
 const runIdPattern = idPattern("run");
+const folderIdPattern = idPattern("fld");
+const jobIdPattern = idPattern("job");
 
 /** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
 export function roleIn(workspace: WorkspaceRecord, accountId: string): Role | undefined {
@@ -76,9 +84,13 @@ export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
   readonly locateArticle: LocateArticle;
   readonly locateRun: LocateRun;
+  readonly locateFolder: LocateFolder;
+  readonly locateJob: LocateJob;
 }
 
-export function createAccessResolver({ storage, locateArticle, locateRun }: AccessResolverOptions): AccessResolver {
+export function createAccessResolver(options: AccessResolverOptions): AccessResolver {
+  const { storage, locateArticle, locateRun, locateFolder, locateJob } = options;
+
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -89,6 +101,8 @@ export function createAccessResolver({ storage, locateArticle, locateRun }: Acce
   async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }) {
     if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
     if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
+    if (kind === "folder" && folderIdPattern.test(id)) return locateFolder(id);
+    if (kind === "job" && jobIdPattern.test(id)) return locateJob(id);
     return undefined;
   }
 
