@@ -27,9 +27,12 @@ const create = async (name: string, more: object = {}): Promise<string> =>
 const patch = (status: number, folderId: string, body: object) => rig.expect(status, "PATCH", `/folders/${folderId}`, body);
 const get = (folderId: string) => rig.expect(200, "GET", `/folders/${folderId}`);
 
+/** Returns the names of the listed folders in alphabetical order, because two may be created at the same time. */
 async function list(query: string): Promise<readonly string[]> {
   const { folders } = await rig.expect(200, "GET", `/folders?workspaceId=${workspaceId}${query}`);
-  return folders.map(({ name }: { name: string }) => name);
+  const times = folders.map(({ createdAt }: { createdAt: number }) => createdAt);
+  expect(times).toEqual(times.toSorted((a: number, b: number) => b - a));
+  return folders.map(({ name }: { name: string }) => name).toSorted();
 }
 
 async function untilEnded(jobId: string) {
@@ -103,9 +106,9 @@ describe("the tree", () => {
     await create("Archived", { parentFolderId: guides }).then((id) => rig.expect(202, "POST", `/folders/${id}/archive`));
     await create("Inside", { parentFolderId: guides });
     await create("News");
-    expect(await list("")).toEqual(["News", "Inside", "Archived", "Guides"]);
-    expect(await list("&parentFolderId=null")).toEqual(["News", "Guides"]);
-    expect(await list(`&parentFolderId=${guides}`)).toEqual(["Inside", "Archived"]);
+    expect(await list("")).toEqual(["Archived", "Guides", "Inside", "News"]);
+    expect(await list("&parentFolderId=null")).toEqual(["Guides", "News"]);
+    expect(await list(`&parentFolderId=${guides}`)).toEqual(["Archived", "Inside"]);
     expect(await list("&archived=true")).toEqual(["Archived"]);
     expect(await list(`&parentFolderId=${guides}&archived=false`)).toEqual(["Inside"]);
     expect(await list(`&parentFolderId=${missingId}`)).toEqual([]);

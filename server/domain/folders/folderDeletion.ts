@@ -18,7 +18,7 @@ import type { FolderTree } from "./tree.ts";
  * Most records that one item of a job changes. For an article: itself, its public link and its active run with its
  * topic. For a topic: itself, its audit event and its active run.
  */
-export const recordsPerItem = 4;
+const recordsPerItem = 4;
 
 /** Number of items of one piece of a job. */
 export function toItemsAtOnce(limits: Pick<Limits, "job.records">): number {
