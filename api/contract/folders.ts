@@ -47,7 +47,7 @@ export const folders = {
       ...pageQuery,
       workspaceId: WorkspaceId.describe("Workspace whose folders are listed."),
       parentFolderId: z
-        .union([FolderId, z.literal("null")])
+        .union([FolderId, z.literal("null")], { error: "must be a folder's id (fld_…) or null" })
         .meta({
           description: "Only the folders directly in this folder; `null` for those at the top level. Without it, the folders of all levels.",
           example: "null",
