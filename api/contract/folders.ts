@@ -49,7 +49,8 @@ export const folders = {
       parentFolderId: z
         .union([FolderId, z.literal("null")], { error: "must be a folder's id (fld_…) or null" })
         .meta({
-          description: "Only the folders directly in this folder; `null` for those at the top level. Without it, the folders of all levels.",
+          description:
+            "Only the folders directly in this folder; `null` for those at the top level. Without it, the folders of all levels.",
           example: "null",
         })
         .optional(),
@@ -89,7 +90,8 @@ export const folders = {
     ...lifecycle,
     path: "/folders/{folderId}/restore",
     summary: "Restore an archived folder and the topics that were archived with it",
-    description: "The folder is restored at once. A job restores the topics that were archived with the folder; other archived topics stay archived.",
+    description:
+      "The folder is restored at once. A job restores the topics that were archived with the folder; other archived topics stay archived.",
     example: {},
   }),
 } as const;

@@ -65,7 +65,11 @@ const project = { contentProject: {} };
 
 describe("the tree", () => {
   test("[FO1] a folder has its name, place, own slug and settings, and only its own workspace sees it", async () => {
-    const created = await rig.request("POST", "/folders", { workspaceId, name: " Field Guides ", contentProject: { styleProfileId: "house" } });
+    const created = await rig.request("POST", "/folders", {
+      workspaceId,
+      name: " Field Guides ",
+      contentProject: { styleProfileId: "house" },
+    });
     expect(created.status).toBe(201);
     const { folderId } = created.body;
     expect(created.headers.get("location")).toBe(`/folders/${folderId}`);
@@ -179,12 +183,16 @@ describe("the tree", () => {
   test("[FO6] the levels and the number of folders are limited, exactly and for moves as well", async () => {
     const chain: string[] = [];
     for (let level = 1; level <= 4; level += 1) chain.push(await create(`Level ${level}`, { parentFolderId: chain.at(-1) ?? null }));
-    expect((await rig.expect(409, "POST", "/folders", { workspaceId, name: "Level 5", parentFolderId: chain[3] })).code).toBe("limit_reached");
+    expect((await rig.expect(409, "POST", "/folders", { workspaceId, name: "Level 5", parentFolderId: chain[3] })).code).toBe(
+      "limit_reached",
+    );
     const tall = await create("Tall");
     await create("Below", { parentFolderId: tall });
     expect((await patch(409, tall, { parentFolderId: chain[2] as string })).code).toBe("limit_reached");
     await patch(200, tall, { parentFolderId: chain[1] as string });
-    const many = await Promise.all(Array.from({ length: 9 }, (_, at) => rig.request("POST", "/folders", { workspaceId, name: `Folder ${at}` })));
+    const many = await Promise.all(
+      Array.from({ length: 9 }, (_, at) => rig.request("POST", "/folders", { workspaceId, name: `Folder ${at}` })),
+    );
     expect(many.filter(({ status }) => status === 201)).toHaveLength(6);
     expect(many.filter(({ body }) => body.code === "limit_reached")).toHaveLength(3);
     expect(await list("")).toHaveLength(12);
@@ -242,7 +250,10 @@ describe("deletion", () => {
     expect(await list("")).toEqual(["News"]);
     expect((await rig.request("DELETE", `/folders/${root}?recursive=true`)).status).toBe(404);
     await create("Guides");
-    await expect(moveArticle(kept, deep)).rejects.toMatchObject({ code: "validation_failed", facts: { errors: [{ pointer: "/folderId" }] } });
+    await expect(moveArticle(kept, deep)).rejects.toMatchObject({
+      code: "validation_failed",
+      facts: { errors: [{ pointer: "/folderId" }] },
+    });
 
     const job = await untilEnded(started.body.jobId);
     expect(job).toMatchObject({
@@ -302,8 +313,17 @@ describe("archiving", () => {
     expect(answer.body.folder).toEqual(await get(folderId));
     expect(answer.body.folder.archivedAt).toBeGreaterThan(0);
     expect(await untilEnded(answer.body.jobId)).toMatchObject({ progress: { done: 4, of: 4 }, result: { topics: 4 } });
-    const archived = { archivedByContentProjectId: folderId, archiveReason: "content_project_archived", archiveNote: "The campaign is over." };
-    expect(await rig.topic(shortlisted)).toMatchObject({ status: "archived", archivedFromStatus: "shortlisted", archivedBy: "ana", ...archived });
+    const archived = {
+      archivedByContentProjectId: folderId,
+      archiveReason: "content_project_archived",
+      archiveNote: "The campaign is over.",
+    };
+    expect(await rig.topic(shortlisted)).toMatchObject({
+      status: "archived",
+      archivedFromStatus: "shortlisted",
+      archivedBy: "ana",
+      ...archived,
+    });
     expect(await rig.topic(running)).toMatchObject({ archivedFromStatus: "outlined", ...archived });
     expect((await storage.records.get(runRecord, runId))?.value.state).toBe("cancelled");
     expect(await rig.topic(manual)).toMatchObject({ archiveReason: "manual" });

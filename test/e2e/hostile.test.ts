@@ -265,8 +265,7 @@ describe("foreign ids", () => {
       422,
       "a run for an article",
     );
-    const startIn = ({ folderId }: Ids) =>
-      outsider.rest.request("POST", "/workflows/topic_research/runs", { workspaceId, folderId });
+    const startIn = ({ folderId }: Ids) => outsider.rest.request("POST", "/workflows/topic_research/runs", { workspaceId, folderId });
     await same(startIn, 422, "a run for a folder");
     const link = ({ articleId }: Ids) => outsider.rest.request("POST", `${inside}/topics/${ownTopic}/article`, { articleId });
     // The outsider's topic has its own article.

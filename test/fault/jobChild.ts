@@ -95,7 +95,18 @@ async function report(): Promise<void> {
   }
   for await (const _ of storage.records.scan(folderRecord, partition)) leftFolders += 1;
   const { done, of, result } = job?.context ?? {};
-  say("end", { state: job?.state, done, of, result, moves: moves.length, moved: new Set(moves).size, inTrash, elsewhere, leftFolders, changedTwice });
+  say("end", {
+    state: job?.state,
+    done,
+    of,
+    result,
+    moves: moves.length,
+    moved: new Set(moves).size,
+    inTrash,
+    elsewhere,
+    leftFolders,
+    changedTwice,
+  });
 }
 
 if (mode === "fill") await fill();

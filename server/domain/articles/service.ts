@@ -24,8 +24,8 @@ import { type ArticleContents, createContents } from "./content.ts";
 import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
 import { createDocumentWriting } from "./documentWriting.ts";
 import { createEdits, type Edits } from "./edits.ts";
-import { createFolderArticles } from "./folderArticles.ts";
 import { textsOfDocument } from "./fileTexts.ts";
+import { createFolderArticles } from "./folderArticles.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
@@ -100,7 +100,17 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
   return {
     rooms,
-    articles: createArticles({ storage, reader, trash, folders: createFolders({ storage }), findTopicId, pager, texts, nodeId, checkpointQuietMs }),
+    articles: createArticles({
+      storage,
+      reader,
+      trash,
+      folders: createFolders({ storage }),
+      findTopicId,
+      pager,
+      texts,
+      nodeId,
+      checkpointQuietMs,
+    }),
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,

@@ -196,8 +196,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
           const { contentProject: settings, ...rest } = before;
           const parent = parentFolderId === undefined ? before.parentFolderId : parentFolderId;
           if (parent !== before.parentFolderId) await tree.move(unit, before, parent, call.limits);
-          const project =
-            contentProject === undefined ? settings : contentProject === null ? undefined : toContentProject(contentProject);
+          const project = contentProject === undefined ? settings : contentProject === null ? undefined : toContentProject(contentProject);
           const isFirst = project !== undefined && before.projectNumber === undefined;
           return {
             value: {
@@ -260,5 +259,8 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
 }
 
 function toInvalid(currentState: string, allowed: string): AppError {
-  return new AppError("invalid_transition", `The folder is ${currentState}; allowed now: ${allowed}.`, { currentState, allowed: [allowed] });
+  return new AppError("invalid_transition", `The folder is ${currentState}; allowed now: ${allowed}.`, {
+    currentState,
+    allowed: [allowed],
+  });
 }

@@ -34,11 +34,7 @@ export const folderLists = {
   /** Includes folders that are being deleted. */
   all: (workspaceId: string): IndexKey => collectionList({ name: "folder" }, workspaceId),
   /** Folders directly in a folder; with null, those at the top level. */
-  children: (workspaceId: string, parentFolderId: string | null): IndexKey => [
-    "folder.children",
-    workspaceId,
-    parentFolderId ?? topLevel,
-  ],
+  children: (workspaceId: string, parentFolderId: string | null): IndexKey => ["folder.children", workspaceId, parentFolderId ?? topLevel],
   /** The folder with this slug. */
   withSlug: (workspaceId: string, slug: string): IndexKey => ["folder.slug", workspaceId, slug],
   /** Folders that the job still has to delete. */

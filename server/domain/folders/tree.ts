@@ -46,7 +46,13 @@ export function createFolderTree(options: { readonly storage: Pick<Storage, "rec
   }
 
   /** Returns the level of a folder in this parent, 1 at the top. `moved` is the folder that moves there, if it exists. */
-  async function levelIn(unit: UnitOfWork, workspaceId: string, parentFolderId: string | null, most: number, moved?: string): Promise<number> {
+  async function levelIn(
+    unit: UnitOfWork,
+    workspaceId: string,
+    parentFolderId: string | null,
+    most: number,
+    moved?: string,
+  ): Promise<number> {
     let level = 1;
     for (let id = parentFolderId; id !== null; level += 1) {
       if (id === moved) throw new AppError("cycle", "A folder cannot be moved into itself or into a folder below it.");

@@ -9,11 +9,7 @@ import type { JobStarted } from "../../../api/schema/job.ts";
 import type { Handlers } from "../../domain/call/call.ts";
 import type { FolderRequests } from "../../domain/folders/folders.ts";
 
-export function createFolderHandlers({
-  folders,
-}: {
-  readonly folders: FolderRequests;
-}): Handlers<{ folders: typeof contract }>["folders"] {
+export function createFolderHandlers({ folders }: { readonly folders: FolderRequests }): Handlers<{ folders: typeof contract }>["folders"] {
   return {
     create: ({ body }, call) => folders.create(call, body),
     list: ({ query }, call) => folders.list(call, query),
