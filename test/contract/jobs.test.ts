@@ -146,7 +146,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     );
     const jobId = await node.start(4);
     await leapUntil(() => attempts >= 8, 300_000);
-    expect(await node.get(jobId)).toMatchObject({ status: "running", progress: { done: 2, of: 4 } });
+    expect(await node.get(jobId)).toMatchObject({ status: "running", progress: { done: 2, of: 5 } });
     isBroken = false;
     await leapUntil(async () => (await node.get(jobId)).status === "succeeded", 300_000);
     expect(await Promise.all(["item 0", "item 2", "item 3"].map(timesOf))).toEqual([1, 1, 1]);
