@@ -92,6 +92,6 @@ export const folders = {
     summary: "Restore an archived folder and the topics that were archived with it",
     description:
       "The folder is restored at once. A job restores the topics that were archived with the folder; other archived topics stay archived.",
-    example: {},
+    example: { note: "The campaign goes on." },
   }),
 } as const;

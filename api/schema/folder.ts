@@ -75,7 +75,12 @@ export const UpdateFolderRequest = z
 export type UpdateFolderRequest = z.infer<typeof UpdateFolderRequest>;
 
 export const FolderNoteRequest = z
-  .strictObject({ note: prose("Reason, stored with the topics that are archived.", "The campaign is over.").optional() })
+  .strictObject({
+    note: prose(
+      "Reason. It is stored with each topic that is archived, and in the audit log of the server.",
+      "The campaign is over.",
+    ).optional(),
+  })
   .meta({ id: "FolderNoteRequest", description: "Reason for the change." });
 export type FolderNoteRequest = z.infer<typeof FolderNoteRequest>;
 

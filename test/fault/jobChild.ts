@@ -1,5 +1,5 @@
 /**
- * A process that deletes a folder with some thousand articles by a job, until it is killed: `jobChild.ts <directory>
+ * A process that deletes a folder with many articles by a job, until it is killed: `jobChild.ts <directory>
  * fill` makes the folder and starts the job; `jobChild.ts <directory> work` does pieces of the job, writes a line to
  * stdout after each, and reports the final state once the job has ended.
  */
@@ -17,7 +17,7 @@ import { composeParts } from "../support/composeParts.ts";
 
 const [directory = "", mode = ""] = process.argv.slice(2);
 const partition = 5;
-const articles = 2400;
+const articles = 1600;
 const subfolders = 40;
 const trashed = "test.trashed";
 const say = (word: string, value: object) => process.stdout.write(`${word} ${JSON.stringify(value)}\n`);

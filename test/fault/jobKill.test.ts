@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const child = fileURLToPath(new URL("./jobChild.ts", import.meta.url));
-const kills = 6;
-const articles = 2400;
+const kills = 4;
+const articles = 1600;
 const folders = 41;
 
 /** Runs the child process and passes on its lines until it ends. */

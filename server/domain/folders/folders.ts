@@ -128,8 +128,10 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
     call: Call,
     event: "folder.deleted" | "folder.archived" | "folder.restored",
     folderId: string,
+    { note }: FolderNoteRequest,
     gather: (unit: UnitOfWork, folder: Stored<FolderRecord>, jobId: string) => Promise<Answer>,
   ): Promise<Answer> {
+    checkProse(limits, { note });
     const { workspaceId, partition } = accessOf(call);
     const jobId = call.ids.next("job", partition);
     const answer = await turns.run(workspaceId, () =>
@@ -140,7 +142,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
         return gather(unit, folder, jobId);
       }),
     );
-    audit.info({ event, folderId, jobId, by: toActor(principalOf(call)) }, event);
+    audit.info({ event, folderId, jobId, ...present({ note }), by: toActor(principalOf(call)) }, event);
     return answer;
   }
 
@@ -223,7 +225,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
     },
 
     deleteAll: (call, folderId) =>
-      commitWithJob(call, "folder.deleted", folderId, async (unit, folder, jobId) => {
+      commitWithJob(call, "folder.deleted", folderId, {}, async (unit, folder, jobId) => {
         requireMatch(call, folder.revision);
         await tree.change(unit, folder.value.workspaceId, 0);
         const of = await deletion.mark(unit, folder, jobId);
@@ -231,30 +233,26 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
         return { jobId };
       }),
 
-    archive(call, folderId, { note }) {
-      checkProse(limits, { note });
-      return commitWithJob(call, "folder.archived", folderId, async (unit, folder, jobId) => {
+    archive: (call, folderId, request) =>
+      commitWithJob(call, "folder.archived", folderId, request, async (unit, folder, jobId) => {
         if (folder.value.archivedAtMs !== undefined) throw toInvalid("archived", "restore");
         const archivedAtMs = storage.now();
         const answer = { jobId, folder: putFolder(unit, folder, { ...folder.value, archivedAtMs }) };
         const of = await topics.countTo("archive", folder.value);
-        const state = { folderId, archivedAtMs, topics: 0, ...present({ note }) };
+        const state = { folderId, archivedAtMs, topics: 0, ...present(request) };
         startJob(unit, archiving.archive, { ...toOrder(call, jobId), of, state });
         return answer;
-      });
-    },
+      }),
 
-    restore(call, folderId, { note }) {
-      checkProse(limits, { note });
-      return commitWithJob(call, "folder.restored", folderId, async (unit, folder, jobId) => {
+    restore: (call, folderId, request) =>
+      commitWithJob(call, "folder.restored", folderId, request, async (unit, folder, jobId) => {
         const { archivedAtMs, ...active } = folder.value;
         if (archivedAtMs === undefined) throw toInvalid("active", "archive");
         const answer = { jobId, folder: putFolder(unit, folder, active) };
         const of = await topics.countTo("restore", folder.value);
         startJob(unit, archiving.restore, { ...toOrder(call, jobId), of, state: { folderId, topics: 0 } });
         return answer;
-      });
-    },
+      }),
   };
 }
 
