@@ -109,6 +109,10 @@ export const defaultLimits = {
   "code.blocks": 50,
   "code.blockChars": 20_000,
 
+  "folder.perWorkspace": 5000,
+  "folder.depth": 20,
+  "job.records": 200,
+
   "keys.active": 50,
   "keep.accessToken": 15 * minute,
   "keep.refreshToken": 30 * day,
@@ -119,6 +123,7 @@ export const defaultLimits = {
   "keep.idempotencySecret": 10 * minute,
   "keep.nextToken": 24 * hour,
   "keep.deliveries": 30 * day,
+  "keep.jobs": 30 * day,
   "keep.trash": 30 * day,
   "keep.events": 30 * day,
   "keep.eventsPerLog": 100_000,

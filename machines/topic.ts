@@ -37,6 +37,12 @@ function noteStage(context: TopicContext, name: StageName, event: StageCommitted
     fields: seoBriefRevision === undefined ? context.fields : { ...context.fields, [brief]: seoBriefRevision },
   };
 }
+
+/** The topic becomes standalone. Every status accepts it. */
+const leavingProject = {
+  actions: ["leaveProject", audit("topic_updated", "project.removed", () => ({ metadata: { fields: ["contentProjectId"] } }))],
+} as const;
+
 /** Events that every status except archived accepts. */
 const inEveryActiveStatus = {
   "topic.update": {
@@ -49,6 +55,7 @@ const inEveryActiveStatus = {
   },
   "article.link": { actions: "linkArticle" },
   "article.unlink": { actions: "unlinkArticle" },
+  "project.removed": leavingProject,
   "run.start": { actions: "noteRun" },
   "stage.completed": {
     actions: [
@@ -129,6 +136,7 @@ export const topicMachine = setup({
       return { articleId: event.articleId, updatedAtMs: event.nowMs };
     }),
     unlinkArticle: assign(({ event }) => ({ articleId: undefined, outline: undefined, draft: undefined, updatedAtMs: event.nowMs })),
+    leaveProject: assign(({ event }) => ({ contentProjectId: undefined, updatedAtMs: event.nowMs })),
     noteRun: assign(({ context, event }) => {
       if (!("startedRun" in event) || event.startedRun === undefined) return {};
       const { runId, stages } = event.startedRun;
@@ -244,6 +252,7 @@ export const topicMachine = setup({
         "outline.committed": { actions: "noteOutline" },
         "draft.committed": { actions: "noteDraft" },
         "article.unlink": { actions: "unlinkArticle" },
+        "project.removed": leavingProject,
       },
     },
   },

@@ -55,7 +55,7 @@ export interface TopicContext {
   readonly ownerId: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  readonly contentProjectId?: string;
+  readonly contentProjectId?: string | undefined;
   readonly fields: TopicFields;
   readonly articleId?: string | undefined;
   /** Stage → id of its latest run, running or ended. */
@@ -135,6 +135,8 @@ export type TopicEvent =
   | ({ readonly type: "topic.restore" } & By)
   | ({ readonly type: "article.link"; readonly articleId: string } & By)
   | ({ readonly type: "article.unlink" } & By)
+  /** The folder that was the content project of the topic is deleted. */
+  | ({ readonly type: "project.removed" } & By)
   | ({ readonly type: "run.start" } & By & Required<StartsRun>)
   | ({ readonly type: "stage.completed"; readonly runId: string; readonly stage: RunStage; readonly stepName: string } & By)
   | ({ readonly type: "outline.committed" } & StageCommitted)

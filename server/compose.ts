@@ -14,11 +14,16 @@ import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
+import { createLocateFolder } from "./domain/folders/locate.ts";
+import { createFolderOperations } from "./domain/folders/operations.ts";
 import { createFolders } from "./domain/folders/service.ts";
 import { announceAccessFacts, createAccessWatch } from "./domain/identity/access/accessFacts.ts";
 import type { Prepared } from "./domain/identity/accounts/installation.ts";
 import { isStreamTicket } from "./domain/identity/auth/streamTickets.ts";
 import { createIdentity } from "./domain/identity/service.ts";
+import { createStartJob, defineJobKind } from "./domain/jobs/jobKind.ts";
+import { createLocateJob } from "./domain/jobs/locate.ts";
+import { createJobService } from "./domain/jobs/service.ts";
 import { createPublishingListeners } from "./domain/publishing/listeners.ts";
 import { createPublishing } from "./domain/publishing/service.ts";
 import { createLocateReview } from "./domain/reviews/locate.ts";
@@ -106,10 +111,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   // Domains.
   const identity = await createIdentity({
     ...parts,
-    locateArticle: createLocateArticle(parts),
-    locateReview: createLocateReview(parts),
-    locateTemplate: createLocateTemplate(parts),
-    locateRun: createLocateRun(parts),
+    locators: {
+      article: createLocateArticle(parts),
+      folder: createLocateFolder(parts),
+      job: createLocateJob(parts),
+      review: createLocateReview(parts),
+      run: createLocateRun(parts),
+      template: createLocateTemplate(parts),
+    },
   });
   const webhooks = createWebhookService({
     ...parts,
@@ -128,7 +137,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
-    requireOpenFolder: createFolders(parts).requireOpen,
+    folders: createFolders(parts),
     fillTemplate: templates.fill,
     armAtEdit: publishingListeners.armAtEdit,
     listeners: [
@@ -165,6 +174,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     executors: steps.executors,
     timeline: createTimelineReader(parts),
   });
+  const jobKind = defineJobKind(limits);
+  const folders = createFolderOperations({
+    ...parts,
+    articles: articles.folderArticles,
+    topics: runs.folderTopics,
+    startJob: createStartJob(jobKind),
+  });
+  const jobs = createJobService({ ...parts, kind: jobKind, works: folders.works });
 
   // Edge: how requests, sockets and streams reach the domains.
   const gate = {
@@ -197,7 +214,11 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, templates, reviews, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: {
+      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs }),
+      webhooks: webhooks.webhooks,
+      jobs: jobs.jobs,
+    },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,
@@ -216,7 +237,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, reviews, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, reviews, publishing, topics, runs, jobs, streams, pages].map(({ manifest }) => manifest),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],

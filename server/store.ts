@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import { articleRecordTypes } from "./domain/articles/records.ts";
 import { folderRecordTypes } from "./domain/folders/records.ts";
 import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
+import { jobRecordTypes } from "./domain/jobs/records.ts";
 import { publishingRecordTypes } from "./domain/publishing/records.ts";
 import { reviewRecordTypes } from "./domain/reviews/records.ts";
 import { runRecordTypes } from "./domain/runs/model/records.ts";
@@ -37,6 +38,7 @@ export const recordTypes = [
   ...templateRecordTypes,
   ...topicRecordTypes,
   ...runRecordTypes,
+  ...jobRecordTypes,
 ] as readonly AnyRecordType[];
 
 type StoreConfig = Pick<Config, "redis" | "dataDir" | "diskReserveMiB">;

@@ -5,6 +5,8 @@ import { articles } from "./articles.ts";
 import { auth } from "./auth.ts";
 import { commits } from "./commits.ts";
 import { content } from "./content.ts";
+import { folders } from "./folders.ts";
+import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
@@ -24,6 +26,7 @@ export type AppContract = {
   readonly keys: typeof keys;
   readonly workspaces: typeof workspaces;
   readonly members: typeof members;
+  readonly folders: typeof folders;
   readonly articles: typeof articles;
   readonly content: typeof content;
   readonly commits: typeof commits;
@@ -34,6 +37,7 @@ export type AppContract = {
   readonly topics: typeof topics;
   readonly workflows: typeof workflows;
   readonly runs: typeof runs;
+  readonly jobs: typeof jobs;
 };
 
 export const contract: AppContract = {
@@ -42,6 +46,7 @@ export const contract: AppContract = {
   keys,
   workspaces,
   members,
+  folders,
   articles,
   content,
   commits,
@@ -52,6 +57,7 @@ export const contract: AppContract = {
   topics,
   workflows,
   runs,
+  jobs,
 } satisfies Contract;
 
 /** Descriptions of the resources, for the OpenAPI document. */
@@ -61,6 +67,7 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   keys: "API keys, the credentials of programs.",
   workspaces: "Workspaces: each groups people, articles, topics and webhooks.",
   members: "Members and invited collaborators of a workspace, with their rights.",
+  folders: "Folders: the tree in which articles are kept. A folder can be a content project with topics of its own.",
   articles: "Articles: Markdown documents that people and programs edit at the same time.",
   content: "The text of an article: read it, and edit it while others edit it too.",
   commits: "Commits: kept revisions of an article, and the differences between two revisions.",
@@ -71,4 +78,5 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",
   workflows: "Workflows: the steps that agents can execute.",
   runs: "Runs: executions of workflows, with their state, approvals, artifacts and timeline.",
+  jobs: "Jobs: long work that requests have started, with its progress and its result.",
 };

@@ -41,7 +41,7 @@ export type CredentialNeed = "none" | "any" | "session" | "operator";
 /** The role that the caller needs in the workspace of the resource: `read` ⊂ `write` ⊂ `admin` ⊂ `owner`. */
 export type Role = "read" | "write" | "admin" | "owner";
 
-export type ResourceKind = "workspace" | "article" | "review" | "template" | "webhook" | "run";
+export type ResourceKind = "workspace" | "article" | "review" | "folder" | "template" | "webhook" | "run" | "job";
 
 /** The id from which the workspace is found: its name and the part of the request that contains it. */
 export interface ResourceReference {

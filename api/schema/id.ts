@@ -74,3 +74,5 @@ export const RunId = idSchema("run", "RunId", "a run");
 export type RunId = z.infer<typeof RunId>;
 export const ApprovalId = idSchema("apr", "ApprovalId", "an approval");
 export type ApprovalId = z.infer<typeof ApprovalId>;
+export const JobId = idSchema("job", "JobId", "a job");
+export type JobId = z.infer<typeof JobId>;

@@ -11,7 +11,9 @@ import { GenerationQualityTier } from "./topicResearch.ts";
 export const SeoDistributionGoal = z.enum(["traditional_search", "ai_search_visibility"]).meta({ id: "SeoDistributionGoal" });
 export const SeoSerpPattern = z.enum(["comparison", "guide", "tutorial", "reference", "product", "mixed"]).meta({ id: "SeoSerpPattern" });
 export const SeoKeywordRole = z.enum(["primary", "close_variant", "supporting"]).meta({ id: "SeoKeywordRole" });
-export const KeywordMarketLocale = z.enum(["en-US", "en-GB", "en-CA", "en-AU"]).meta({ id: "KeywordMarketLocale" });
+export const KeywordMarketLocale = z
+  .enum(["en-US", "en-GB", "en-CA", "en-AU"])
+  .meta({ id: "KeywordMarketLocale", description: "Market of keywords, as language and region." });
 export const SeoCheckStatus = z.enum(["pass", "warning", "fail", "not_checked"]).meta({ id: "SeoCheckStatus" });
 export type SeoCheckStatus = z.infer<typeof SeoCheckStatus>;
 

@@ -66,7 +66,7 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     armAtEdit,
     broadcast: { publish: () => undefined },
     findTopicId: async (_workspaceId, reference) => reference,
-    requireOpenFolder: createFolders({ storage }).requireOpen,
+    folders: createFolders({ storage }),
     fillTemplate: createTemplateService(parts).fill,
     listeners: [listeners],
   });

@@ -10,13 +10,14 @@ import { afterEach, beforeEach } from "vitest";
 import type { Limits } from "../../api/limits.ts";
 import type { AppError } from "../../api/schema/error.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
+import { present } from "../../server/domain/call/present.ts";
 import { type AccessFact, createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
 import { createPasswordReset } from "../../server/domain/identity/accounts/passwordReset.ts";
 import { createPasswords } from "../../server/domain/identity/auth/passwords.ts";
 import { identityRecordTypes } from "../../server/domain/identity/recordTypes.ts";
 import { createAccountRegistry } from "../../server/domain/identity/registry/accountRegistry.ts";
 import { createIdentity as createService } from "../../server/domain/identity/service.ts";
-import type { LocateArticle } from "../../server/domain/identity/workspaces/access.ts";
+import type { Locate } from "../../server/domain/identity/workspaces/access.ts";
 import { directoryRow } from "../../server/platform/storage/directory.ts";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
@@ -101,7 +102,7 @@ export const stores: readonly [name: string, open: () => Promise<Store>][] = [
 
 export interface IdentityOptions {
   readonly limits?: Partial<Limits>;
-  readonly locateArticle?: LocateArticle;
+  readonly locateArticle?: Locate;
   /** Wraps the store before the services receive it. */
   readonly around?: (storage: Storage) => Storage;
   readonly keys?: readonly Uint8Array[];
@@ -121,8 +122,7 @@ export async function createIdentity(store: Pick<Store, "clock" | "storage">, op
   const service = await createService({
     ...parts,
     passwords: createPasswords({ memoryKiB: 64, passes: 1 }),
-    ...locateNothing,
-    ...(options.locateArticle === undefined ? {} : { locateArticle: options.locateArticle }),
+    locators: { ...locateNothing, ...present({ article: options.locateArticle }) },
   });
   const installed = parts.install([service.manifest]);
 

@@ -45,6 +45,7 @@ const all = (): readonly TopicEvent[] => [
   { type: "topic.restore", ...by },
   { type: "article.link", articleId: "art_1", ...by },
   { type: "article.unlink", ...by },
+  { type: "project.removed", ...by },
   { type: "run.start", startedRun: { runId: "run_1", stages: ["outline", "draft"] }, ...by },
   { type: "stage.completed", runId: "run_1", stage: "research", stepName: "research", ...by },
   { type: "outline.committed", advances: true, ...commit },

@@ -65,7 +65,7 @@ describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
       authenticator: {
         authenticate: async () => ({ kind: "session", accountId, username: "ana", operator: false, sessionId: "ses_1" }),
       },
-      access: createAccessResolver({ storage, ...locateNothing }),
+      access: createAccessResolver({ storage, locators: locateNothing }),
       storage,
       limits: defaultLimits,
       log,

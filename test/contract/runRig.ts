@@ -4,11 +4,19 @@
  * test scripts.
  */
 import { pino } from "pino";
+import { folders as folderContract } from "../../api/contract/folders.ts";
+import { jobs as jobContract } from "../../api/contract/jobs.ts";
 import { runs as runContract } from "../../api/contract/runs.ts";
 import { topics as topicContract } from "../../api/contract/topics.ts";
 import { workflows as workflowContract } from "../../api/contract/workflows.ts";
 import type { Limits } from "../../api/limits.ts";
+import { createLocateFolder } from "../../server/domain/folders/locate.ts";
+import { createFolderOperations } from "../../server/domain/folders/operations.ts";
 import { createAccessResolver } from "../../server/domain/identity/workspaces/access.ts";
+import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
+import { createStartJob, defineJobKind } from "../../server/domain/jobs/jobKind.ts";
+import { createLocateJob } from "../../server/domain/jobs/locate.ts";
+import { createJobService } from "../../server/domain/jobs/service.ts";
 import { defineRunKind } from "../../server/domain/runs/engine/runKind.ts";
 import type { Executors, StepContext, StepResult } from "../../server/domain/runs/executors/port.ts";
 import { createRunListeners } from "../../server/domain/runs/listeners.ts";
@@ -17,6 +25,7 @@ import { runRecord } from "../../server/domain/runs/model/records.ts";
 import { createRunService } from "../../server/domain/runs/service.ts";
 import { topicListeners } from "../../server/domain/topics/listeners.ts";
 import { createTopicService } from "../../server/domain/topics/service.ts";
+import { createFolderHandlers } from "../../server/edge/handlers/folders.ts";
 import { createRunHandlers } from "../../server/edge/handlers/runs.ts";
 import { createTopicHandlers } from "../../server/edge/handlers/topics.ts";
 import { createWorkflowHandlers } from "../../server/edge/handlers/workflows.ts";
@@ -65,7 +74,17 @@ export type RunRig = Awaited<ReturnType<typeof createRunRig>>;
 export async function createRunRig({ storage, executors = {}, limits: own = {} }: RunRigOptions) {
   const logged: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void logged.push(line) });
-  const parts = composeParts(storage, { log, leaseMs: 2000, limits: { "rate.runs": "off", ...own } });
+  /** Record types of each commit, one for each record that it writes. */
+  const committed: { readonly types: readonly string[] }[] = [];
+  const watched: Storage = {
+    ...storage,
+    async commit(batch) {
+      const result = await storage.commit(batch);
+      if (result.ok) committed.push({ types: (batch.records ?? []).map(({ type }) => type.name) });
+      return result;
+    },
+  };
+  const parts = composeParts(watched, { log, leaseMs: 2000, limits: { "rate.runs": "off", ...own } });
   const { actors, pump, limits } = parts;
   const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   const node = composeArticles(parts, {
@@ -86,16 +105,35 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     executors: toExecutors(executors),
     timeline: createTimelineReader(parts),
   });
-  parts.install([topicService.manifest, runService.manifest]);
+  const jobKind = defineJobKind(limits);
+  const folderOperations = createFolderOperations({
+    ...parts,
+    articles: node.folderArticles,
+    topics: runService.folderTopics,
+    startJob: createStartJob(jobKind),
+  });
+  const jobService = createJobService({ storage, kind: jobKind, works: folderOperations.works });
+  parts.install([topicService.manifest, runService.manifest, jobService.manifest]);
   const server = await startOperationServer({
     parts,
-    contract: { topics: topicContract, runs: runContract, workflows: workflowContract },
+    contract: { topics: topicContract, runs: runContract, workflows: workflowContract, folders: folderContract, jobs: jobContract },
     handlers: {
       topics: createTopicHandlers({ ...topicService, ...runService }),
       runs: createRunHandlers(runService),
       workflows: createWorkflowHandlers(runService),
+      folders: createFolderHandlers(folderOperations),
+      jobs: jobService.jobs,
     },
-    access: createAccessResolver({ storage, ...locateNothing, locateArticle: node.locate, locateRun: createLocateRun(parts) }),
+    access: createAccessResolver({
+      storage,
+      locators: {
+        ...locateNothing,
+        article: node.locate,
+        folder: createLocateFolder(parts),
+        job: createLocateJob(parts),
+        run: createLocateRun(parts),
+      },
+    }),
     accounts,
     settings: { styleProfiles: { house: { content: "Short sentences." } } },
     onError: (error) => void logged.push(String(error)),
@@ -115,11 +153,20 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
     return body.error === undefined ? { result: body.result.data } : { problem: body.error.data.problem };
   }
 
+  /** Ends the node and keeps the store. */
+  async function stop(): Promise<void> {
+    await rooms.drain();
+    await pump.drain(AbortSignal.abort());
+    await server.close();
+    await node.close();
+  }
+
   const inWorkspace = `/workspaces/${workspaceId}`;
   return {
     storage,
     node,
     actors,
+    committed,
     logged,
     fetch: server.fetch,
     request,
@@ -144,15 +191,16 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       const last = (await storage.records.get(runRecord, runId))?.value;
       throw new Error(`${runId} is ${last?.state}: ${JSON.stringify(last?.context.failure)}; ${logged.slice(-3).join()}`);
     },
+    async projectCounter(): Promise<number | undefined> {
+      return (await storage.records.get(workspaceCountersRecord, workspaceId))?.value.counters.project;
+    },
     async auditOf(topicId: string): Promise<readonly string[]> {
       const { events } = await expect(200, "GET", `${inWorkspace}/topics/${topicId}/audit`);
       return events.map(({ eventType }: { eventType: string }) => eventType).reverse();
     },
+    stop,
     async close() {
-      await rooms.drain();
-      await pump.drain(AbortSignal.abort());
-      await server.close();
-      await node.close();
+      await stop();
       await storage.close();
     },
   };

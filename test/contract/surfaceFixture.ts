@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
-import { jsonOf, type OperationSpec, type Role } from "../../api/contract/operation.ts";
+import { jsonOf, type OperationSpec, type ResourceKind, type Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
 import { AppError } from "../../api/schema/error.ts";
+import { exampleId } from "../../api/schema/id.ts";
 import type { Scope } from "../../api/scopes.ts";
 import type { Call, CallReply, Principal } from "../../server/domain/call/call.ts";
 import { type App, type AppOptions, createApp } from "../../server/edge/app.ts";
@@ -29,6 +30,17 @@ export const articleId = "art_01KAHX0000050123456789ABCD";
 export const reviewId = "rev_01KAHX0000050123456789ABCD";
 export const templateId = "tpl_01KAHX0000050123456789ABCD";
 export const runId = "run_01KAHX0000050123456789ABCD";
+/** The only resource of each kind. */
+const ids: Readonly<Record<ResourceKind, string>> = {
+  workspace: workspaceId,
+  article: articleId,
+  run: runId,
+  review: reviewId,
+  template: templateId,
+  folder: exampleId("fld"),
+  job: exampleId("job"),
+  webhook: exampleId("whk"),
+};
 export const foreignWorkspaceId = "ws_01KAHX00000V0123456789ABCD";
 const accountId = "usr_01KAHX0000030123456789ABCD";
 const workspacePartition = 5;
@@ -157,14 +169,7 @@ export function useSurface(options: SurfaceOptions = {}): Surface {
       },
       access: {
         async resolve(principal, kind, id) {
-          const known: Partial<Record<typeof kind, string>> = {
-            workspace: workspaceId,
-            article: articleId,
-            review: reviewId,
-            template: templateId,
-            run: runId,
-          };
-          if (id !== known[kind]) return undefined;
+          if (id !== ids[kind]) return undefined;
           const role = principal.kind === "session" && principal.sessionId.startsWith("ses_role:") ? principal.sessionId.slice(9) : "owner";
           return { workspaceId, partition: workspacePartition, role: role as Role };
         },

@@ -80,7 +80,7 @@ export async function addFolder(storage: Storage, workspaceId: string, more: Par
     folderId,
     workspaceId,
     parentFolderId: null,
-    name: "Project",
+    name: `Project ${folderId}`,
     slug: "project",
     createdAtMs: 1,
     updatedAtMs: 1,

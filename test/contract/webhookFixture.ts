@@ -81,7 +81,7 @@ export async function createWebhookRig(options: WebhookRigOptions) {
     parts,
     contract: { webhooks: webhookContract },
     handlers: { webhooks: service.webhooks },
-    access: createAccessResolver({ storage, ...locateNothing }),
+    access: createAccessResolver({ storage, locators: locateNothing }),
     accounts,
     onError: (error) => void logged.push(String(error)),
   });

@@ -240,6 +240,19 @@ describe("foreign ids", () => {
       200,
       "topics of a content project",
     );
+    await same(
+      get(({ folderId }) => `${inside}/topics?contentProjectId=${folderId}`),
+      200,
+      "topics of a folder",
+    );
+    await same(
+      get(({ folderId }) => `/folders?workspaceId=${workspaceId}&parentFolderId=${folderId}`),
+      200,
+      "folders of a folder",
+    );
+    const inFolder = ({ folderId }: Ids) =>
+      outsider.rest.request("POST", "/folders", { workspaceId, name: "Inside", parentFolderId: folderId });
+    await same(inFolder, 422, "a folder for a folder");
     const start = (target: (ids: Ids) => object) => (ids: Ids) =>
       outsider.rest.request("POST", "/workflows/draft/runs", { workspaceId, ...target(ids) });
     await same(
@@ -252,6 +265,8 @@ describe("foreign ids", () => {
       422,
       "a run for an article",
     );
+    const startIn = ({ folderId }: Ids) => outsider.rest.request("POST", "/workflows/topic_research/runs", { workspaceId, folderId });
+    await same(startIn, 422, "a run for a folder");
     const link = ({ articleId }: Ids) => outsider.rest.request("POST", `${inside}/topics/${ownTopic}/article`, { articleId });
     // The outsider's topic has its own article.
     await same(link, 409, "an article for a topic");

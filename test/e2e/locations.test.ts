@@ -56,6 +56,7 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
     await rest.expect(201, "POST", "/accounts", { username: "ben", password });
     return post(`/workspaces/${workspaceId}/members`, { username: "ben", role: "member" });
   },
+  "folders.create": () => post("/folders", { workspaceId, name: "Guides" }),
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
   "articles.duplicate": () => post(`/articles/${articleId}/duplicate`),
   "templates.create": () => post("/templates", { workspaceId, name: "More", content: "" }),

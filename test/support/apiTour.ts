@@ -34,6 +34,7 @@ export async function tourEverything(tourist: Tourist): Promise<void> {
   await tourAccounts(tourist);
   const places = await tourWorkspace(tourist);
   await tourKeys(tourist);
+  await tourFolders(tourist, places);
   await tourArticle(tourist, places);
   await tourReviews(tourist, places);
   await tourTemplates(tourist, places);
@@ -109,6 +110,25 @@ async function tourKeys({ send }: Tourist): Promise<void> {
   await send(200, "keys.revoke", { params });
   await send(401, "keys.self", { as: asKey });
   await send(204, "keys.delete", { params });
+}
+
+async function tourFolders({ send }: Tourist, { workspaceId }: Places): Promise<void> {
+  const { folderId } = await send(201, "folders.create", { body: { workspaceId, name: "Guides", contentProject: {} } });
+  const params = { folderId };
+  await send(409, "folders.create", { body: { workspaceId, name: "guides" } });
+  const inside = await send(201, "folders.create", { body: { workspaceId, name: "Drafts", parentFolderId: folderId } });
+  await send(200, "folders.list", { query: { workspaceId, parentFolderId: "null", archived: "false" } });
+  await send(200, "folders.get", { params });
+  await send(200, "folders.update", { params, body: { name: "Handbooks", contentProject: { wordCountRange: { min: 900, max: 1400 } } } });
+  await send(409, "folders.update", { params, body: { parentFolderId: inside.folderId } });
+  await send(409, "folders.delete", { params });
+  const { jobId } = await send(202, "folders.archive", { params, body: { note: "The campaign is over." } });
+  await send(409, "folders.archive", { params });
+  await send(202, "folders.restore", { params, body: {} });
+  await send(200, "jobs.get", { params: { jobId } });
+  await send(204, "folders.delete", { params: { folderId: inside.folderId } });
+  await send(202, "folders.delete", { params, query: { recursive: "true" } });
+  await send(404, "folders.get", { params });
 }
 
 async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {

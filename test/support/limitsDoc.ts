@@ -318,6 +318,22 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "keep.idempotency": { is: "Time for which an `Idempotency-Key` and its answer are kept.", above: "the request runs again" },
       "keep.idempotencySecret": { is: "The same, if the answer contains a secret.", above: "the request runs again" },
       "keep.nextToken": { is: "Life of a `nextToken`.", above: "400 `invalid_next_token`" },
+      "folder.perWorkspace": {
+        is: "Folders of one workspace, including those that a job is still deleting.",
+        above: "409 `limit_reached`",
+        unit: "folders",
+      },
+      "folder.depth": {
+        is: "Levels of folders, the top level included. Every move reads the folders above and below.",
+        above: "409 `limit_reached`",
+        unit: "levels",
+      },
+      "job.records": {
+        is: "Records that one commit of a job changes: a job makes room for other work between two commits.",
+        above: "the job makes more commits",
+        unit: "records",
+      },
+      "keep.jobs": { is: "Time for which a job can be read after its end.", above: "deleted" },
       "keep.deliveries": { is: "Time for which webhook deliveries are kept.", above: "deleted" },
       "keep.events": { is: "Time for which timeline events are kept.", above: "`stream.reset`" },
       "keep.eventsPerLog": { is: "Timeline events kept of one run, and of one workspace.", above: "`stream.reset`", unit: "events" },

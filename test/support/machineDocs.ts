@@ -4,6 +4,7 @@ import { agentRunMachine } from "../../machines/agentRun.ts";
 import { apiKeyMachine } from "../../machines/apiKey.ts";
 import { createDeliveryMachine, defaultDeliverySchedule } from "../../machines/delivery.ts";
 import { createEndpointMachine } from "../../machines/endpoint.ts";
+import { createJobMachine } from "../../machines/job.ts";
 import { publicLinkMachine } from "../../machines/publicLink.ts";
 import { reviewMachine } from "../../machines/review.ts";
 import { topicMachine } from "../../machines/topic.ts";
@@ -24,6 +25,7 @@ const machineDocs: readonly MachineDoc[] = [
     source: "machines/endpoint.ts",
     machine: createEndpointMachine({ onGone: true, afterFailingMs: 1 }),
   },
+  { name: "job", title: "Job", source: "machines/job.ts", machine: createJobMachine({ keepMs: 0 }) },
 ];
 
 export const machineDocsFolder = "docs/machines";

@@ -19,6 +19,8 @@ const prefixes = {
   topicId: "top",
   runId: "run",
   approvalId: "apr",
+  folderId: "fld",
+  jobId: "job",
 } as const satisfies Record<string, IdPrefix>;
 export type IdName = keyof typeof prefixes;
 export const idNames = Object.keys(prefixes) as readonly IdName[];
@@ -58,6 +60,9 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   const { webhookId } = await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}` });
   await rest.expect(201, "POST", `${inside}/webhooks`, { url: `https://10.0.0.1/${mark}/other` });
   await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { mode: "snapshot" });
+  const { folderId } = await rest.expect(201, "POST", "/folders", { workspaceId, name: `${mark} folder`, contentProject: {} });
+  const { folderId: other } = await rest.expect(201, "POST", "/folders", { workspaceId, name: `${mark} other`, parentFolderId: folderId });
+  const { jobId } = await rest.expect(202, "POST", `/folders/${other}/archive`, { note: mark });
   const topic = { title: `${mark} in high wind`, targetAudience: "builders" };
   const { topicId } = await rest.expect(201, "POST", `${inside}/topics`, topic);
   await rest.expect(201, "POST", `${inside}/topics`, { ...topic, title: `${mark} in no wind` });
@@ -71,13 +76,16 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
     return run;
   }, 30_000);
   const { approvalId } = pendingApproval;
-  const made = { workspaceId, articleId, commitId, templateId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId };
-  return { rest, ids: { ...made, username, ...commonNames } };
+  const ids = {
+    ...{ workspaceId, articleId, commitId, templateId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId, folderId, jobId },
+    username,
+  };
+  return { rest, ids: { ...ids, ...commonNames } };
 }
 
 /** Returns everything that an account can read, by path. */
 export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<Record<string, unknown>> {
-  const { workspaceId, articleId, reviewId, topicId, runId } = ids;
+  const { workspaceId, articleId, reviewId, topicId, runId, folderId, jobId } = ids;
   const topics = `/workspaces/${workspaceId}/topics`;
   const paths = [
     ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
@@ -85,7 +93,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
     ...[`/articles/${articleId}/reviews`, `/workspaces/${workspaceId}/reviews?mentionsMe=true`, `/reviews/${reviewId}`],
-    `/articles/${articleId}/public-link`,
+    ...[`/articles/${articleId}/public-link`, `/folders?workspaceId=${workspaceId}`, `/folders/${folderId}`, `/jobs/${jobId}`],
     `/templates?workspaceId=${workspaceId}`,
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),

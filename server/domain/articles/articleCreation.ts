@@ -21,7 +21,7 @@ import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { emptyTexts, toContentHash } from "./fileTexts.ts";
 import { encodeBatch } from "./logEntry.ts";
-import type { Documents, FileTexts, FillTemplate, RequireOpenFolder } from "./port.ts";
+import type { ArticleFolders, Documents, FileTexts, FillTemplate } from "./port.ts";
 import { type ArticleRecord, articleRecord, documentLog } from "./records.ts";
 import { toClientId, toTextUpdate } from "./textUpdate.ts";
 
@@ -59,7 +59,7 @@ export interface ArticleCreationOptions {
   readonly reader: Pick<DocumentReader, "tail">;
   readonly documents: Pick<Documents, "read">;
   readonly texts: Pick<ArticleTexts, "countWords">;
-  readonly requireOpenFolder: RequireOpenFolder;
+  readonly folders: ArticleFolders;
   readonly fillTemplate: FillTemplate;
   readonly nodeId: string;
   readonly checkpointQuietMs: number;
@@ -86,7 +86,7 @@ function toCopyTitle(title: string): string {
 }
 
 export function createArticleCreation(options: ArticleCreationOptions): ArticleCreation {
-  const { storage, actors, reader, documents, texts: work, requireOpenFolder, fillTemplate, nodeId, checkpointQuietMs } = options;
+  const { storage, actors, reader, documents, texts: work, folders, fillTemplate, nodeId, checkpointQuietMs } = options;
 
   /** The text of the request itself, or of its template with the values filled in. */
   async function toContent({ workspaceId, content, templateId, variables }: CreateArticle, call: Call): Promise<string> {
@@ -151,7 +151,7 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
           texts: { ...emptyTexts, "content.md": content },
           templateId,
           async toFolder(unit) {
-            if (folderId !== undefined) await requireOpenFolder(unit, workspaceId, folderId);
+            if (folderId !== undefined) await folders.requireOpen(unit, workspaceId, folderId);
             return folderId;
           },
         },
@@ -171,8 +171,8 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
           texts,
           async toFolder(unit) {
             if (folderId === null) return undefined;
-            if (folderId === undefined) return keepFolder(requireOpenFolder, unit, source.value);
-            await requireOpenFolder(unit, workspaceId, folderId);
+            if (folderId === undefined) return openFolderOf(folders, unit, source.value);
+            await folders.requireOpen(unit, workspaceId, folderId);
             return folderId;
           },
         },
@@ -183,14 +183,14 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
 }
 
 /** Returns the article's folder if articles can be put into it, otherwise undefined: the top level. */
-export async function keepFolder(
-  requireOpenFolder: RequireOpenFolder,
+async function openFolderOf(
+  folders: ArticleFolders,
   unit: UnitOfWork,
   { workspaceId, folderId }: ArticleRecord,
 ): Promise<string | undefined> {
   if (folderId === undefined) return undefined;
   try {
-    await requireOpenFolder(unit, workspaceId, folderId);
+    await folders.requireOpen(unit, workspaceId, folderId);
     return folderId;
   } catch (reason) {
     if (reason instanceof AppError && reason.code === "validation_failed") return undefined;

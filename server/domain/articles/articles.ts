@@ -13,11 +13,11 @@ import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { present } from "../call/present.ts";
 import { accessOf } from "../call/principal.ts";
-import { type ArticleCreation, type ArticleReply, keepFolder } from "./articleCreation.ts";
+import type { ArticleCreation, ArticleReply } from "./articleCreation.ts";
 import type { ArticleFilter, ArticleList } from "./articleList.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import type { RequireOpenFolder } from "./port.ts";
+import type { ArticleFolders } from "./port.ts";
 import { type ArticleRecord, articleRecord } from "./records.ts";
 import type { Trash } from "./trash.ts";
 
@@ -46,12 +46,12 @@ export interface ArticlesOptions {
   readonly creation: ArticleCreation;
   readonly list: ArticleList;
   readonly trash: Trash;
-  readonly requireOpenFolder: RequireOpenFolder;
+  readonly folders: ArticleFolders;
   readonly checkpointQuietMs: number;
 }
 
 export function createArticles(options: ArticlesOptions): Articles {
-  const { storage, actors, reader, creation, list, trash, requireOpenFolder, checkpointQuietMs } = options;
+  const { storage, actors, reader, creation, list, trash, folders, checkpointQuietMs } = options;
 
   async function find(articleId: string): Promise<Stored<ArticleRecord>> {
     const stored = await storage.records.get(articleRecord, articleId);
@@ -92,7 +92,7 @@ export function createArticles(options: ArticlesOptions): Articles {
         requireMatch(call, article.metaRevision);
         const { folderId: before, ...rest } = article;
         const place = folderId === null ? undefined : (folderId ?? before);
-        if (place !== undefined && place !== before) await requireOpenFolder(unit, article.workspaceId, place);
+        if (place !== undefined && place !== before) await folders.requireOpen(unit, article.workspaceId, place);
         const next = { ...rest, title: title ?? rest.title, slug: slug ?? rest.slug, ...present({ folderId: place }) };
         const isEqual = next.title === article.title && next.slug === article.slug && place === before;
         return isEqual ? undefined : next;
@@ -113,8 +113,9 @@ export function createArticles(options: ArticlesOptions): Articles {
         if (article.deletedAtMs === undefined) {
           throw new AppError("invalid_transition", "The article is not in the trash.", { currentState: "active", allowed: ["delete"] });
         }
-        const { deletedAtMs: _deletedAtMs, folderId: _folderId, mayHaveEdits: _mayHaveEdits, ...rest } = article;
-        const folderId = await keepFolder(requireOpenFolder, unit, article);
+        const { deletedAtMs: _deletedAtMs, folderId: before, mayHaveEdits: _mayHaveEdits, ...rest } = article;
+        const isKept = before !== undefined && (await folders.keep(unit, article.workspaceId, before));
+        const folderId = isKept ? before : undefined;
         const nowMs = storage.now();
         const isEdited = (await reader.tail(articleId)) > article.checkedRevision;
         for (const write of trash.cancel(articleId)) unit.due(write);

@@ -96,11 +96,13 @@ export class JoinedCommit {
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
 export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
 
-/**
- * Throws `validation_failed` unless the folder exists in the workspace and takes articles, and makes the unit's commit
- * fail if the folder is deleted meanwhile.
- */
-export type RequireOpenFolder = (unit: Pick<UnitOfWork, "require">, workspaceId: string, folderId: string) => Promise<void>;
+/** What articles need of folders. Both functions make the commit of the unit fail if the folder changes meanwhile. */
+export interface ArticleFolders {
+  /** Throws `validation_failed` unless the folder exists in the workspace and takes articles. */
+  requireOpen(unit: UnitOfWork, workspaceId: string, folderId: string): Promise<void>;
+  /** For an article that was in the folder before. Returns false if the folder is missing. */
+  keep(unit: UnitOfWork, workspaceId: string, folderId: string): Promise<boolean>;
+}
 
 /**
  * Returns the text of a template of the workspace with the values in its placeholders; undefined when the workspace has no

@@ -64,7 +64,7 @@ export interface ArticleRecord {
   readonly deletedAtMs?: number;
   /** The topic that the article belongs to. */
   readonly topicId?: string;
-  /** Absent at the top level. */
+  /** The folder that contains the article; absent at the top level. */
   readonly folderId?: string;
   /** The template that the article was created from. */
   readonly templateId?: string;
@@ -159,12 +159,18 @@ function toListRows(article: ArticleRecord): readonly IndexKey[] {
   ];
 }
 
+/** Key of the number of articles in a folder, without those in the trash. */
+export function articleCount(folderId: string): IndexKey {
+  return ["article.folder", folderId];
+}
+
 export const articleRecord = defineRecord<ArticleRecord>({
   name: "article",
   version: 1,
   partitionOf: partitionOfId,
   keyOf: (article) => article.articleId,
   indexes: toListRows,
+  counts: ({ folderId, deletedAtMs }) => (folderId === undefined || deletedAtMs !== undefined ? [] : [articleCount(folderId)]),
 });
 
 export interface CommitFileRecord extends CommittedFile {

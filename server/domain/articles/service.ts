@@ -12,6 +12,7 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
+import type { FolderContents } from "../folders/port.ts";
 import { createArticleCreation } from "./articleCreation.ts";
 import { createArticleList } from "./articleList.ts";
 import { type Articles, createArticles } from "./articles.ts";
@@ -25,17 +26,18 @@ import { createDocumentReader, type DocumentReader } from "./documentReader.ts";
 import { createDocumentWriting } from "./documentWriting.ts";
 import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
+import { createFolderArticles } from "./folderArticles.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
 import type {
   ArmAtEdit,
+  ArticleFolders,
   ArticleListeners,
   ArticleWriter,
   Documents,
   DocumentWriting,
   FillTemplate,
   FindTopicId,
-  RequireOpenFolder,
 } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
@@ -70,7 +72,7 @@ export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRo
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
   readonly findTopicId: FindTopicId;
-  readonly requireOpenFolder: RequireOpenFolder;
+  readonly folders: ArticleFolders;
   readonly fillTemplate: FillTemplate;
   readonly pager: Pager;
   readonly ids: IdSource;
@@ -94,11 +96,13 @@ export interface ArticleService {
   readonly writer: ArticleWriter;
   /** For runs. */
   readonly writing: DocumentWriting;
+  /** For folders. */
+  readonly folderArticles: FolderContents;
   readonly manifest: Manifest;
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, actors, findTopicId, requireOpenFolder, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
+  const { storage, actors, findTopicId, folders, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
@@ -113,9 +117,9 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   return {
     rooms,
     articles: createArticles({
-      ...{ storage, actors, reader, trash, requireOpenFolder, checkpointQuietMs },
+      ...{ storage, actors, reader, trash, folders, checkpointQuietMs },
       creation: createArticleCreation({
-        ...{ storage, actors, reader, documents, texts, requireOpenFolder, fillTemplate, nodeId, checkpointQuietMs },
+        ...{ storage, actors, reader, documents, texts, folders, fillTemplate, nodeId, checkpointQuietMs },
       }),
       list: createArticleList({ storage, reader, findTopicId, pager, limits }),
     }),
@@ -125,6 +129,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     documents,
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
+    folderArticles: createFolderArticles({ storage, trash }),
     manifest: {
       name: "articles",
       workers: {

@@ -30,6 +30,8 @@ type Commit = (batch: Batch) => Promise<CommitResult>;
 export interface Trash {
   /** Moves an article to the trash. `check` runs first and may throw. An article that is already in the trash is not changed. */
   put(articleId: string, check: (article: ArticleRecord) => void, commit: Commit): Promise<void>;
+  /** Moves an article to the trash in the unit, which may not write the article otherwise. The article must not be in the trash. */
+  move(unit: UnitOfWork, article: Stored<ArticleRecord>): Promise<void>;
   /** Deletes an article for good, whether it is in the trash or not. `check` runs first and may throw. */
   purge(articleId: string, check: (article: ArticleRecord) => void, commit: Commit): Promise<void>;
   /** Cancels the deletion for good; for the commit that restores an article from the trash. */
@@ -61,6 +63,17 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
     const stored = await storage.records.get(articleRecord, articleId);
     if (stored === undefined) throw notFound();
     return stored;
+  }
+
+  async function move(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
+    const deletedAtMs = storage.now();
+    const { publicLink: _publicLink, ...article } = stored.value;
+    const { articleId } = article;
+    const value: ArticleRecord = { ...article, metaRevision: article.metaRevision + 1, deletedAtMs };
+    unit.record({ op: "put", type: articleRecord, value, replacing: stored });
+    const dueAtMs = deletedAtMs + keepTrashMs;
+    unit.due({ op: "schedule", row: trashRows.row({ id: trashRowId(articleId), dueAtMs, payload: { articleId } }) });
+    await takeDown(unit, stored.value);
   }
 
   async function gatherPurge(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
@@ -117,15 +130,10 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
       actors.commitUnit({ operation: "article.trash", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {
         const stored = await read(articleId);
         check(stored.value);
-        if (stored.value.deletedAtMs !== undefined) return undefined;
-        const deletedAtMs = storage.now();
-        const { publicLink: _publicLink, ...article } = stored.value;
-        const value: ArticleRecord = { ...article, metaRevision: article.metaRevision + 1, deletedAtMs };
-        unit.record({ op: "put", type: articleRecord, value, replacing: stored });
-        const dueAtMs = deletedAtMs + keepTrashMs;
-        unit.due({ op: "schedule", row: trashRows.row({ id: trashRowId(articleId), dueAtMs, payload: { articleId } }) });
-        await takeDown(unit, stored.value);
+        if (stored.value.deletedAtMs === undefined) await move(unit, stored);
       }),
+
+    move,
 
     purge: (articleId, check, commit) =>
       actors.commitUnit({ operation: "article.purge", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {

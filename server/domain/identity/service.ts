@@ -2,8 +2,7 @@
  * This module composes accounts, credentials and workspaces into the identity service: authentication, access checks,
  * and the services behind the operations on accounts and workspaces.
  *
- * It must not know articles, templates or runs: `locateArticle`, `locateTemplate` and `locateRun` return the workspace
- * of one of them.
+ * It must not know other resources: the `locators` return the workspace of one of them.
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
@@ -35,7 +34,7 @@ import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
 import { installationKey, installationRecord } from "./registry/accountRecords.ts";
 import { type AccountRegistry, createAccountRegistry } from "./registry/accountRegistry.ts";
-import { type AccessResolverOptions, createAccessResolver } from "./workspaces/access.ts";
+import { createAccessResolver, type Locators } from "./workspaces/access.ts";
 import { createMemberships } from "./workspaces/memberships.ts";
 import { createWorkspaces, type Workspaces } from "./workspaces/workspaces.ts";
 
@@ -51,10 +50,7 @@ export interface IdentityOptions {
   readonly pager: Pager;
   readonly pageTokens: PageTokens;
   readonly directory: Directory;
-  readonly locateArticle: AccessResolverOptions["locateArticle"];
-  readonly locateReview: AccessResolverOptions["locateReview"];
-  readonly locateTemplate: AccessResolverOptions["locateTemplate"];
-  readonly locateRun: AccessResolverOptions["locateRun"];
+  readonly locators: Locators;
   /** Default: hashes with the cost of the product. */
   readonly passwords?: Passwords;
 }
@@ -86,11 +82,11 @@ export interface Identity {
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { storage, actors, secrets, limits, log, baseUrl, leaseMs, ids, pager, pageTokens, directory } = options;
-  const { passwords = createPasswords(), locateArticle, locateReview, locateTemplate, locateRun } = options;
+  const { passwords = createPasswords(), locators } = options;
   const tokens = await createAccessTokens({ seeds: secrets.jwtSeeds, issuer: baseUrl, lifetimeMs: limits["keep.accessToken"] });
   const credentials = createCredentials({ storage });
   const keyUse = createKeyUse({ storage, log });
-  const accessResolver = createAccessResolver({ storage, locateArticle, locateReview, locateTemplate, locateRun });
+  const accessResolver = createAccessResolver({ storage, locators });
   const memberships = createMemberships({ storage, leaseMs, log });
   const registry = createAccountRegistry({ storage, directory });
   const installation = createInstallation({ storage, accounts: registry, passwords, ids, baseUrl, limits, log });

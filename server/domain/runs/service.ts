@@ -15,6 +15,7 @@ import type { ArticleWriter } from "../articles/port.ts";
 import type { ArticleService } from "../articles/service.ts";
 import type { PageTokens } from "../call/pageToken.ts";
 import type { Pager } from "../call/paging.ts";
+import type { FolderTopics } from "../folders/port.ts";
 import type { Topics } from "../topics/port.ts";
 import { type Approvals, createApprovals } from "./decisions/approvals.ts";
 import { createDecisions } from "./decisions/decisions.ts";
@@ -27,6 +28,7 @@ import { createStartRun } from "./engine/startRun.ts";
 import { createStepEnd } from "./engine/stepEnd.ts";
 import { createStepInput } from "./engine/stepInput.ts";
 import type { Executors } from "./executors/port.ts";
+import { createFolderTopics } from "./folderTopics.ts";
 import { createFindActiveRun } from "./model/activeRun.ts";
 import type { RunKind } from "./model/records.ts";
 import { createRefuseSecondRun } from "./model/runInProgress.ts";
@@ -60,6 +62,8 @@ export interface RunService {
   /** Used by the handlers of topics. */
   readonly topicRuns: TopicRuns;
   readonly readTransitions: ReadTransitions;
+  /** For folders. */
+  readonly folderTopics: FolderTopics;
   readonly manifest: Manifest;
 }
 
@@ -82,6 +86,7 @@ export function createRunService(options: RunServiceOptions): RunService {
     approvals: createApprovals({ storage, actors, kind, pageTokens, decisions, edits, articles, refuseSecondRun }),
     topicRuns: createTopicRuns({ storage, actors, kind, topics, startRun, findActiveRun, stageDecisions, refuseSecondRun }),
     readTransitions: createTopicTransitions({ storage, topics, findActiveRun }),
+    folderTopics: createFolderTopics({ storage, kind, topics, findActiveRun }),
     manifest: { name: "runs", actorKinds: [provideRunEffects(kind, { storage, execute })] },
   };
 }

@@ -26,7 +26,6 @@ import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { principalOf } from "../call/principal.ts";
 import { toSlug } from "../call/slug.ts";
-import { folderRecord } from "../folders/records.ts";
 import type { Folders } from "../folders/service.ts";
 import { withNextCounter, workspaceRecord } from "../identity/workspaces/records.ts";
 import type { AuditEvents, AuditFilter } from "./auditEvents.ts";
@@ -102,13 +101,13 @@ export function createTopicRequests(options: TopicRequestsOptions): TopicRequest
     return topic;
   }
 
-  /** Requires that the folder is a content project, not archived, and unchanged until the topic is created. */
+  /** Requires that the folder is a content project and not archived, and holds it until the topic is created. */
   async function requireProject(unit: UnitOfWork, workspaceId: string, contentProjectId: string): Promise<void> {
     const folder = await folders.find(workspaceId, contentProjectId);
     if (folder === undefined || folder.value.contentProject === undefined || folder.value.archivedAtMs !== undefined) {
       throw refuseMember("contentProjectId", "must be the id of a folder of the workspace that is a content project and not archived");
     }
-    unit.require({ kind: "revision", type: folderRecord, key: contentProjectId, revision: folder.revision });
+    await folders.hold(unit, folder);
   }
 
   return {

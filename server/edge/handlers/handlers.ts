@@ -7,6 +7,7 @@
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
+import type { FolderOperations } from "../../domain/folders/operations.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { ReviewService } from "../../domain/reviews/service.ts";
@@ -18,6 +19,7 @@ import { createArticleHandlers } from "./articles.ts";
 import { createAuthHandlers } from "./auth.ts";
 import { createCommitHandlers } from "./commits.ts";
 import { createContentHandlers } from "./content.ts";
+import { createFolderHandlers } from "./folders.ts";
 import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
@@ -30,6 +32,7 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
+  readonly folders: Pick<FolderOperations, "folders">;
   readonly articles: ArticleService;
   readonly reviews: Omit<ReviewService, "manifest">;
   readonly templates: Pick<TemplateService, "templates">;
@@ -38,7 +41,7 @@ export interface HandlerServices {
   readonly runs: RunService;
 }
 
-export function createHandlers({ identity, articles, templates, reviews, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -46,6 +49,7 @@ export function createHandlers({ identity, articles, templates, reviews, publish
     keys: createKeyHandlers(services),
     workspaces: createWorkspaceHandlers(services),
     members: createMemberHandlers(services),
+    folders: createFolderHandlers(folders),
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),

@@ -55,12 +55,15 @@ function bodySchema(spec: OperationSpec): z.ZodObject | undefined {
   return schema instanceof z.ZodType ? (schema as z.ZodObject) : undefined;
 }
 
+/** Names of fields that refer to a resource under another name than its id has. */
+const otherNames: Readonly<Record<string, keyof Ids>> = { parentFolderId: "folderId", contentProjectId: "folderId" };
+
 /**
  * Returns an id for a name. A name without its own id, such as one of a resource that cannot be created yet, gets
  * another id of the same owner.
  */
 function idFor(ids: Ids, name: string): string {
-  return (ids as unknown as Record<string, string>)[name] ?? ids.workspaceId;
+  return (ids as unknown as Record<string, string>)[otherNames[name] ?? name] ?? ids.workspaceId;
 }
 
 function placesOf({ key, spec }: ProbedOperation): readonly Place[] {

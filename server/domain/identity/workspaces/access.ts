@@ -1,12 +1,12 @@
 /**
  * This module decides which role a principal has in a workspace, based on the workspace record.
  *
- * An invisible resource and a missing resource both give `undefined`. Injected functions find the workspace of an
- * article, a review, a template or a run; this module knows nothing else about them.
+ * An invisible resource and a missing resource both give `undefined`. An injected function for each kind of resource finds
+ * its workspace; this module knows nothing else about resources.
  */
 import type { ResourceKind, Role } from "../../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../../api/schema/error.ts";
-import { idPattern } from "../../../../api/schema/id.ts";
+import { type IdPrefix, idPattern } from "../../../../api/schema/id.ts";
 import type { MemberRole } from "../../../../api/schema/workspace.ts";
 import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
@@ -15,27 +15,33 @@ import type { AccessResolver } from "../../call/ports.ts";
 import { principalOf } from "../../call/principal.ts";
 import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
-/** Finds the workspace of an article. With `deleted`, also finds articles in the trash and says that they are there. */
-export type LocateArticle = (
-  articleId: string,
+/** Kinds of resources that are found by their own id, and the prefixes of these ids. */
+const prefixes = {
+  article: "art",
+  folder: "fld",
+  job: "job",
+  review: "rev",
+  run: "run",
+  template: "tpl",
+} as const satisfies Partial<Record<ResourceKind, IdPrefix>>;
+
+/**
+ * Finds the workspace of a resource. A resource in the trash is found only with `deleted`, and the result then says that
+ * it is there.
+ */
+export type Locate = (
+  id: string,
   options: { readonly deleted: boolean },
 ) => Promise<{ readonly workspaceId: string; readonly deleted?: true } | undefined>;
 
-/** Finds the workspace of a template. */
-export type LocateTemplate = (templateId: string) => Promise<{ readonly workspaceId: string } | undefined>;
-
-/** Finds the workspace of a review. A review of an article in the trash is not found. */
-export type LocateReview = (reviewId: string) => Promise<{ readonly workspaceId: string } | undefined>;
-
-/** Finds the workspace of a run. */
-export type LocateRun = (runId: string) => Promise<{ readonly workspaceId: string } | undefined>;
+/** One function for each kind of resource that is found by its own id. */
+export type Locators = Readonly<Record<keyof typeof prefixes, Locate>>;
 
 const roles: Readonly<Record<MemberRole, Role>> = { owner: "owner", admin: "admin", member: "write" };
 const workspaceIdPattern = idPattern("ws");
-const articleIdPattern = idPattern("art");
-const reviewIdPattern = idPattern("rev");
-const templateIdPattern = idPattern("tpl");
-const runIdPattern = idPattern("run");
+const idPatterns = new Map<ResourceKind, RegExp>(
+  Object.entries(prefixes).map(([kind, prefix]) => [kind as keyof typeof prefixes, idPattern(prefix)]),
+);
 
 /** Returns the role of the account in the workspace; `undefined` for an account that is not a member. */
 export function roleIn(workspace: WorkspaceRecord, accountId: string): Role | undefined {
@@ -82,19 +88,10 @@ export function reaches(principal: Principal, workspaceId: string): boolean {
 
 export interface AccessResolverOptions {
   readonly storage: Pick<Storage, "records">;
-  readonly locateArticle: LocateArticle;
-  readonly locateReview: LocateReview;
-  readonly locateTemplate: LocateTemplate;
-  readonly locateRun: LocateRun;
+  readonly locators: Locators;
 }
 
-export function createAccessResolver({
-  storage,
-  locateArticle,
-  locateReview,
-  locateTemplate,
-  locateRun,
-}: AccessResolverOptions): AccessResolver {
+export function createAccessResolver({ storage, locators }: AccessResolverOptions): AccessResolver {
   async function resolveWorkspace(principal: Principal, workspaceId: string): Promise<Access | undefined> {
     if (!workspaceIdPattern.test(workspaceId) || !reaches(principal, workspaceId)) return undefined;
     const workspace = (await storage.records.get(workspaceRecord, workspaceId))?.value;
@@ -102,12 +99,8 @@ export function createAccessResolver({
     return role === undefined ? undefined : { workspaceId, partition: partitionOfId(workspaceId), role };
   }
 
-  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }): ReturnType<LocateArticle> {
-    if (kind === "article" && articleIdPattern.test(id)) return locateArticle(id, options);
-    if (kind === "review" && reviewIdPattern.test(id)) return locateReview(id);
-    if (kind === "template" && templateIdPattern.test(id)) return locateTemplate(id);
-    if (kind === "run" && runIdPattern.test(id)) return locateRun(id);
-    return undefined;
+  async function locate(kind: ResourceKind, id: string, options: { readonly deleted: boolean }): ReturnType<Locate> {
+    return idPatterns.get(kind)?.test(id) === true ? locators[kind as keyof Locators](id, options) : undefined;
   }
 
   return {
