@@ -17,7 +17,7 @@ import { composeParts } from "../support/composeParts.ts";
 
 const [directory = "", mode = ""] = process.argv.slice(2);
 const partition = 5;
-const articles = 1600;
+const articles = 800;
 const subfolders = 40;
 const trashed = "test.trashed";
 const say = (word: string, value: object) => process.stdout.write(`${word} ${JSON.stringify(value)}\n`);

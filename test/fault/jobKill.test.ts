@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 
 const child = fileURLToPath(new URL("./jobChild.ts", import.meta.url));
 const kills = 4;
-const articles = 1600;
+const articles = 800;
 const folders = 41;
 
 /** Runs the child process and passes on its lines until it ends. */
@@ -31,7 +31,7 @@ test(`[JB2][FO9] ${kills} kill -9 in a deletion job leave no article out and cha
     expect((await run(directory, "fill", () => {})).exitCode).toBe(0);
     for (let kill = 0; kill < kills; kill += 1) {
       // Kill after a different number of pieces each time, in the middle of a later one.
-      let left = 1 + Math.floor((Math.random() * 300) / kills);
+      let left = 1 + Math.floor((Math.random() * 160) / kills);
       const ended = await run(directory, "work", (word, _value, end) => {
         left -= word === "piece" ? 1 : 0;
         if (left === 0) setTimeout(end, Math.random() * 10);
