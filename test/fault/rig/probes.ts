@@ -8,6 +8,7 @@ import { contract } from "../../../api/contract/contract.ts";
 import type { OperationSpec, StreamSpec } from "../../../api/contract/operation.ts";
 import { streams } from "../../../api/contract/streams.ts";
 import { fieldNames } from "../../../api/derive/input.ts";
+import type { IdPrefix } from "../../../api/schema/id.ts";
 import { sampleOf } from "../../contract/schemaSample.ts";
 import { type Ids, idNames } from "../../support/seededAccount.ts";
 
@@ -55,12 +56,17 @@ function bodySchema(spec: OperationSpec): z.ZodObject | undefined {
   return schema instanceof z.ZodType ? (schema as z.ZodObject) : undefined;
 }
 
+/** Names without an id in the seeded accounts whose schemas require a prefix. */
+const unseeded: Readonly<Record<string, IdPrefix>> = { folderId: "fld" };
+
 /**
  * Returns an id for a name. A name without its own id, such as one of a resource that cannot be created yet, gets
- * another id of the same owner.
+ * another id of the same owner, or one that differs from it only in the prefix.
  */
 function idFor(ids: Ids, name: string): string {
-  return (ids as unknown as Record<string, string>)[name] ?? ids.workspaceId;
+  const prefix = unseeded[name];
+  const other = prefix === undefined ? ids.workspaceId : ids.workspaceId.replace(/^ws/, prefix);
+  return (ids as unknown as Record<string, string>)[name] ?? other;
 }
 
 function placesOf({ key, spec }: ProbedOperation): readonly Place[] {
