@@ -43,6 +43,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   const { workspaceId } = rig;
   const inside = `/workspaces/${workspaceId}`;
   const { articleId } = await rig.insist("POST", "/articles", { workspaceId, title: "Edited by all" });
+  const { templateId } = await rig.insist("POST", "/templates", { workspaceId, name: "Of all", content: "A text.\n" });
   let [bad, acked, lost, dup, early] = [0, 0, 0, 0, 0];
   const times: number[] = [];
   const fault = (what: string) => {
@@ -79,6 +80,8 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
         body: { url: `${rig.receiver.url}/${number}.` },
         otherBody: { url: `${rig.receiver.url}/other` },
       },
+      { method: "POST", path: `/articles/${articleId}/duplicate`, body: { title: name }, otherBody: { title: "Other" } },
+      { method: "POST", path: `/templates/${templateId}/instantiate`, body: { title: name }, otherBody: { title: "Other" } },
     ];
     return { name, ...(wishes[number % wishes.length] as Omit<PlannedRequest, "name">) };
   }
