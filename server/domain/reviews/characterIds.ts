@@ -7,21 +7,16 @@
 import type * as Y from "yjs";
 import type { CharacterId } from "../../../machines/reviewContext.ts";
 
-/** One run of characters of one client, as it is stored in the text. */
-interface Piece {
-  readonly client: number;
-  readonly clock: number;
-  readonly length: number;
-  /** Offset of the first character; undefined if the piece is deleted. */
-  readonly offset: number | undefined;
-}
-
-function* piecesOf(text: Y.Text): Generator<Piece> {
+/**
+ * Calls `visit` for each run of characters of the text, in order, until it returns false. `offset` is where the run begins.
+ * A document of 1 MB can have 100,000 runs, so nothing is allocated for them.
+ */
+function visitRuns(text: Y.Text, visit: (client: number, clock: number, length: number, offset: number) => boolean): void {
   let offset = 0;
   for (let item = text._start; item !== null; item = item.right) {
-    const isShown = !item.deleted && item.countable;
-    yield { client: item.id.client, clock: item.id.clock, length: item.length, offset: isShown ? offset : undefined };
-    if (isShown) offset += item.length;
+    if (item.deleted || !item.countable) continue;
+    if (!visit(item.id.client, item.id.clock, item.length, offset)) return;
+    offset += item.length;
   }
 }
 
@@ -30,14 +25,13 @@ export function toCharacterIds(text: Y.Text, offsets: readonly number[]): readon
   const ids = new Map<number, CharacterId>();
   const wanted = [...new Set(offsets)].sort((a, b) => a - b);
   let next = 0;
-  for (const { client, clock, length, offset } of piecesOf(text)) {
-    if (offset === undefined) continue;
+  visitRuns(text, (client, clock, length, offset) => {
     for (let at = wanted[next]; at !== undefined && at < offset + length; at = wanted[next]) {
       ids.set(at, { client, clock: clock + at - offset });
       next += 1;
     }
-    if (next === wanted.length) break;
-  }
+    return next < wanted.length;
+  });
   return offsets.map((offset) => {
     const id = ids.get(offset);
     if (id === undefined) throw new RangeError(`the text has no character at offset ${offset}`);
@@ -55,15 +49,16 @@ export function toOffsets(text: Y.Text, ids: readonly CharacterId[]): readonly (
   }
   for (const wanted of clocks.values()) wanted.sort((a, b) => a - b);
   const offsets = new Map<string, number>();
-  for (const { client, clock, length, offset } of piecesOf(text)) {
-    const wanted = offset === undefined ? undefined : clocks.get(client);
-    if (wanted === undefined || offset === undefined) continue;
+  visitRuns(text, (client, clock, length, offset) => {
+    const wanted = clocks.get(client);
+    if (wanted === undefined) return true;
     for (let index = firstFrom(wanted, clock); index < wanted.length; index += 1) {
       const at = wanted[index] as number;
       if (at >= clock + length) break;
       offsets.set(`${client}/${at}`, offset + at - clock);
     }
-  }
+    return true;
+  });
   return ids.map(({ client, clock }) => offsets.get(`${client}/${clock}`));
 }
 

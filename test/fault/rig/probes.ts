@@ -8,7 +8,6 @@ import { contract } from "../../../api/contract/contract.ts";
 import type { OperationSpec, StreamSpec } from "../../../api/contract/operation.ts";
 import { streams } from "../../../api/contract/streams.ts";
 import { fieldNames } from "../../../api/derive/input.ts";
-import type { IdPrefix } from "../../../api/schema/id.ts";
 import { sampleOf } from "../../contract/schemaSample.ts";
 import { type Ids, idNames } from "../../support/seededAccount.ts";
 
