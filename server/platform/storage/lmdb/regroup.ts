@@ -74,6 +74,8 @@ export class Regroup {
       bytes += this.#writeLog(key, state);
       if (state.tail === 0) dropped.push(key);
     }
+    // The rows of these logs already name the last group.
+    this.#log.writeLastGroup(this.#store);
     return { logs, dropped, groupsThrough: this.#log.firstGroup - 1 };
   }
 
