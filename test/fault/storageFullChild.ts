@@ -2,10 +2,11 @@
  * Fills the disk under the embedded store, frees it and continues, in one process. The full-disk test runs it in a
  * small file system. It writes one line with its findings to stdout.
  *
- * `storageFullChild.ts DIRECTORY RESERVE_MIB`
+ * `storageFullChild.ts DIRECTORY RESERVE_MIB [journal]`. With `journal`, the store creates its journal before the disk is
+ * filled, and one of eight writers writes to a log only.
  */
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createLmdbStorage, isLmdbWriteRejection } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
@@ -28,7 +29,7 @@ export interface Seen {
 
 const partition = 5;
 const body = "x".repeat(3000);
-const [, , root = "", reserveMiB = "0"] = process.argv;
+const [, , root = "", reserveMiB = "0", journal] = process.argv;
 const filler = join(root, "filler");
 const diskErrors: string[] = [];
 
@@ -48,6 +49,21 @@ const open = () =>
 
 let serial = 0;
 const acknowledged = new Map<number, number>();
+/** Number of acknowledged entries of the log `typed`. Each entry is its own position. */
+let typed = 0;
+
+/** Appends one entry to a log. Only one call may run at a time. Returns the name of the error, if any. */
+async function typeOne(storage: Storage): Promise<string | undefined> {
+  try {
+    const result = await storage.commit({ partition, logs: [append("typed", `${typed + 1}`)] });
+    if (!result.ok) throw new Error("a conflict");
+    [typed = 0] = result.positions;
+    return undefined;
+  } catch (reason) {
+    if (reason instanceof StorageFullError) return reason.name;
+    throw reason;
+  }
+}
 
 /** Writes a record and two log entries. Returns the name of the error, if any. */
 async function writeOne(storage: Storage): Promise<string | undefined> {
@@ -78,6 +94,9 @@ async function findLost(storage: Storage): Promise<readonly string[]> {
   }
   const [count] = await storage.counts.get(partition, [["group", "g"]]);
   if (entries.length !== 2 * (count ?? 0)) lost.push(`${count} records but ${entries.length} entries`);
+  const page = await storage.log.read({ partition, log: "typed", after: 0, limit: typed + 9 });
+  const read = page.gap ? [] : page.entries.map(({ bytes }) => text(bytes));
+  if (read.join() !== Array.from({ length: typed }, (_, at) => `${at + 1}`).join()) lost.push(`${typed} typed, not ${read.length}`);
   return lost;
 }
 
@@ -88,11 +107,14 @@ async function untilWritable(storage: Storage): Promise<void> {
   }
 }
 
-writeFileSync(filler, Buffer.alloc(6 * 1024 * 1024));
 let storage = await open();
+if (journal !== undefined) while ((await storage.status()).storeVersion < 2) await typeOne(storage);
+const { bavail, bsize } = statfsSync(root);
+writeFileSync(filler, Buffer.alloc(bavail * bsize - 10 * 1024 * 1024));
 let full = false;
-const fill = async () => {
-  while (!full) full = (await writeOne(storage)) !== undefined;
+const fill = async (_: unknown, index: number) => {
+  const write = journal !== undefined && index === 0 ? typeOne : writeOne;
+  while (!full) full = (await write(storage)) !== undefined;
 };
 await Promise.all(Array.from({ length: 8 }, fill));
 const acknowledgedWhenFull = acknowledged.size;
@@ -115,7 +137,10 @@ lost.push(...(await findLost(storage)));
 rmSync(filler);
 await untilWritable(storage);
 const statusAfter = (await storage.status()).writes;
-for (let more = 0; more < 100; more += 1) await writeOne(storage);
+for (let more = 0; more < 100; more += 1) {
+  await writeOne(storage);
+  if (journal !== undefined) await typeOne(storage);
+}
 lost.push(...(await findLost(storage)));
 await storage.close();
 storage = await open();

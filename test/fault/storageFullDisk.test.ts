@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Seen } from "./storageFullChild.ts";
 
-const mount = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"';
+const toMount = (sizeMiB: number) => `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && exec "$@"`;
 
 /** Returns the flags of `unshare` that give a private mount here. Throws if none does. */
 function findNamespace(directory: string): string {
   const tried: string[] = [];
   for (const flags of ["-m", "-rm"]) {
-    const { status, stderr, error } = spawnSync("unshare", [flags, "sh", "-c", mount, directory, "true"], { encoding: "utf8" });
+    const { status, stderr, error } = spawnSync("unshare", [flags, "sh", "-c", toMount(1), directory, "true"], { encoding: "utf8" });
     if (status === 0) return flags;
     tried.push(`unshare ${flags}: ${error?.message ?? stderr.trim()}`);
   }
@@ -25,12 +25,12 @@ function findNamespace(directory: string): string {
   );
 }
 
-async function run(reserveMiB: number): Promise<Seen> {
+async function run(sizeMiB: number, ...options: readonly string[]): Promise<Seen> {
   const directory = mkdtempSync(join(tmpdir(), "full-"));
   try {
     const child = join(import.meta.dirname, "storageFullChild.ts");
-    const command = [process.execPath, "--import", "tsx", child, directory, String(reserveMiB)];
-    const running = spawn("unshare", [findNamespace(directory), "sh", "-c", mount, directory, ...command]);
+    const command = [process.execPath, "--import", "tsx", child, directory, ...options];
+    const running = spawn("unshare", [findNamespace(directory), "sh", "-c", toMount(sizeMiB), directory, ...command]);
     let out = "";
     let errors = "";
     running.stdout.on("data", (bytes) => {
@@ -49,10 +49,11 @@ async function run(reserveMiB: number): Promise<Seen> {
 
 describe("the embedded store on a full disk", () => {
   test.each([
-    ["a write finds no space", 0],
-    ["less than the reserve is free", 256],
-  ])("[ST19] when %s, writes are refused, reads continue, and writes resume with space", async (_name, reserveMiB) => {
-    const seen = await run(reserveMiB);
+    ["a write finds no space", 16, "0"],
+    ["less than the reserve is free", 16, "256"],
+    ["a write finds no space, with a journal", 128, "0", "journal"],
+  ])("[ST19] when %s, writes are refused, reads continue, and writes resume with space", async (_name, sizeMiB, ...options) => {
+    const seen = await run(sizeMiB, ...options);
     expect(seen.lost).toEqual([]);
     expect(seen.diskErrors).toEqual([]);
     expect(seen.acknowledgedWhenFull).toBeGreaterThan(100);

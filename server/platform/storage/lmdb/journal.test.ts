@@ -1,8 +1,21 @@
 /** Tests the journal of the embedded store: acknowledged writes survive crashes, incomplete writes and reuse of its files. */
-import { closeSync, cpSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Storage, StorageDamagedError } from "../port.ts";
 import { defineRecord } from "../recordType.ts";
@@ -43,6 +56,13 @@ const putNote = (storage: Storage, id: string, log: string, entry: string) =>
     records: [{ op: "put", type: note, value: { id }, replacing: null }],
     logs: [{ op: "append", log, entries: [Buffer.from(entry)] }],
   });
+
+const putEntry = (storage: Storage) => putNote(storage, "a", "l", "in LMDB");
+/** Puts a record after the time within which the store does not write facts about itself again. */
+async function putLater(storage: Storage): Promise<void> {
+  await delay(150);
+  await storage.commit({ partition: 7, records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }] });
+}
 
 async function readAll(storage: Storage, log: string): Promise<readonly string[]> {
   const read = await storage.log.read({ partition: 7, log, after: 0, limit: 100_000 });
@@ -168,19 +188,30 @@ describe("the journal of the embedded store", () => {
     expect((await readAll(await open(), "l")).slice(-2)).toEqual(["damaged here", "last"]);
   });
 
+  test("[ST96] damage in the last two records is reported, because only one can be incomplete after a crash", async () => {
+    await makeJournal();
+    const storage = await open();
+    await type(storage, "l", "damaged here");
+    await type(storage, "l", "and here");
+    await storage.close();
+    const path = pathOf(fileWith("damaged here"));
+    const content = readFileSync(path);
+    for (const text of ["damaged here", "and here"]) content.writeUInt8(0x58, content.indexOf(text));
+    writeFileSync(path, content);
+    await expect(createLmdbStorage({ directory })).rejects.toThrow(/journal\.\d is damaged before byte \d+/);
+  });
+
+  const empty = (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size));
   test.each([
-    ["missing", (path: string) => rmSync(path), /journal\.\d is missing/],
-    ["cut off", (path: string) => truncateSync(path, 1000), /journal\.\d has 1000 bytes/],
-    [
-      "emptied, with later writes in LMDB",
-      (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size)),
-      /log group \d+ is missing/,
-    ],
-  ])("[ST96] a journal file that is %s is reported instead of read as empty", async (_name, change, message) => {
+    ["missing", (path: string) => rmSync(path), putEntry, /journal\.\d is missing/],
+    ["cut off", (path: string) => truncateSync(path, 1000), putEntry, /journal\.\d has 1000 bytes/],
+    ["emptied, with later log writes in LMDB", empty, putEntry, /log group \d+ is missing/],
+    ["emptied, with later writes of records in LMDB", empty, putLater, /log group \d+ is missing/],
+  ])("[ST96] a journal file that is %s is reported instead of read as empty", async (_name, change, put, message) => {
     await makeJournal();
     const storage = await open();
     await type(storage, "l", "in the journal");
-    await putNote(storage, "a", "l", "in LMDB");
+    await put(storage);
     await storage.close();
     change(pathOf(fileWith("in the journal")));
     const refusal = await createLmdbStorage({ directory }).catch((reason: unknown) => reason);
@@ -228,6 +259,31 @@ describe("the journal of the embedded store", () => {
         Array.from({ length: count }, (_, at) => at * 5 + Number(log.slice(-1))),
       );
     }
+  });
+
+  test("[ST96] a store that is closed during a commit does not create its journal afterwards", async () => {
+    const storage = await createLmdbStorage({ directory, regroupEveryMs: 3_600_000, regroupBytes: 1 });
+    const last = type(storage, "l", "last");
+    await Promise.all([last, storage.close()]);
+    await delay(200);
+    expect([existsSync(pathOf(0)), existsSync(pathOf(1))]).toEqual([false, false]);
+    const second = await open();
+    expect(await readAll(second, "l")).toEqual(["last"]);
+  });
+
+  test("[ST96] a store whose journal cannot be created works without it", async () => {
+    const errors: Error[] = [];
+    const storage = await open({ regroupEveryMs: 10, onDiskError: (error) => void errors.push(error) });
+    mkdirSync(pathOf(1));
+    await type(storage, "l", "1");
+    await delay(200);
+    await type(storage, "l", "2");
+    expect(await storage.status()).toMatchObject({ storeVersion: 1, writes: "ok" });
+    expect(errors).toEqual([]);
+    await storage.close();
+    const second = await open();
+    expect(await readAll(second, "l")).toEqual(["1", "2"]);
+    expect(existsSync(pathOf(0))).toBe(false);
   });
 
   test("[ST96] a store without a journal keeps version 1, which earlier servers read; with one it has version 2", async () => {

@@ -9,15 +9,16 @@
  * an earlier use, even if a client made them look like a record, are never read. A file is released by a new salt, in the
  * same transaction that removes its groups, and is then written from its start again.
  *
- * Only the last record can be incomplete after a crash, because one record is written at a time. A write that failed may be on
- * disk all the same, so its number is written to LMDB next, where a group replaces one of the journal. An unreadable record that is followed by a readable one means that the file is damaged.
+ * Only the last record can be incomplete after a crash, because one record is written at a time. A further salt after an
+ * unreadable record therefore means that the file is damaged. A record whose write failed may be readable all the same, so
+ * the writer gives its number to a group in LMDB, which replaces the record.
  *
  * A record is 8 bytes salt, u32 CRC-32 of what follows, u32 length of the group, f64 group number, f64 store time (Unix
  * milliseconds), the group, and zeros up to a multiple of 8 bytes.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, write } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, write } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
@@ -58,15 +59,13 @@ const toRecordBytes = (groupBytes: number) => Math.ceil((headerBytes + groupByte
 const newSalts = () => Array.from({ length: fileCount }, () => randomBytes(saltBytes).toString("hex"));
 
 export class Journal {
-  /** Groups that were found when the journal was opened, in the order of their numbers within each file. */
-  readonly found: readonly JournalRecord[];
   readonly #folder: string;
+  #found: readonly JournalRecord[] = [];
   #files: readonly JournalFile[] = [];
+  /** The file that `append` writes to. Undefined if there is no journal, or only one whose creation is not committed. */
   #current: JournalFile | undefined;
   /** The salts that the running transaction gives to the files. */
   #staged: readonly string[] | undefined;
-  /** Number of the last group whose write failed. */
-  #failedGroup = 0;
 
   /**
    * Opens the journal in `folder`, if the row in `store` says that there is one. Throws a StorageDamagedError if a file is
@@ -75,25 +74,33 @@ export class Journal {
   constructor(folder: string, store: KeyValueReader) {
     this.#folder = folder;
     const row = store.get(rowKey);
-    const found: JournalRecord[] = [];
     try {
       if (row !== undefined) this.#open(JSON.parse(row) as readonly string[]);
-      for (const [index, file] of this.#files.entries()) found.push(...readRecords(file, toPath(folder, index)));
+      this.#found = this.#files.flatMap((file, index) => readRecords(file, toPath(folder, index)));
     } catch (reason) {
       this.close();
       throw reason;
     }
     for (const file of this.#files) if (file.lastGroup >= (this.#current?.lastGroup ?? 0)) this.#current = file;
-    this.found = found;
   }
 
   get isOpen(): boolean {
-    return this.#files.length > 0;
+    return this.#current !== undefined;
   }
 
-  /** True if `append` takes a group of this number and size. Any other group must be written to LMDB. */
-  hasRoom(number: number, groupBytes: number): boolean {
-    if (this.#current === undefined || groupBytes > maxGroupBytes || number <= this.#failedGroup) return false;
+  /**
+   * Returns the groups that were found when the journal was opened, in the order of their numbers within each file. Only
+   * the first call returns them, because they keep the whole content of the files in memory.
+   */
+  takeFound(): readonly JournalRecord[] {
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+
+  /** True if `append` takes a group of this size. Any other group must be written to LMDB. */
+  hasRoom(groupBytes: number): boolean {
+    if (this.#current === undefined || groupBytes > maxGroupBytes) return false;
     if (this.#current.end + toRecordBytes(groupBytes) <= fileBytes) return true;
     const free = this.#files.find(({ end }) => end === 0);
     if (free !== undefined) this.#current = free;
@@ -122,7 +129,6 @@ export class Journal {
         written += bytesWritten;
       }
     } catch (reason) {
-      this.#failedGroup = number;
       // Nothing follows a record that may be incomplete, until the file is released.
       Object.assign(file, { end: fileBytes, lastGroup: number });
       throw reason;
@@ -133,23 +139,32 @@ export class Journal {
 
   /** Creates the files. They are used from `committed` on, after a transaction that called `stage`. */
   async create(): Promise<void> {
-    for (let index = 0; index < fileCount; index += 1) {
-      // Written, not only allocated: overwriting such blocks changes no metadata of the file system.
-      const file = await open(toPath(this.#folder, index), "w", 0o600);
-      try {
-        await file.writeFile(Buffer.alloc(fileBytes));
-        await file.sync();
-      } finally {
-        await file.close();
+    const paths = Array.from({ length: fileCount }, (_, index) => toPath(this.#folder, index));
+    try {
+      for (const path of paths) {
+        // Written, not only allocated: overwriting such blocks changes no metadata of the file system.
+        const file = await open(path, "w", 0o600);
+        try {
+          await file.writeFile(Buffer.alloc(fileBytes));
+          await file.sync();
+        } finally {
+          await file.close();
+        }
       }
+      await syncDirectory(this.#folder);
+    } catch (reason) {
+      // On a disk that is full now, the files would take the last space.
+      for (const path of paths) await rm(path, { force: true });
+      throw reason;
     }
-    await syncDirectory(this.#folder);
   }
 
-  /** Stages the row of a journal whose files were just created. */
+  /** Opens the files that were just created, and stages their row. */
   stage(store: KeyValueWriter): void {
-    this.#staged = newSalts();
-    store.put(rowKey, JSON.stringify(this.#staged));
+    const salts = newSalts();
+    this.#open(salts);
+    this.#staged = salts;
+    store.put(rowKey, JSON.stringify(salts));
   }
 
   /** Stages new salts for the files whose groups all have numbers up to `through`. */
@@ -166,11 +181,7 @@ export class Journal {
     const salts = this.#staged;
     this.#staged = undefined;
     if (salts === undefined) return;
-    if (!this.isOpen) {
-      this.#open(salts);
-      [this.#current] = this.#files;
-      return;
-    }
+    this.#current ??= this.#files[0];
     for (const [index, file] of this.#files.entries()) {
       const salt = Buffer.from(salts[index] as string, "hex");
       if (!salt.equals(file.salt)) Object.assign(file, { salt, end: 0, lastGroup: 0 });
@@ -180,6 +191,7 @@ export class Journal {
   /** Must be called after a rollback. */
   undo(): void {
     this.#staged = undefined;
+    if (!this.isOpen) this.close();
   }
 
   close(): void {
@@ -189,12 +201,11 @@ export class Journal {
   }
 
   #open(salts: readonly string[]): void {
-    this.#files = salts.map((salt, index) => ({
-      descriptor: openFile(toPath(this.#folder, index)),
-      salt: Buffer.from(salt, "hex"),
-      end: 0,
-      lastGroup: 0,
-    }));
+    this.close();
+    for (const [index, salt] of salts.entries()) {
+      const descriptor = openFile(toPath(this.#folder, index));
+      this.#files = [...this.#files, { descriptor, salt: Buffer.from(salt, "hex"), end: 0, lastGroup: 0 }];
+    }
   }
 }
 
@@ -227,6 +238,8 @@ function readRecord(bytes: Buffer, at: number, salt: Buffer): (JournalRecord & {
 }
 
 function readRecords(file: JournalFile, path: string): readonly JournalRecord[] {
+  // A file of a copy that was just restored may not be on disk yet, and `append` syncs only what it writes.
+  fdatasyncSync(file.descriptor);
   const { size } = fstatSync(file.descriptor);
   const bytes = Buffer.alloc(size);
   if (size !== fileBytes || readSync(file.descriptor, bytes, 0, size, 0) !== size) {
@@ -238,9 +251,8 @@ function readRecords(file: JournalFile, path: string): readonly JournalRecord[] 
     file.end = record.end;
     file.lastGroup = record.number;
   }
-  for (let at = bytes.indexOf(file.salt, file.end); at !== -1; at = bytes.indexOf(file.salt, at + 1)) {
-    if (readRecord(bytes, at, file.salt) === undefined) continue;
-    throw new StorageDamagedError(`${path} is damaged before byte ${at}. ${advice}`);
-  }
+  // The last record can be incomplete. Its salt is at `end`, and no other one follows.
+  const next = bytes.indexOf(file.salt, file.end + 1);
+  if (next !== -1) throw new StorageDamagedError(`${path} is damaged before byte ${next}. ${advice}`);
   return records;
 }

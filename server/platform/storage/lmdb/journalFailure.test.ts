@@ -1,12 +1,21 @@
-/** Tests a journal write that reports an error although its record is on disk. */
+/** Tests writes of the embedded store that report an error although they are on disk. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Storage, StorageFullError } from "../port.ts";
+import { defineRecord } from "../recordType.ts";
 import { createLmdbStorage } from "./lmdbStorage.ts";
+import { StagedMap } from "./stagedMap.ts";
 
-const disk = vi.hoisted(() => ({ isFailing: false }));
+const note = defineRecord<{ readonly id: string }>({
+  name: "note",
+  version: 1,
+  partitionOf: () => 7,
+  keyOf: ({ id }) => id,
+});
+
+const disk = vi.hoisted(() => ({ isFailing: false, synced: 0 }));
 vi.mock("node:fs", async (load) => {
   const fs = await load<typeof import("node:fs")>();
   const { promisify } = await import("node:util");
@@ -18,7 +27,11 @@ vi.mock("node:fs", async (load) => {
       return result;
     },
   });
-  return { ...fs, default: fs, write };
+  const fdatasyncSync = (descriptor: number) => {
+    disk.synced += 1;
+    fs.fdatasyncSync(descriptor);
+  };
+  return { ...fs, default: fs, write, fdatasyncSync };
 });
 
 let directory = "";
@@ -38,23 +51,79 @@ const readAll = async () => {
   return read.gap ? [] : read.entries.map(({ bytes }) => Buffer.from(bytes).toString());
 };
 
-test("[ST96] a commit after a failed write of the journal is read after a restart, and the failed one is not", {
-  timeout: 20_000,
-}, async () => {
+const putNote = (id: string) => storage.commit({ partition: 7, records: [{ op: "put", type: note, value: { id }, replacing: null }] });
+
+/** Opens a store whose journal is in use and contains an entry. Returns all entries of the log. */
+async function openWithJournal(): Promise<readonly string[]> {
   storage = await createLmdbStorage({ directory, regroupEveryMs: 20 });
   while ((await storage.status()).storeVersion < 2) await type("first");
   await storage.close();
   storage = await createLmdbStorage({ directory, regroupEveryMs: 3_600_000 });
   await type("kept");
-  const kept = await readAll();
+  return readAll();
+}
+
+async function reopen(): Promise<void> {
+  await storage.close();
+  storage = await createLmdbStorage({ directory });
+}
+
+/** The store accepts writes again after a successful probe, which it makes once a second. */
+const untilWritten = (write: () => Promise<unknown>) =>
+  vi.waitFor(async () => expect(await write()).toMatchObject({ ok: true }), { timeout: 10_000, interval: 100 });
+
+test("[ST97] a commit after a failed write of the journal is read after a restart, and the failed one is not", {
+  timeout: 20_000,
+}, async () => {
+  const kept = await openWithJournal();
   disk.isFailing = true;
   await expect(type("failed")).rejects.toThrow(StorageFullError);
   disk.isFailing = false;
-  // The store accepts writes again after a successful probe, which it makes once a second.
-  await vi.waitFor(async () => expect(await type("next")).toMatchObject({ ok: true }), { timeout: 10_000, interval: 100 });
+  await untilWritten(() => type("next"));
   await type("last");
   expect(await readAll()).toEqual([...kept, "next", "last"]);
-  await storage.close();
-  storage = await createLmdbStorage({ directory });
+  await reopen();
   expect(await readAll()).toEqual([...kept, "next", "last"]);
+});
+
+test("[ST97] a failed write of the journal is not read after a restart, even if no log was written after it", {
+  timeout: 20_000,
+}, async () => {
+  const kept = await openWithJournal();
+  disk.isFailing = true;
+  await expect(type("failed")).rejects.toThrow(StorageFullError);
+  disk.isFailing = false;
+  await untilWritten(() => putNote("a"));
+  await reopen();
+  expect(await readAll()).toEqual(kept);
+  await type("next");
+  await reopen();
+  expect(await readAll()).toEqual([...kept, "next"]);
+});
+
+test("[ST97] a commit after a failed transaction of LMDB that is on disk all the same is read after a restart", async () => {
+  const kept = await openWithJournal();
+  const write = StagedMap.prototype.write;
+  let next: Promise<unknown> | undefined;
+  vi.spyOn(StagedMap.prototype, "write").mockImplementationOnce(async function (this: StagedMap, db) {
+    next = type("next");
+    await write.call(this, db);
+    throw Object.assign(new Error("No space left on device"), { code: 28 });
+  });
+  const failed = storage.commit({
+    partition: 7,
+    records: [{ op: "put", type: note, value: { id: "a" }, replacing: null }],
+    logs: [{ op: "append", log: "l", entries: [Buffer.from("failed")] }],
+  });
+  await expect(failed).rejects.toThrow(StorageFullError);
+  expect(await next).toMatchObject({ ok: true });
+  await reopen();
+  expect(await readAll()).toEqual([...kept, "next"]);
+});
+
+test("[ST96] the files of the journal are synced at the start, because a restored copy may not be on disk yet", async () => {
+  await openWithJournal();
+  disk.synced = 0;
+  await reopen();
+  expect(disk.synced).toBe(2);
 });

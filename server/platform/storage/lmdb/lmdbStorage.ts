@@ -108,8 +108,9 @@ async function openStore(
   const log = new LmdbLog(reader);
   const staged = new StagedMap(reader);
   const rows = new RowCache();
-  log.replay(journal);
-  const notBeforeMs = journal.found.reduce((latestMs, { timeMs }) => Math.max(latestMs, timeMs), meta.notBeforeMs);
+  const journaled = journal.takeFound();
+  log.replay(journaled, journal.isOpen);
+  const notBeforeMs = journaled.reduce((latestMs, { timeMs }) => Math.max(latestMs, timeMs), meta.notBeforeMs);
   const clock = createStoreClock({ notBeforeMs, ...(options.now === undefined ? {} : { now: options.now }) });
   const space: DiskSpaceOptions = { directory, onDiskError, probe: () => void writer.probe() };
   const disk = createDiskSpace(options.diskReserveMiB === undefined ? space : { ...space, reserveMiB: options.diskReserveMiB });

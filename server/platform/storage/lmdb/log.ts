@@ -14,7 +14,7 @@ import { decodeChunk, decodeGroup, encodeGroup, LogReader, type LogSection, type
 import { afterAll } from "../orderedKey.ts";
 import { type LogRead, type Partition, StorageDamagedError } from "../port.ts";
 import type { LmdbReader } from "./database.ts";
-import type { Journal, JournalRecord } from "./journal.ts";
+import type { JournalRecord } from "./journal.ts";
 
 /** State of a log that has entries or changes in groups. Any other log consists only of its row and its chunks. */
 export interface LogState {
@@ -43,6 +43,8 @@ export const chunkKey = (key: string, first: number) => chunkPrefix(key) + toDig
 const firstOfChunk = (chunk: string) => Number.parseInt(chunk.slice(-14), 16);
 /** Key of the number up to which all groups were moved into chunks and removed. */
 const regroupedKey = "mgroup";
+/** Key of the number of a group that was already written, wherever it is stored. */
+const writtenKey = "mwritten";
 
 interface Staged {
   tail: number;
@@ -58,7 +60,8 @@ export class LmdbLog implements LogWriter {
   #recentBytes = 0;
   #unwritten: UnwrittenSection[] = [];
   readonly #staged = new Map<string, Staged>();
-  #written: readonly LogSection[] = [];
+  /** The sections of the encoded group. Undefined if the transaction has no group. */
+  #written: readonly LogSection[] | undefined;
 
   constructor(reader: LmdbReader) {
     this.#reader = reader;
@@ -90,16 +93,16 @@ export class LmdbLog implements LogWriter {
   }
 
   /**
-   * Reads all groups that were not regrouped: those in LMDB, and those of the journal if there is one. Throws a
+   * Reads all groups that were not regrouped: those in LMDB, and those that were found in the journal. Throws a
    * StorageDamagedError if a group is missing or does not continue its log.
    */
-  replay(journal: Pick<Journal, "found" | "isOpen">): void {
+  replay(journaled: readonly JournalRecord[], hasJournal: boolean): void {
     this.#lastGroup = Number(this.#reader.get(regroupedKey) ?? "0");
     this.#firstGroup = this.#lastGroup + 1;
     const held = new Map<string, number>();
-    for (const [index, { number, read }] of this.#findGroups(journal.found).entries()) {
+    for (const [index, { number, read }] of this.#findGroups(journaled).entries()) {
       // In a store of version 1, the stored number can be lower than that of the last removed group.
-      if (index === 0 && (!journal.isOpen || number <= this.#firstGroup)) this.#firstGroup = number;
+      if (index === 0 && (!hasJournal || number <= this.#firstGroup)) this.#firstGroup = number;
       else if (number !== this.#lastGroup + 1) throw new StorageDamagedError(`log group ${this.#lastGroup + 1} is missing`);
       const value = read();
       if (value === undefined) throw new StorageDamagedError(`log group ${number} cannot be read`);
@@ -109,6 +112,9 @@ export class LmdbLog implements LogWriter {
         if (number > heldTo) this.#apply(section);
       }
       this.#lastGroup = number;
+    }
+    if (this.#lastGroup < Number(this.#reader.get(writtenKey) ?? "0")) {
+      throw new StorageDamagedError(`log group ${this.#lastGroup + 1} is missing`);
     }
   }
 
@@ -196,9 +202,17 @@ export class LmdbLog implements LogWriter {
     store.put(regroupedKey, String(through));
   }
 
-  /** Encodes the writes of the transaction as one group, as its last step. Undefined if there are none. */
-  encode(): Buffer | undefined {
-    if (this.#unwritten.length === 0) return undefined;
+  /** Stages the number of the last group, so that the next start notices if groups are missing at the end. */
+  writeLastGroup(store: KeyValueWriter): void {
+    store.put(writtenKey, String(this.#lastGroup));
+  }
+
+  /**
+   * Encodes the writes of the transaction as one group, as its last step. Undefined if there are none. With `mayBeEmpty`
+   * there is always a group.
+   */
+  encode(mayBeEmpty: boolean): Buffer | undefined {
+    if (this.#unwritten.length === 0 && !mayBeEmpty) return undefined;
     const { value, sections } = encodeGroup(this.#unwritten);
     this.#written = sections;
     return value;
@@ -210,19 +224,19 @@ export class LmdbLog implements LogWriter {
    */
   committed(chunked: readonly string[]): void {
     const touched = new Set<string>();
-    for (const section of this.#written) {
+    for (const section of this.#written ?? []) {
       this.#apply(section);
       touched.add(section.key);
     }
     for (const key of chunked) if (!touched.has(key)) this.active.delete(key);
-    if (this.#written.length > 0) this.#lastGroup += 1;
+    if (this.#written !== undefined) this.#lastGroup += 1;
     this.undo();
   }
 
   /** Discards the staged writes after a rollback. */
   undo(): void {
     this.#unwritten = [];
-    this.#written = [];
+    this.#written = undefined;
     this.#staged.clear();
   }
 

@@ -58,16 +58,17 @@ export class LmdbMeta {
     store.put(versionKey, String(journalVersion));
   }
 
-  /** Must be called inside a transaction that writes something else. */
-  write(store: KeyValueWriter, nowMs: number): void {
+  /** Must be called inside a transaction that writes something else. Returns true if it wrote the time. */
+  write(store: KeyValueWriter, nowMs: number): boolean {
     if (!this.#startWritten) {
       store.put(versionKey, String(this.#version));
       store.put(partitionsKey, String(partitionCount));
       store.put(startsKey, String(this.start));
     }
-    if (nowMs - this.#timeMs < timeStepMs) return;
+    if (nowMs - this.#timeMs < timeStepMs) return false;
     store.put(timeKey, String(nowMs));
     this.#staged = nowMs;
+    return true;
   }
 
   committed(): void {

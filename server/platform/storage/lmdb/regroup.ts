@@ -74,6 +74,8 @@ export class Regroup {
       bytes += this.#writeLog(key, state);
       if (state.tail === 0) dropped.push(key);
     }
+    // The rows of these logs already name the last group.
+    this.#log.writeLastGroup(this.#store);
     return { logs, dropped, groupsThrough: this.#log.firstGroup - 1 };
   }
 
@@ -81,7 +83,6 @@ export class Regroup {
     const row = this.#log.row(key);
     if (state.stale) {
       for (const chunk of this.#store.keys({ start: chunkPrefix(key), end: chunkPrefix(key) + afterAll })) this.#store.delete(chunk);
-      if (row === undefined && state.tail === 0) return 0;
     } else if (row !== undefined && row.trimmedTo < state.trimmedTo) this.#trimChunks(key, state);
     let bytes = 0;
     let chunk: Run[] = [];
@@ -124,9 +125,10 @@ export class Regroup {
     this.#journal.stageRelease(this.#store, groupsThrough);
     if (groupsThrough === pass.through) {
       // Rows of logs dropped in the previous pass. They were needed until now, because groups written during that pass
-      // may still contain the dropped log.
+      // may still contain the dropped log. A row that names a later group is needed until the end of the next pass.
       for (const key of this.#droppedBefore) {
-        if (!this.#log.active.has(key) && this.#log.row(key)?.tail === 0) this.#store.delete(logRowKey(key));
+        const row = this.#log.row(key);
+        if (!this.#log.active.has(key) && row?.tail === 0 && row.group <= groupsThrough) this.#store.delete(logRowKey(key));
       }
     }
     return { logs: [], dropped: [], groupsThrough };

@@ -49,7 +49,7 @@ export interface LmdbWriter {
   close(): Promise<void>;
 }
 
-/** A journal takes 2 MiB, which should not be the last ones. */
+/** A journal takes 8 MiB, which should not be the last ones. */
 const minFreeMiB = 64;
 
 /**
@@ -81,8 +81,11 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
   let probing = false;
   /** The group of the running transaction, if it goes to the journal. */
   let journaled: Buffer | undefined;
+  /** Number of the last group whose write failed. It may be on disk all the same, until a group in LMDB replaces it. */
+  let failedGroup = 0;
   /** A transaction could have used the journal, and there is none. */
   let journalIsMissed = false;
+  let journalHasFailed = false;
   let sliceRequested = false;
   let regrouping: Promise<void> | undefined;
   let closed = false;
@@ -114,15 +117,17 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
       sliceRequested = false;
     },
     end() {
-      const group = log.encode();
+      const number = log.lastGroup + 1;
+      const isAlone = staged.isEmpty && !probing;
+      const group = log.encode(number === failedGroup && !isAlone);
       if (group !== undefined) {
-        if (staged.isEmpty && !probing && journal.hasRoom(log.lastGroup + 1, group.length)) journaled = group;
+        if (isAlone && number !== failedGroup && journal.hasRoom(group.length)) journaled = group;
         else {
-          journalIsMissed ||= staged.isEmpty && !journal.isOpen;
-          staged.putBytes(groupKey(log.lastGroup + 1), group);
+          journalIsMissed ||= isAlone && !journal.isOpen;
+          staged.putBytes(groupKey(number), group);
         }
       }
-      if (probing || !staged.isEmpty) meta.write(staged, clock.now());
+      if ((probing || !staged.isEmpty) && meta.write(staged, clock.now())) log.writeLastGroup(staged);
       probing = false;
     },
     committed() {
@@ -147,27 +152,31 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
       journal.undo();
       journaled = undefined;
       if (!isOfDisk(reason)) return reason instanceof Error ? reason : new Error(String(reason));
+      failedGroup = log.lastGroup + 1;
       return disk.failed(await toCause(reason));
     },
   };
   const group = createGroupCommit(transactions, pauseMs);
 
-  /** Creates the journal, unless the disk is nearly full: the store works without it. */
+  /** Creates the journal, unless the disk is nearly full. The store works without it. */
   async function createJournal(): Promise<void> {
-    if (!journalIsMissed || journal.isOpen || disk.freeMiB() < minFreeMiB) return;
+    if (!journalIsMissed || journalHasFailed || journal.isOpen || disk.freeMiB() < minFreeMiB) return;
     try {
       await journal.create();
-    } catch (reason) {
-      throw disk.failed(reason);
+      await group.run(() => {
+        journal.stage(store);
+        meta.requireJournal(store);
+        log.writeRegrouped(store);
+      });
+    } catch {
+      // The cause can be a quota that leaves less than `freeMiB`. Another attempt would take the last space again.
+      journalHasFailed = true;
     }
-    await group.run(() => {
-      meta.requireJournal(store);
-      journal.stage(store);
-      log.writeRegrouped(store);
-    });
   }
 
   async function runRegroup(): Promise<void> {
+    // `close` waits only for a regroup that started before it.
+    if (closed) return;
     try {
       await createJournal();
       if (!regroup.start()) return;
