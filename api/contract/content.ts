@@ -5,7 +5,8 @@ import { bytes, operation } from "./operation.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
-const replyHeaders = {
+/** Headers of a reply with a text. */
+export const contentHeaders = {
   etag: 'Entity tag `"r<revision>"` of the text',
   "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes",
 } as const;
@@ -28,7 +29,7 @@ export const content = {
         .optional(),
     }),
     replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource,
@@ -45,7 +46,7 @@ export const content = {
     bodies: { "application/json": EditRequest, "application/octet-stream": bytes },
     documentText: true,
     replies: { 200: EditResponse },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,
@@ -64,7 +65,7 @@ export const content = {
     bodies: { "application/json": ReplaceContentRequest },
     documentText: true,
     replies: { 200: EditResponse },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,

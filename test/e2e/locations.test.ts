@@ -54,6 +54,7 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
   },
   "articles.create": () => post("/articles", { workspaceId, title: "More" }),
   "commits.create": () => post(`/articles/${articleId}/commits`),
+  "commits.restore": () => post(`/articles/${articleId}/restore`, { revision: 0 }),
   "publicLinks.put": async () => ({ answer: await rest.request("PUT", `/articles/${articleId}/public-link`, {}) }),
   "webhooks.create": () => post(`/workspaces/${workspaceId}/webhooks`, { url: receiver.url }),
   "topics.create": () => post(`/workspaces/${workspaceId}/topics`, { title: "Rain", targetAudience: "farmers" }),

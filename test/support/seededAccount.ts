@@ -73,7 +73,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...[`/workspaces/${workspaceId}/webhooks`, `/workspaces/${workspaceId}/public-links`, `/articles?workspaceId=${workspaceId}`],
     ...[`/articles?workspaceId=${workspaceId}&deleted=true`, `/articles/${articleId}`, `/articles/${articleId}/commits`],
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
-    `/articles/${articleId}/public-link`,
+    ...[`/articles/${articleId}/blame`, `/articles/${articleId}/public-link`, `/articles/${articleId}/public-link/history`],
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
     ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),

@@ -79,12 +79,11 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
       if (outcome.kind === "behind") return { kind: "retry", atMs: storage.now() + catchUpMs };
       if (outcome.kind !== "unchanged") return { kind: "settled" };
       // The edits cancelled each other out. Advance `checkedRevision`, so that the next commit does not name their authors.
-      const { article, revision } = outcome;
-      const value = { ...article.value, checkedRevision: Math.max(article.value.checkedRevision, revision) };
+      const { article, revision, attribution } = outcome;
       const records =
-        value.checkedRevision === article.value.checkedRevision
+        attribution === undefined
           ? []
-          : [{ op: "put", type: articleRecord, value, replacing: article } as const];
+          : [{ op: "put", type: articleRecord, value: { ...article.value, checkedRevision: revision, attribution }, replacing: article } as const];
       const result = await storage.commit({ partition, records, due: [acknowledge] });
       return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : conflict;
     });

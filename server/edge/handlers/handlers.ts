@@ -27,7 +27,7 @@ import { createWorkspaceHandlers } from "./workspaces.ts";
 export interface HandlerServices {
   readonly identity: Pick<Identity, "services" | "tickets">;
   readonly articles: ArticleService;
-  readonly publishing: Pick<Publishing, "links">;
+  readonly publishing: Pick<Publishing, "links" | "history">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }
