@@ -1,10 +1,10 @@
 /**
  * CommitWriter makes one commit of the live document, for a person, an API key, a run or an automatic checkpoint.
  *
- * Texts and their attribution (attributions.ts) are stored first, as deflated, content-addressed blobs. Then one storage commit writes the commit record, the
- * article that points to it, the deliveries of article.updated, the change of the article's topic and the caller's own
- * writes (its due rows or its run step). The commit requires the article revision that was read, so the commits of an
- * article form one chain; after a conflict everything is read again.
+ * Texts, and who wrote them (attributions.ts), are stored first, as deflated, content-addressed blobs. Then one storage commit
+ * writes the commit record, the article that points to it, the deliveries of article.updated, the change of the article's
+ * topic and the caller's own writes (its due rows or its run step). The commit requires the article revision that was read,
+ * so the commits of an article form one chain; after a conflict everything is read again.
  */
 import { articleFiles } from "../../../api/schema/article.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
