@@ -10,7 +10,14 @@
 import { and, assertEvent, assign, setup } from "xstate";
 import type { PublicLinkMode } from "../api/schema/article.ts";
 import { effect, fact, timer } from "./effect.ts";
-import type { FrozenContent, LiveSyncContext, PublicLinkContext, PublicLinkEvent, PublicLinkInput, ShownFact } from "./publicLinkContext.ts";
+import type {
+  FrozenContent,
+  LiveSyncContext,
+  PublicLinkContext,
+  PublicLinkEvent,
+  PublicLinkInput,
+  ShownFact,
+} from "./publicLinkContext.ts";
 
 export * from "./publicLinkContext.ts";
 

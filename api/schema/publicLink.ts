@@ -57,10 +57,7 @@ export const PublicationPeriod = z
     mode: PublicLinkMode,
     revision: int("First revision of the article that the page showed with this text.", 42),
     commitId: idText("cmt", "Commit at this revision. Absent if there is none.").optional(),
-    contentHash: text(
-      "SHA-256 of the text, in hex.",
-      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    ),
+    contentHash: text("SHA-256 of the text, in hex.", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
   })
   .meta({ id: "PublicationPeriod", description: "A time in which the public page showed one text." });
 export type PublicationPeriod = z.infer<typeof PublicationPeriod>;

@@ -230,7 +230,10 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await node.documentStore.updateLog.saveState(articleId, 4, state);
     await time.advance(2 * idleMs + 1);
     const blobs = [
-      ...(await node.commits.list(articleId, {})).items.flatMap(({ files, attribution = "" }) => [...files.map(({ blob }) => blob), attribution]),
+      ...(await node.commits.list(articleId, {})).items.flatMap(({ files, attribution = "" }) => [
+        ...files.map(({ blob }) => blob),
+        attribution,
+      ]),
       ...((await storage.records.get(documentRecord, articleId))?.value.states ?? []).map((state) => state.blob),
     ];
     expect(blobs).toHaveLength(7);

@@ -67,11 +67,17 @@ describe.each(actorStorages)("the history of public pages on %s", (_name, openSt
     await change(() => node.articles.delete(articleId, false, call()));
     const found = await periods();
     for (const period of found) expect(PublicationPeriod.parse(period)).toEqual(period);
+    const commits = (await node.commits.list(articleId, {})).items;
+    const committed = (revision: number) => {
+      const made = commits.find((commit) => commit.revision === revision);
+      return { revision, ...(made === undefined ? {} : { commitId: made.commitId }) };
+    };
+    expect(committed(1)).toEqual({ revision: 1, commitId });
     expect(found).toEqual([
-      { from: at[4], to: at[5], mode: "snapshot", revision: 3, contentHash: sha256("abc") },
-      { from: at[2], to: at[3], mode: "snapshot", revision: 2, contentHash: sha256("ab") },
-      { from: at[1], to: at[2], mode: "snapshot", revision: 1, commitId, contentHash: sha256("a") },
-      { from: at[0], to: at[1], mode: "live", revision: 1, commitId, contentHash: sha256("a") },
+      { from: at[4], to: at[5], mode: "snapshot", ...committed(3), contentHash: sha256("abc") },
+      { from: at[2], to: at[3], mode: "snapshot", ...committed(2), contentHash: sha256("ab") },
+      { from: at[1], to: at[2], mode: "snapshot", ...committed(1), contentHash: sha256("a") },
+      { from: at[0], to: at[1], mode: "live", ...committed(1), contentHash: sha256("a") },
     ]);
   });
 
@@ -121,7 +127,9 @@ describe.each(actorStorages)("the history of public pages on %s", (_name, openSt
     const times = [...new Set(all.flatMap(({ from, to = from + 60 }) => [from, to]))].flatMap((each) => [each - 1, each, each + 1]);
     for (const from of [undefined, ...times]) {
       for (const to of [undefined, ...times]) {
-        const wanted = all.filter((period) => (to === undefined || period.from <= to) && (from === undefined || (period.to ?? Infinity) > from));
+        const wanted = all.filter(
+          (period) => (to === undefined || period.from <= to) && (from === undefined || (period.to ?? Infinity) > from),
+        );
         expect(await periods({ from, to })).toEqual(wanted);
       }
     }

@@ -70,7 +70,17 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     }
   }
 
-  return { ...node, actors: parts.actors, access, publishing, links: publishing.links, history: publishing.history, page, trouble, closePages: pages.close };
+  return {
+    ...node,
+    actors: parts.actors,
+    access,
+    publishing,
+    links: publishing.links,
+    history: publishing.history,
+    page,
+    trouble,
+    closePages: pages.close,
+  };
 }
 
 export type PublishingNode = ReturnType<typeof createPublishingNode>;

@@ -119,7 +119,12 @@ test("[CO17] [CO18] a text is restored and read by its commit, also after its au
   const restored = await operator.request("POST", `${path}/restore`, { revision: 1, section: "A" }, { "idempotency-key": "back" });
   expect([restored.status, restored.body.kind, restored.body.authors]).toEqual([201, "restore", [{ username: "operator", kind: "user" }]]);
   expect(restored.headers.get("location")).toBe(`${path}/commits/${restored.body.commitId}`);
-  const repeated = await elsewhere(operator).request("POST", `${path}/restore`, { revision: 1, section: "A" }, { "idempotency-key": "back" });
+  const repeated = await elsewhere(operator).request(
+    "POST",
+    `${path}/restore`,
+    { revision: 1, section: "A" },
+    { "idempotency-key": "back" },
+  );
   expect([repeated.body.commitId, repeated.headers.get("idempotency-replayed")]).toEqual([restored.body.commitId, "true"]);
   const trpc = createTrpc(operator);
   expect((await trpc.commits.restore.mutate({ articleId, revision: 1 })).commitId).toBe(restored.body.commitId);

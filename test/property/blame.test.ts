@@ -224,7 +224,14 @@ test("[CO14] an attribution stays small: typing by one author is one range and o
     if (at % 3 === 0) text.delete((at * 5) % text.length, 1);
   }
   const pieces = piecesOfDocument(document);
-  const stored = attribute({ before: undefined, claims: claimClocks({ updates }), authors: [people[0] as Author], pieces, commitId: "c", unknown });
+  const stored = attribute({
+    before: undefined,
+    claims: claimClocks({ updates }),
+    authors: [people[0] as Author],
+    pieces,
+    commitId: "c",
+    unknown,
+  });
   expect(readSpans({ attribution: stored, file, first: 0, count: 10 })).toEqual([
     { start: 0, end: text.length, author: people[0], commitId: "c" },
   ]);

@@ -10,6 +10,7 @@ import * as encoding from "lib0/encoding";
 import { type ArticleFile, type Author, AuthorKind, articleFiles } from "../../../api/schema/article.ts";
 import { StorageDamagedError } from "../../platform/storage/port.ts";
 import { packedSize } from "./clockOwners.ts";
+import { byFile } from "./fileTexts.ts";
 
 const layout = 1;
 const kinds = AuthorKind.options;
@@ -100,8 +101,7 @@ export function decodeAttribution(bytes: Uint8Array): Attribution {
     end = from + decoding.readVarUint(decoder);
     ranges.set([Math.floor(head / 2), clientId, from, end], at);
   }
-  const spans = Object.fromEntries(articleFiles.map((file) => [file, readNumbers(decoder, decoding.readVarUint(decoder) * 2)]));
-  return { origins, ranges, spans: spans as Attribution["spans"] };
+  return { origins, ranges, spans: byFile(() => readNumbers(decoder, decoding.readVarUint(decoder) * 2)) };
 }
 
 function readNumbers(decoder: decoding.Decoder, count: number): number[] {

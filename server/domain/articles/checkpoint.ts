@@ -83,7 +83,14 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
       const records =
         attribution === undefined
           ? []
-          : [{ op: "put", type: articleRecord, value: { ...article.value, checkedRevision: revision, attribution }, replacing: article } as const];
+          : [
+              {
+                op: "put",
+                type: articleRecord,
+                value: { ...article.value, checkedRevision: revision, attribution },
+                replacing: article,
+              } as const,
+            ];
       const result = await storage.commit({ partition, records, due: [acknowledge] });
       return result.ok || result.conflict.kind === "due" ? { kind: "settled" } : conflict;
     });

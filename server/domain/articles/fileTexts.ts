@@ -9,9 +9,12 @@ import type { FileTexts } from "./port.ts";
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-export function toFileTexts(textOf: (file: ArticleFile) => string): FileTexts {
-  return Object.fromEntries(articleFiles.map((file) => [file, textOf(file)])) as FileTexts;
+/** Calls `valueOf` for each file, in the order of `articleFiles`. */
+export function byFile<Value>(valueOf: (file: ArticleFile) => Value): Readonly<Record<ArticleFile, Value>> {
+  return Object.fromEntries(articleFiles.map((file) => [file, valueOf(file)])) as Record<ArticleFile, Value>;
 }
+
+export const toFileTexts: (textOf: (file: ArticleFile) => string) => FileTexts = byFile;
 
 export const emptyTexts: FileTexts = toFileTexts(() => "");
 

@@ -7,11 +7,11 @@
 import type { PublicationPeriod } from "../../../api/schema/publicLink.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { IndexRow, Storage } from "../../platform/storage/port.ts";
-import type { Page, Pager } from "../call/paging.ts";
 import type { Documents } from "../articles/port.ts";
+import type { Page, Pager } from "../call/paging.ts";
 import { decodePublication, type PublicationEntry, publicationLog } from "./publicationLog.ts";
-import { publicLinkRecord } from "./records.ts";
 import { notPublished } from "./publicLinkView.ts";
+import { publicLinkRecord } from "./records.ts";
 
 export interface PublicationQuery {
   /** Unix seconds. Periods that end at this time or before are left out. */

@@ -10,14 +10,14 @@ import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
 import { createLiveEdits, editedRows } from "./liveEdits.ts";
-import { providePublicLinkEffects } from "./publicLinkKind.ts";
 import { createPublicationHistory, type PublicationHistory } from "./publicationHistory.ts";
+import { providePublicLinkEffects } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
 import { collectRows, createCollectLinks } from "./takeDown.ts";
 
-export type { PublicationHistory } from "./publicationHistory.ts";
 export type { LinkView, PublicLinks } from "./links.ts";
+export type { PublicationHistory } from "./publicationHistory.ts";
 export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
 
 export interface PublishingOptions {

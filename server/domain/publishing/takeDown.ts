@@ -8,8 +8,8 @@ import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners } from "../articles/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
-import { publicLinkKind } from "./publicLinkKind.ts";
 import { publicationLog } from "./publicationLog.ts";
+import { publicLinkKind } from "./publicLinkKind.ts";
 import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
