@@ -9,9 +9,9 @@ import type { FileTexts } from "./port.ts";
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** Calls `valueOf` for each file, in the order of `articleFiles`. */
-export function byFile<Value>(valueOf: (file: ArticleFile) => Value): Readonly<Record<ArticleFile, Value>> {
-  return Object.fromEntries(articleFiles.map((file) => [file, valueOf(file)])) as Record<ArticleFile, Value>;
+/** Calls `make` for each file, in the order of `articleFiles`. */
+export function byFile<Value>(make: (file: ArticleFile) => Value): Readonly<Record<ArticleFile, Value>> {
+  return Object.fromEntries(articleFiles.map((file) => [file, make(file)])) as Record<ArticleFile, Value>;
 }
 
 export const toFileTexts: (textOf: (file: ArticleFile) => string) => FileTexts = byFile;
