@@ -5,7 +5,7 @@ import { type RunningServer, startServer } from "../support/server.ts";
 import { untilReturns } from "../support/untilReturns.ts";
 
 const password = "correct horse battery";
-const LIMITS = JSON.stringify({ "document.keptMs": 1, "document.keptBatches": 0 });
+const LIMITS = JSON.stringify({ "document.keptMs": 1, "document.keptBatches": 1 });
 let server: RunningServer;
 /** Another node on the same store if the store is Redis; otherwise the only node. */
 let other: RunningServer;
