@@ -5,7 +5,10 @@ import { type RunningServer, startServer } from "../support/server.ts";
 import { untilReturns } from "../support/untilReturns.ts";
 
 const password = "correct horse battery";
-const LIMITS = JSON.stringify({ "document.keptMs": 1, "document.keptBatches": 1 });
+const settings = {
+  BASE_URL: "http://127.0.0.1:8787",
+  LIMITS: JSON.stringify({ "document.keptMs": 1, "document.keptBatches": 1 }),
+};
 let server: RunningServer;
 /** Another node on the same store if the store is Redis; otherwise the only node. */
 let other: RunningServer;
@@ -16,8 +19,8 @@ let workspaceId: string;
 const editors: Editor[] = [];
 
 beforeAll(async () => {
-  server = await startServer({ LIMITS });
-  other = server.store?.kind === "redis" ? await startServer({ LIMITS, ...server.store.settings }) : server;
+  server = await startServer(settings);
+  other = server.store?.kind === "redis" ? await startServer({ ...settings, ...server.store.settings }) : server;
   operator = await signIn(server.url, server.operator);
   ({ workspaceId } = await operator.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
   for (const username of ["ana", "bo"]) {

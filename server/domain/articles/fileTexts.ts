@@ -14,12 +14,10 @@ export function byFile<Value>(make: (file: ArticleFile) => Value): Readonly<Reco
   return Object.fromEntries(articleFiles.map((file) => [file, make(file)])) as Record<ArticleFile, Value>;
 }
 
-export const toFileTexts: (textOf: (file: ArticleFile) => string) => FileTexts = byFile;
-
-export const emptyTexts: FileTexts = toFileTexts(() => "");
+export const emptyTexts: FileTexts = byFile(() => "");
 
 export function textsOfDocument(document: Y.Doc): FileTexts {
-  return toFileTexts((file) => document.getText(file).toString());
+  return byFile((file) => document.getText(file).toString());
 }
 
 /** SHA-256 (hex) of the UTF-8 bytes. */

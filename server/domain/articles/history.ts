@@ -12,7 +12,7 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type Storage, StorageDamagedError } from "../../platform/storage/port.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { emptyTexts, fromBlob, toFileTexts } from "./fileTexts.ts";
+import { byFile, emptyTexts, fromBlob } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 import { type CommitRecord, commitRecord, commitsOf } from "./records.ts";
 import type { Replayed } from "./replay.ts";
@@ -53,7 +53,7 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
       if (bytes === undefined) throw new StorageDamagedError(`the blob ${blob} of commit ${commit.commitId} is missing`);
       texts.set(file, await fromBlob(bytes));
     }
-    return toFileTexts((file) => texts.get(file) ?? "");
+    return byFile((file) => texts.get(file) ?? "");
   }
 
   async function commitAt(articleId: string, revision: number): Promise<CommitRecord | undefined> {
