@@ -46,6 +46,7 @@ export const defaultLimits = {
   "list.limitDefault": 50,
   "list.scan": 2000,
   "list.words": 32,
+  "blame.spans": 1000,
 
   "article.file": 2 * MiB,
   "edit.workMs": 5 * second,

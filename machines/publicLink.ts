@@ -4,11 +4,20 @@
  * The page shows frozen content in both modes. A Live link freezes new content after durable edits, at most once per
  * second. A failed synchronization is retried with growing delays. After the last retry the link waits for the next edit
  * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
- * round is ignored. The machine must not read documents: it receives the frozen content in events.
+ * round is ignored. Each change of what the page shows is a fact, from which the history of the page is made.
+ * The machine must not read documents: it receives the frozen content in events.
  */
 import { and, assertEvent, assign, setup } from "xstate";
-import { effect, timer } from "./effect.ts";
-import type { FrozenContent, LiveSyncContext, PublicLinkContext, PublicLinkEvent, PublicLinkInput } from "./publicLinkContext.ts";
+import type { PublicLinkMode } from "../api/schema/article.ts";
+import { effect, fact, timer } from "./effect.ts";
+import type {
+  FrozenContent,
+  LiveSyncContext,
+  PublicLinkContext,
+  PublicLinkEvent,
+  PublicLinkInput,
+  ShownFact,
+} from "./publicLinkContext.ts";
 
 export * from "./publicLinkContext.ts";
 
@@ -68,12 +77,34 @@ function toFailed(context: PublicLinkContext, event: EventOf<"sync.failed">): Pu
   return { ...context, sync: { ...sync, attempts: sync.attempts + 1, lastError: event.reason, ...next } };
 }
 
+function toShown(mode: PublicLinkMode, content: FrozenContent | undefined): ShownFact {
+  return content === undefined ? null : { mode, revision: content.revision, contentHash: content.contentHash };
+}
+
+/** Reports what the page shows after a change of its mode. */
+function shownIn(mode: PublicLinkMode) {
+  return { type: "shown", params: ({ context }: { readonly context: PublicLinkContext }) => toShown(mode, context.content) } as const;
+}
+
+/** Reports the text of the event. Must precede the action that replaces the content, because it compares the two. */
+function replacedIn(mode: PublicLinkMode) {
+  const params = ({ context, event }: { readonly context: PublicLinkContext; readonly event: PublicLinkEvent }): ShownFact => {
+    const content = "content" in event ? event.content : undefined;
+    return content?.contentHash === context.content?.contentHash ? null : toShown(mode, content);
+  };
+  return { type: "shown", params } as const;
+}
+
 export const publicLinkMachine = setup({
   types: { context: {} as PublicLinkContext, events: {} as PublicLinkEvent, input: {} as PublicLinkInput },
   actions: {
     timer,
     /** Freezes the text of the document; answers with `sync.succeeded` or `sync.failed` and the same round. */
     sync: effect<{ readonly round: number }>(),
+    /** Records which text the page shows from now on. */
+    shown: fact<ShownFact>(),
+    /** Records that the page shows no text from now on. */
+    hidden: fact<undefined>(),
     enterMode: assign(({ context, event }) => {
       assertEvent(event, ["link.makeLive", "link.makeSnapshot"]);
       return toMode(context, event);
@@ -145,6 +176,7 @@ export const publicLinkMachine = setup({
     publishing: { always: [{ guard: "isSnapshot", target: "snapshot" }, { target: "live" }] },
     live: {
       initial: "synced",
+      entry: shownIn("live"),
       on: {
         "link.makeSnapshot": { target: "snapshot", actions: "enterMode" },
         "link.change": { actions: "changeSettings" },
@@ -178,9 +210,14 @@ export const publicLinkMachine = setup({
           on: {
             "article.edited": { actions: ["noteEdit", "markStale"] },
             "sync.succeeded": [
-              { guard: and(["isCurrent", "isStale", "syncPauseIsOver"]), target: "syncing", reenter: true, actions: "noteSynced" },
-              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: "noteSynced" },
-              { guard: "isCurrent", target: "synced", actions: "noteSynced" },
+              {
+                guard: and(["isCurrent", "isStale", "syncPauseIsOver"]),
+                target: "syncing",
+                reenter: true,
+                actions: [replacedIn("live"), "noteSynced"],
+              },
+              { guard: and(["isCurrent", "isStale"]), target: "pending", actions: [replacedIn("live"), "noteSynced"] },
+              { guard: "isCurrent", target: "synced", actions: [replacedIn("live"), "noteSynced"] },
             ],
             "sync.failed": [
               { guard: and(["isCurrent", "mayRetry"]), target: "retrying", actions: "noteFailed" },
@@ -215,14 +252,16 @@ export const publicLinkMachine = setup({
       },
     },
     snapshot: {
+      entry: shownIn("snapshot"),
       on: {
         "link.makeLive": { target: "live", actions: "enterMode" },
         "link.change": { actions: "changeSettings" },
-        "link.refresh": { actions: "refreshSnapshot" },
+        "link.refresh": { actions: [replacedIn("snapshot"), "refreshSnapshot"] },
         "link.unpublish": { target: "unpublished", actions: "takeDown" },
       },
     },
     unpublished: {
+      entry: "hidden",
       on: {
         "link.makeLive": { target: "live", actions: ["enterMode", "notePublication"] },
         "link.makeSnapshot": { target: "snapshot", actions: ["enterMode", "notePublication"] },

@@ -15,6 +15,18 @@ export interface FrozenContent {
   readonly title: string;
 }
 
+/** What a page shows, as its history records it. */
+export interface ShownText {
+  readonly mode: PublicLinkMode;
+  /** Article revision. */
+  readonly revision: number;
+  /** SHA-256 (hex) of the Markdown. */
+  readonly contentHash: string;
+}
+
+/** Params of the fact `shown`. Null when the page shows the same text as before, so that no period of its history begins. */
+export type ShownFact = ShownText | null;
+
 export interface LinkSettings {
   readonly slug?: string;
   readonly indexable?: boolean;

@@ -1,11 +1,24 @@
 import { z } from "zod";
-import { ArticleDiff, ArticleFile, Commit, CommitKind, CreateCommitRequest, DiffFormat, RevisionOrLive } from "../schema/article.ts";
+import {
+  ArticleContent,
+  ArticleDiff,
+  ArticleFile,
+  Commit,
+  CommitKind,
+  ContentFormat,
+  CreateCommitRequest,
+  DiffFormat,
+  RevisionOrLive,
+} from "../schema/article.ts";
 import { pageQuery } from "../schema/common.ts";
+import { BlameSpan, RestoreRequest } from "../schema/history.ts";
 import { ArticleId, CommitId } from "../schema/id.ts";
-import { operation } from "./operation.ts";
+import { contentHeaders } from "./content.ts";
+import { bytes, operation } from "./operation.ts";
 import { etag, pageOf } from "./resource.ts";
 
 const params = z.strictObject({ articleId: ArticleId });
+const commitParams = z.strictObject({ articleId: ArticleId, commitId: CommitId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
 /** Those who may restore an article from the trash may also read what it contains. */
 const includingTrash = { ...resource, deleted: "write" } as const;
@@ -47,7 +60,7 @@ export const commits = {
   get: operation({
     method: "GET",
     path: "/articles/{articleId}/commits/{commitId}",
-    params: z.strictObject({ articleId: ArticleId, commitId: CommitId }),
+    params: commitParams,
     replies: { 200: Commit },
     replyHeaders: etag,
     credential: "any",
@@ -56,6 +69,68 @@ export const commits = {
     role: "read",
     summary: "Get a commit",
     description: "The answer has the message, the authors, and the number of lines added and removed in each file.",
+  }),
+  content: operation({
+    method: "GET",
+    path: "/articles/{articleId}/commits/{commitId}/content",
+    params: commitParams,
+    query: z.strictObject({
+      file: ArticleFile.describe("File to read; `content.md` by default.").optional(),
+      format: ContentFormat.describe("Form of `content` in a JSON answer; `markdown` by default.").optional(),
+    }),
+    replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
+    replyHeaders: contentHeaders,
+    credential: "any",
+    scopes: ["articles:read"],
+    resource,
+    role: "read",
+    errors: ["revision_gone", "not_acceptable"],
+    summary: "Read a file as it is in a commit",
+    description:
+      "The formats are those of `GET /articles/{articleId}/content`. Committed text is kept permanently. Only the Yjs update of an old commit answers 410, because it can be built for 24 hours.",
+  }),
+  restore: operation({
+    method: "POST",
+    path: "/articles/{articleId}/restore",
+    params,
+    bodies: { "application/json": RestoreRequest },
+    replies: { 200: Commit, 201: Commit },
+    credential: "any",
+    scopes: ["articles:write"],
+    resource,
+    role: "write",
+    ifMatch: true,
+    errors: ["revision_gone", "anchor_not_found", "anchor_ambiguous", "content_too_large"],
+    summary: "Return to an earlier text: all files, one file or one section",
+    description:
+      "The live document is edited as little as needed and then committed with kind `restore`. Text that others type meanwhile is kept. The author is the caller. If the live document equals the last commit afterwards, no commit is made and the answer is 200 with that commit. `If-Match` compares the ETag of the content. A `section` must have exactly one such heading, both in the revision and in the live text.",
+    example: { revision: 30, file: "content.md", section: "How it survives" },
+  }),
+  blame: operation({
+    method: "GET",
+    path: "/articles/{articleId}/blame",
+    params,
+    query: z.strictObject({
+      nextToken: pageQuery.nextToken,
+      file: ArticleFile.describe("File to read; `content.md` by default.").optional(),
+      revision: z.int().min(0).meta({ description: "A committed revision; that of the last commit by default.", example: 42 }).optional(),
+    }),
+    replies: {
+      200: pageOf("spans", BlameSpan, {
+        id: "BlameSpanList",
+        description: "The authors of a text.",
+        items: "Parts of the text in their order, without gaps.",
+      }),
+    },
+    replyHeaders: contentHeaders,
+    credential: "any",
+    scopes: ["articles:read"],
+    resource,
+    role: "read",
+    errors: ["revision_gone"],
+    summary: "Show who wrote each part of a committed text",
+    description:
+      "Each part has its author (a person, an agent or an API key) and the first commit that contains it. The authors are stored with each commit. `x-svc-content-hash` identifies the described text and `ETag` its revision. Up to 1,000 parts are on a page; a `nextToken` is valid for the same revision only. An article without a commit has no parts, and a revision without a commit answers 410.",
   }),
   diff: operation({
     method: "GET",

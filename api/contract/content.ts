@@ -7,7 +7,8 @@ const params = z.strictObject({ articleId: ArticleId });
 const resource = { kind: "article", in: "params", name: "articleId" } as const;
 /** Those who may restore an article from the trash may also read what it contains. */
 const includingTrash = { ...resource, deleted: "write" } as const;
-const replyHeaders = {
+/** Headers of a reply with a text. */
+export const contentHeaders = {
   etag: 'Entity tag `"r<revision>"` of the text',
   "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes",
 } as const;
@@ -30,7 +31,7 @@ export const content = {
         .optional(),
     }),
     replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource: includingTrash,
@@ -47,7 +48,7 @@ export const content = {
     bodies: { "application/json": EditRequest, "application/octet-stream": bytes },
     documentText: true,
     replies: { 200: EditResponse },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,
@@ -66,7 +67,7 @@ export const content = {
     bodies: { "application/json": ReplaceContentRequest },
     documentText: true,
     replies: { 200: EditResponse },
-    replyHeaders,
+    replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
     resource,

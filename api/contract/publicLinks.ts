@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
-import { pageQuery } from "../schema/common.ts";
+import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
-import { PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
+import { PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
 import { etag, inWorkspace, pageOf } from "./resource.ts";
 
@@ -74,6 +74,31 @@ export const publicLinks = {
     summary: "Refresh the frozen content of a Snapshot",
     description: "The page then shows the newest text, or the given `revision`. A Live link answers 409 `public_link_wrong_mode`.",
     example: { revision: 42 },
+  }),
+  history: operation({
+    method: "GET",
+    path: "/articles/{articleId}/public-link/history",
+    params,
+    query: z.strictObject({
+      ...pageQuery,
+      from: unixSeconds("Only periods that end after this time.").optional(),
+      to: unixSeconds("Only periods that begin at this time or before.").optional(),
+    }),
+    replies: {
+      200: pageOf("periods", PublicationPeriod, {
+        id: "PublicationPeriodList",
+        description: "A page of periods in which the article was public.",
+        items: "Periods, newest first.",
+      }),
+    },
+    credential: "any",
+    scopes: ["publishing:read"],
+    resource,
+    role: "read",
+    errors: ["not_published"],
+    summary: "List which text was public when, newest first",
+    description:
+      "A period begins when the page shows another text or changes its mode, and ends when the next one begins or the page is unpublished. The periods are kept from the first publication on, until the article is deleted permanently. An article that was never public answers 404 `not_published`.",
   }),
   sync: operation({
     method: "POST",

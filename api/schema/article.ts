@@ -126,6 +126,7 @@ export type PublishedState = z.infer<typeof PublishedState>;
 export const ContentFormat = z
   .enum(["markdown", "json"])
   .meta({ id: "ContentFormat", description: "`markdown`: the text itself. `json`: its Markdown syntax tree (mdast) as JSON text." });
+export type ContentFormat = z.infer<typeof ContentFormat>;
 
 /** `content` is the text itself. With format `json` it is the Markdown syntax tree (mdast) as JSON text. */
 export const ArticleContent = z

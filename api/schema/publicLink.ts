@@ -49,6 +49,19 @@ export const PublicLink = z
   .meta({ id: "PublicLink", description: "The public page of an article." });
 export type PublicLink = z.infer<typeof PublicLink>;
 
+/** The text of the period is that of `content.md` with this hash. */
+export const PublicationPeriod = z
+  .strictObject({
+    from: unixSeconds("When the page began to show the text."),
+    to: unixSeconds("When the page stopped showing the text in this mode. Absent while it still does.").optional(),
+    mode: PublicLinkMode,
+    revision: int("First revision of the article that the page showed with this text.", 42),
+    commitId: idText("cmt", "Commit at this revision. Absent if there is none.").optional(),
+    contentHash: text("SHA-256 of the text, in hex.", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+  })
+  .meta({ id: "PublicationPeriod", description: "A time in which the public page showed one text." });
+export type PublicationPeriod = z.infer<typeof PublicationPeriod>;
+
 const PublicSlug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")

@@ -230,10 +230,13 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await node.documentStore.updateLog.saveState(articleId, 4, state);
     await time.advance(2 * idleMs + 1);
     const blobs = [
-      ...(await node.commits.list(articleId, {})).items.flatMap((commit) => commit.files.map((file) => file.blob)),
+      ...(await node.commits.list(articleId, {})).items.flatMap(({ files, attribution = "" }) => [
+        ...files.map(({ blob }) => blob),
+        attribution,
+      ]),
       ...((await storage.records.get(documentRecord, articleId))?.value.states ?? []).map((state) => state.blob),
     ];
-    expect(blobs).toHaveLength(4);
+    expect(blobs).toHaveLength(7);
     await expect(node.articles.delete(articleId, true, call())).rejects.toMatchObject({ code: "insufficient_role" });
     await node.articles.delete(articleId, true, call({ role: "admin" }));
     expect(node.deleted).toEqual([articleId]);

@@ -24,6 +24,7 @@ const kind: ActorKind<PublicLinkContext, PublicLinkEvent> = {
     keyOf: (value) => value.id,
   }),
   effects: ["sync"],
+  facts: { shown: () => {}, hidden: () => {} },
   commands: publicLinkCommands,
 };
 const toContent = (revision: number): FrozenContent => ({ revision, contentHash: "0".repeat(64), bytes: 0, title: "A title" });

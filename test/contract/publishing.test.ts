@@ -167,7 +167,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.links.get(call(), articleId)).revision).toBeGreaterThan(started);
   });
 
-  test("[PL2] after a crash at any point between an edit and its page, the page shows the edit", async () => {
+  test("[PL2] [PL25] after a crash anywhere between an edit and its page, page and history show it", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(5000);
     await node.pump.drain(AbortSignal.abort());
@@ -189,6 +189,9 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
           const second = createPublishingNode(storage, time);
           second.pump.start();
           await time.until(shown, { stepMs: 500, withinMs: 30_000 });
+          const [shownNow, earlier] = (await second.history.list(articleId, { limit: 2 })).items;
+          expect(shownNow).toMatchObject({ contentHash: sha256(await markdown(link.slug)) });
+          expect([shownNow?.to, earlier?.to]).toEqual([undefined, shownNow?.from]);
           followed += 1;
           await second.pump.drain(AbortSignal.abort());
           await second.rooms.drain();

@@ -41,6 +41,7 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
         return found;
       },
       readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
+      commitIdAt: (articleId, revision) => node.documents.commitIdAt(articleId, revision),
     },
   });
   parts.install([publishing.manifest]);
@@ -69,7 +70,17 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     }
   }
 
-  return { ...node, actors: parts.actors, access, publishing, links: publishing.links, page, trouble, closePages: pages.close };
+  return {
+    ...node,
+    actors: parts.actors,
+    access,
+    publishing,
+    links: publishing.links,
+    history: publishing.history,
+    page,
+    trouble,
+    closePages: pages.close,
+  };
 }
 
 export type PublishingNode = ReturnType<typeof createPublishingNode>;

@@ -233,8 +233,8 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
         left.push(`${commits} ${await status()} ${told}`);
         if (ended === "done") break;
       }
-      // It died at the blob of the text, then at the commit, and then not at all.
-      expect(left).toEqual(["0 idea 0", when === "before" ? "0 idea 0" : "1 outlined 1", "1 outlined 1"]);
+      // It died at the blob of the text, at that of its attribution, at the commit, and then no more.
+      expect(left).toEqual(["0 idea 0", "0 idea 0", when === "before" ? "0 idea 0" : "1 outlined 1", "1 outlined 1"]);
     },
   );
 

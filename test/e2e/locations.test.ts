@@ -64,6 +64,7 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
   "commits.create": () => post(`/articles/${articleId}/commits`),
   "reviews.create": () => post(`/articles/${articleId}/reviews`, { body: "Another comment." }),
   "reviews.reply": () => post(`/reviews/${reviewId}/replies`, { body: "A reply." }),
+  "commits.restore": () => post(`/articles/${articleId}/restore`, { revision: 0 }),
   "publicLinks.put": async () => ({ answer: await rest.request("PUT", `/articles/${articleId}/public-link`, {}) }),
   "webhooks.create": () => post(`/workspaces/${workspaceId}/webhooks`, { url: receiver.url }),
   "topics.create": () => post(`/workspaces/${workspaceId}/topics`, { title: "Rain", targetAudience: "farmers" }),

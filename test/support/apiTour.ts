@@ -150,8 +150,16 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   await send(201, "commits.create", { params, body: { message: "As it is flushed", name: "First" } });
   await send(200, "commits.create", { params, body: {} });
   const { commits } = await send(200, "commits.list", { params });
-  await send(200, "commits.get", { params: { ...params, commitId: commits[0].commitId } });
+  const first = { ...params, commitId: commits[0].commitId };
+  await send(200, "commits.get", { params: first });
+  await send(200, "commits.content", { params: first });
+  await send(200, "commits.content", { params: first, headers: { accept: "text/markdown" } });
+  await send(200, "commits.blame", { params });
+  await send(410, "commits.blame", { params, query: { revision: "1" } });
   for (const format of ["unified", "words", "json"]) await send(200, "commits.diff", { params, query: { from: "1", to: "live", format } });
+  await send(201, "commits.restore", { params, body: { revision: 1, file: "content.md" } });
+  await send(200, "commits.restore", { params, body: { revision: 1, section: "How a draft survives" } });
+  await send(422, "commits.restore", { params, body: { revision: 1, section: "No such heading" } });
   await send(204, "articles.delete", { params });
   await send(200, "articles.list", { query: { workspaceId, deleted: "true" } });
   await send(200, "articles.undelete", { params });
@@ -204,12 +212,14 @@ async function tourReviews({ send }: Tourist, { workspaceId, articleId }: Places
 async function tourPublicLink({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {
   const params = { articleId };
   await send(404, "publicLinks.get", { params });
+  await send(404, "publicLinks.history", { params });
   await send(201, "publicLinks.put", { params, body: { mode: "live" } });
   await send(202, "publicLinks.sync", { params });
   await send(409, "publicLinks.refreshSnapshot", { params, body: {} });
   await send(200, "publicLinks.update", { params, body: { mode: "snapshot" } });
   await send(200, "publicLinks.refreshSnapshot", { params, body: {} });
   await send(200, "publicLinks.get", { params });
+  await send(200, "publicLinks.history", { params, query: { limit: "10" } });
   await send(200, "publicLinks.list", { params: { workspaceId }, query: { mode: "snapshot" } });
   await send(204, "publicLinks.delete", { params });
 }

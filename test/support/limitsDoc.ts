@@ -124,6 +124,11 @@ const sections: readonly Section[] = [
       "list.limitDefault": { is: "The size of a page without `limit`.", above: "–", unit: "items" },
       "list.scan": { is: "Rows that one list request reads.", above: "a shorter page that still has `nextToken`", unit: "rows" },
       "list.words": { is: "Words of one title that `q` can find.", above: "later words are not found", unit: "words" },
+      "blame.spans": {
+        is: "Spans in one answer of blame, about 110 kB of JSON. It should be below `list.scan`.",
+        above: "further pages with `nextToken`",
+        unit: "spans",
+      },
     },
   },
   {

@@ -7,8 +7,10 @@ import type { Limits } from "../../../api/limits.ts";
 import type { ArticleDiff, DiffFormat } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import { createWorkerPool, type TaskOutcome, toProgramFile } from "../../platform/workers/workerPool.ts";
+import type { AttributeTask, AuthoredSpan, ClaimTask, SpansTask } from "./attribute.ts";
 import type { EditTask, PlannedEdit } from "./editPlan.ts";
 import type { Replayed, ReplayTask } from "./replay.ts";
+import type { Section, SectionTask } from "./sections.ts";
 import type { TextTasks } from "./text.worker.ts";
 import { findChanged } from "./textDiff.ts";
 import { textTasks } from "./textTasks.ts";
@@ -21,6 +23,13 @@ export interface ArticleTexts {
   countWords(owner: string, text: string): Promise<number>;
   /** `owner` is an article id. */
   replay(owner: string, task: ReplayTask): Promise<Replayed>;
+  /** The clocks that updates bring, with their authors, in the packed form of `ClockOwners`. */
+  claimClocks(owner: string, task: ClaimTask): Promise<Float64Array>;
+  /** Who wrote each character of a document, as it is stored. */
+  attribute(owner: string, task: AttributeTask): Promise<Uint8Array>;
+  readSpans(owner: string, task: SpansTask): Promise<readonly AuthoredSpan[]>;
+  /** The sections of Markdown with this heading. Throws `content_too_large` like `toSyntaxTree`. */
+  findSections(owner: string, task: SectionTask): Promise<readonly Section[]>;
   /** The syntax tree of Markdown as JSON text. Throws `content_too_large` for a text too long or too deeply nested to parse in time. */
   toSyntaxTree(owner: string, markdown: string): Promise<string>;
   close(): Promise<void>;
@@ -39,6 +48,12 @@ const maxMs = 15_000;
 const maxWaitMs = 15_000;
 /** Updates of one keystroke each that can be applied within a few milliseconds. */
 const maxUpdates = 200;
+/** Updates of one keystroke each whose clocks can be read in about 5 ms. */
+const maxClaims = 2000;
+/** Bytes of a stored attribution that is read inline. Inflated it may be ten times as large. */
+const maxShortAttribution = 16 * 1024;
+/** Items and ranges that can be attributed in a few milliseconds. */
+const maxPieces = 5000;
 /** Rebuilding a document of 16 MiB takes five seconds. */
 const maxReplayMs = 60_000;
 const maxTreeCharacters = 512 * 1024;
@@ -66,6 +81,15 @@ export function isLightEdit({ request: { mode, content = "", edits = [] }, base,
 function isShortReplay({ state, updates }: ReplayTask): boolean {
   const bytes = updates.reduce((sum, update) => sum + update.length, state?.length ?? 0);
   return bytes <= maxShort && updates.length <= maxUpdates;
+}
+
+function isShortClaim({ updates }: ClaimTask): boolean {
+  return updates.length <= maxClaims && updates.reduce((sum, { update }) => sum + update.length, 0) <= maxShort;
+}
+
+function isShortAttribution({ before, claims, pieces }: AttributeTask): boolean {
+  const items = Object.values(pieces.files).reduce((sum, file) => sum + file.length / 3, claims.length / 4);
+  return items <= maxPieces && (before?.length ?? 0) <= maxShortAttribution;
 }
 
 function busy(): AppError {
@@ -116,6 +140,23 @@ export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): Article
     async replay(owner, task) {
       if (isShortReplay(task)) return textTasks.replay(task);
       return demand(reads.run("replay", task, { owner, maxMs: maxReplayMs, maxWaitMs }), "The document takes too long to rebuild.");
+    },
+    async claimClocks(owner, task) {
+      if (isShortClaim(task)) return textTasks.claimClocks(task);
+      return demand(reads.run("claimClocks", task, { owner, maxMs, maxWaitMs }), "The edits take too long to attribute.");
+    },
+    async attribute(owner, task) {
+      if (isShortAttribution(task)) return textTasks.attribute(task);
+      return demand(reads.run("attribute", task, { owner, maxMs, maxWaitMs }), "The text takes too long to attribute.");
+    },
+    async readSpans(owner, task) {
+      if (task.attribution.length <= maxShortAttribution) return textTasks.readSpans(task);
+      return demand(reads.run("readSpans", task, { owner, maxMs, maxWaitMs }), "The authors of the text take too long to read.");
+    },
+    async findSections(owner, task) {
+      const tooMuch = "The text is too long or too deeply nested to find its sections; restore the whole file.";
+      if (task.markdown.length > maxTreeCharacters) throw new AppError("content_too_large", tooMuch);
+      return demand(trees.run("findSections", task, { owner, maxMs: maxTreeMs, maxWaitMs: maxTreeMs * 2 }), tooMuch);
     },
     async toSyntaxTree(owner, markdown) {
       const tooMuch = "The text is too long or too deeply nested for format json; read it as Markdown.";

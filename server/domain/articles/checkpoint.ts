@@ -94,10 +94,13 @@ export function createCheckpointWorkers(options: CheckpointOptions): Readonly<Re
       if (outcome.kind === "behind") return { kind: "retry", atMs: storage.now() + catchUpMs };
       if (outcome.kind !== "unchanged") return { kind: "settled" };
       // The edits cancelled each other out. Advance `checkedRevision`, so that the next commit does not name their authors.
-      const { article, revision } = outcome;
+      const { article, revision, attribution } = outcome;
       const { mayHaveEdits, ...rest } = article.value;
-      const mark = isLast || mayHaveEdits === undefined ? {} : { mayHaveEdits };
-      const value: ArticleRecord = { ...rest, ...mark, checkedRevision: Math.max(rest.checkedRevision, revision) };
+      const value: ArticleRecord = {
+        ...rest,
+        ...(isLast || mayHaveEdits === undefined ? {} : { mayHaveEdits }),
+        ...(attribution === undefined ? {} : { checkedRevision: revision, attribution }),
+      };
       const records = isDeepStrictEqual(value, article.value)
         ? []
         : [{ op: "put", type: articleRecord, value, replacing: article } as const];

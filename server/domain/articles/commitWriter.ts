@@ -1,12 +1,11 @@
 /**
  * CommitWriter makes one commit of the live document, for a person, an API key, a run or an automatic checkpoint.
  *
- * Texts are stored first, as deflated, content-addressed blobs. Then one storage commit writes the commit record, the
- * article that points to it, the deliveries of article.updated, the change of the article's topic and the caller's own
- * writes (its due rows or its run step). The commit requires the article revision that was read, so the commits of an
- * article form one chain; after a conflict everything is read again.
+ * Texts, and who wrote them (attributions.ts), are stored first, as deflated, content-addressed blobs. Then one storage commit
+ * writes the commit record, the article that points to it, the deliveries of article.updated, the change of the article's
+ * topic and the caller's own writes (its due rows or its run step). The commit requires the article revision that was read,
+ * so the commits of an article form one chain; after a conflict everything is read again.
  */
-import type { Author } from "../../../api/schema/article.ts";
 import { articleFiles } from "../../../api/schema/article.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
 import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } from "../../platform/actors/port.ts";
@@ -14,7 +13,8 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { toBlob } from "../../platform/storage/textBlob.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
-import type { DocumentReader } from "./documentReader.ts";
+import { type DocumentPieces, piecesOfDocument } from "./attribute.ts";
+import type { Attributions } from "./attributions.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
@@ -46,6 +46,8 @@ interface Unchanged {
   readonly kind: "unchanged";
   readonly article: Stored<ArticleRecord>;
   readonly revision: number;
+  /** Only for an automatic commit of new edits: the stored attribution at `revision`, for the article's record. */
+  readonly attribution?: string;
   /** The last commit; absent when the article has no commit yet and nothing to commit. */
   readonly last?: CommitRecord;
 }
@@ -67,7 +69,7 @@ export interface CommitWriterOptions {
   readonly storage: Pick<Storage, "records" | "blobs" | "now">;
   readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly rooms: Pick<Rooms, "read">;
-  readonly reader: DocumentReader;
+  readonly attributions: Attributions;
   readonly history: History;
   readonly listeners: Pick<ArticleListeners, "articleUpdated" | "articleCommitted">;
   readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
@@ -85,20 +87,7 @@ export interface CommitWriter {
 const maxEventAuthors = 100;
 
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
-  const { storage, actors, rooms, reader, history, listeners, texts: work, baseUrl } = options;
-
-  async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
-    const authors = new Map<string, Author>();
-    for await (const batch of reader.headers(article.articleId, article.checkedRevision, revision)) {
-      for (const author of batch.authors) {
-        const key = `${author.kind}/${author.username}`;
-        // Delete first: a Map keeps the position of an existing key, and the most recent author must be last.
-        authors.delete(key);
-        authors.set(key, author);
-      }
-    }
-    return [...authors.values()];
-  }
+  const { storage, actors, rooms, attributions, history, listeners, texts: work, baseUrl } = options;
 
   async function toFiles(
     owner: string,
@@ -156,13 +145,27 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     };
   }
 
+  /** Text may be equal and yet have other authors, because it was deleted and typed again. The log that says so is trimmed. */
+  async function attributeUnchanged(
+    owner: string,
+    article: Stored<ArticleRecord>,
+    live: { readonly revision: number; readonly pieces: DocumentPieces },
+  ): Promise<string | undefined> {
+    if (live.revision <= article.value.checkedRevision) return undefined;
+    return (await attributions.make(owner, article, live, undefined)).blob;
+  }
+
   async function prepare(unit: UnitOfWork, order: CommitOrder): Promise<CommitPreparation> {
     const { articleId, commitId, kind, message, name, ids, notBefore = 0, run, traceparent } = order;
     const article = await storage.records.get(articleRecord, articleId);
     if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
     const { lastCommit, topicId, workspaceId } = article.value;
     const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
-    const live = await rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) }));
+    const live = await rooms.read(articleId, (document, revision) => ({
+      revision,
+      texts: textsOfDocument(document),
+      pieces: piecesOfDocument(document),
+    }));
     if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
 
     // Checkpoints have their own owner in the worker queue, so that they do not wait behind a workspace's requests.
@@ -170,10 +173,20 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     const files = await toFiles(owner, articleId, live.texts, last);
     const changed = files.filter((file) => file.added + file.removed > 0);
     if (changed.length === 0 && (last !== undefined || order.automatic === true)) {
-      return { kind: "unchanged", article, revision: live.revision, ...(last === undefined ? {} : { last }) };
+      const attributed = order.automatic === true ? await attributeUnchanged(owner, article, live) : undefined;
+      return {
+        kind: "unchanged",
+        article,
+        revision: live.revision,
+        ...(attributed === undefined ? {} : { attribution: attributed }),
+        ...(last === undefined ? {} : { last }),
+      };
     }
 
-    const authors = await authorsSince(article.value, live.revision);
+    const [{ authors, blob: attribution }, wordCount] = await Promise.all([
+      attributions.make(owner, article, live, commitId),
+      work.countWords(owner, live.texts["content.md"]),
+    ]);
     const createdAtMs = storage.now();
     const commit: CommitRecord = {
       commitId,
@@ -187,6 +200,7 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       files,
       createdAtMs,
       ...(run === undefined ? {} : { runId: run.runId }),
+      attribution,
     };
     const { emptied: _emptied, mayHaveEdits, ...kept } = article.value;
     const emptied = toEmptied(article.value, files, last);
@@ -196,11 +210,12 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       ...(mayHaveEdits === undefined || order.clearsMark === true ? {} : { mayHaveEdits }),
       ...withAuthors(article.value, authors),
       files: files.filter((file) => file.contentHash !== emptyTextHash).map(({ file, contentHash }) => ({ file, contentHash })),
-      wordCount: await work.countWords(owner, live.texts["content.md"]),
+      wordCount,
       updatedBy: order.committer ?? authors.at(-1)?.username ?? article.value.updatedBy,
       updatedAtMs: createdAtMs,
       lastCommit: { commitId, revision: live.revision },
       checkedRevision: live.revision,
+      attribution,
     };
     unit.record({ op: "put", type: commitRecord, value: commit, replacing: null });
     unit.record({ op: "put", type: articleRecord, value: next, replacing: article });

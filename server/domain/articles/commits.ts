@@ -17,7 +17,7 @@ import { type ArticleRecord, articleRecord, type CommitRecord, commitRecord, com
 export interface CommitRequest {
   readonly message?: string | undefined;
   readonly name?: string | undefined;
-  readonly kind?: "commit" | "checkpoint" | undefined;
+  readonly kind?: "commit" | "checkpoint" | "restore" | undefined;
 }
 
 export interface CommitReply {

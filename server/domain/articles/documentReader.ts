@@ -36,6 +36,8 @@ export interface DocumentReader {
     articleId: string,
     count: number,
   ): Promise<{ readonly batches: StateAndBatches["batches"]; readonly before: "kept" | "trimmed" | "none" }>;
+  /** The batches in (after, through] in pieces of a few megabytes, oldest first; ends early when the batches were trimmed. */
+  batchesWithin(articleId: string, after: number, through: number): AsyncGenerator<StateAndBatches["batches"]>;
   /** Time, writer and authors of the batches in (after, through], oldest first; no items when the batches were trimmed. */
   headers(articleId: string, after: number, through: number): AsyncGenerator<BatchHeader & { readonly revision: number }>;
   /**
@@ -81,6 +83,9 @@ export function createDocumentReader(storage: Pick<Storage, "records" | "log" | 
         if (found === undefined) return conflict;
         return { batches: found, before: after > trimmedTo ? "kept" : after > 0 ? "trimmed" : "none" };
       });
+    },
+    async *batchesWithin(articleId, after, through) {
+      for await (const piece of pieces(articleId, after, through)) yield (piece ?? []).map(decodeBatch);
     },
     async *headers(articleId, after, through) {
       for await (const piece of pieces(articleId, after, through)) {

@@ -25,7 +25,7 @@ import type { History } from "./history.ts";
 import { carryOperations, joinNearest, unpackOperations } from "./merge.ts";
 import type { FileTexts } from "./port.ts";
 import { findChanged } from "./textDiff.ts";
-import { applyToText, recordClientId, toClientId } from "./textUpdate.ts";
+import { applyToText, maxPlacesIn, recordClientId, toClientId } from "./textUpdate.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Edits {
@@ -52,12 +52,6 @@ const maxMoved = 256 * 1024;
 const maxTries = 4;
 /** Edits that may wait for one long text. */
 const maxWaiting = 10;
-
-/** The time for one place grows with the number of Yjs structs in the document: at 200,000 structs, 2,000 places take 200 ms. */
-function maxPlacesIn({ store }: Y.Doc): number {
-  const pieces = [...store.clients.values()].reduce((sum, structs) => sum + structs.length, 0);
-  return Math.max(100, Math.floor(20_000_000 / Math.max(pieces, 1)));
-}
 
 function ownerOf({ access, requestId }: Call): string {
   return access?.workspaceId ?? requestId;

@@ -4,14 +4,15 @@ import type * as Y from "yjs";
 import { type ArticleFile, articleFiles } from "../../../api/schema/article.ts";
 import type { FileTexts } from "./port.ts";
 
-export function toFileTexts(textOf: (file: ArticleFile) => string): FileTexts {
-  return Object.fromEntries(articleFiles.map((file) => [file, textOf(file)])) as FileTexts;
+/** Calls `make` for each file, in the order of `articleFiles`. */
+export function byFile<Value>(make: (file: ArticleFile) => Value): Readonly<Record<ArticleFile, Value>> {
+  return Object.fromEntries(articleFiles.map((file) => [file, make(file)])) as Record<ArticleFile, Value>;
 }
 
-export const emptyTexts: FileTexts = toFileTexts(() => "");
+export const emptyTexts: FileTexts = byFile(() => "");
 
 export function textsOfDocument(document: Y.Doc): FileTexts {
-  return toFileTexts((file) => document.getText(file).toString());
+  return byFile((file) => document.getText(file).toString());
 }
 
 /** SHA-256 (hex) of the UTF-8 bytes. */

@@ -13,7 +13,7 @@ import { type Storage, StorageDamagedError } from "../../platform/storage/port.t
 import { fromBlob } from "../../platform/storage/textBlob.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import { emptyTexts, toFileTexts } from "./fileTexts.ts";
+import { byFile, emptyTexts } from "./fileTexts.ts";
 import type { FileTexts } from "./port.ts";
 import { type CommitRecord, commitRecord, commitsOf } from "./records.ts";
 import type { Replayed } from "./replay.ts";
@@ -25,6 +25,8 @@ export interface History {
   textsAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
   /** The whole document at a kept revision as a Yjs update, and its texts; undefined when the revision is not kept. */
   stateAt(articleId: string, revision: number): Promise<Required<Replayed> | undefined>;
+  /** The commit at a revision; undefined when the revision has none. */
+  commitAt(articleId: string, revision: number): Promise<CommitRecord | undefined>;
   /** Texts of a commit. Throws `StorageDamagedError` when a blob is missing. */
   textsOf(commit: CommitRecord): Promise<FileTexts>;
   /** Adds texts that a reader just received to the cache. */
@@ -52,10 +54,10 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
       if (bytes === undefined) throw new StorageDamagedError(`the blob ${blob} of commit ${commit.commitId} is missing`);
       texts.set(file, await fromBlob(bytes));
     }
-    return toFileTexts((file) => texts.get(file) ?? "");
+    return byFile((file) => texts.get(file) ?? "");
   }
 
-  async function committedAt(articleId: string, revision: number): Promise<CommitRecord | undefined> {
+  async function commitAt(articleId: string, revision: number): Promise<CommitRecord | undefined> {
     const prefix = [...commitsOf(articleId), revision] as const;
     const [row] = await storage.index.scan({ partition: partitionOfId(articleId), prefix, limit: 1 });
     return row === undefined ? undefined : (await storage.records.get(commitRecord, row.target))?.value;
@@ -80,11 +82,12 @@ export function createHistory({ storage, reader, texts: work, limits }: HistoryO
 
   return {
     textsOf,
+    commitAt,
     remember,
     async textsAt(articleId, revision) {
       // Revision 0 is the document before the first batch, which is always empty.
       if (revision === 0) return emptyTexts;
-      const commit = await committedAt(articleId, revision);
+      const commit = await commitAt(articleId, revision);
       if (commit === undefined && !(await isKept(articleId, revision))) return undefined;
       const known = recent.get(`${articleId}@${revision}`);
       if (known !== undefined) return known;

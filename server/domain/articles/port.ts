@@ -19,6 +19,8 @@ export interface Documents {
   read(articleId: string): Promise<{ readonly revision: number; readonly texts: FileTexts }>;
   /** The text of all files at a revision; undefined when the revision is neither kept nor committed. */
   readAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
+  /** The id of the commit at a revision; undefined when the revision has none. */
+  commitIdAt(articleId: string, revision: number): Promise<string | undefined>;
 }
 
 /** The run step that a commit is made for. */

@@ -61,6 +61,8 @@ export interface ArticleRecord {
   readonly emptied?: Readonly<Partial<Record<ArticleFile, string>>>;
   /** Newest revision whose text is known to equal `files`. The authors of the next commit are collected from the batches after it. */
   readonly checkedRevision: number;
+  /** Blob that says who wrote the text at `checkedRevision`. Absent before the first check by a version that stores it. */
+  readonly attribution?: string;
   readonly deletedAtMs?: number;
   /** The topic that the article belongs to. */
   readonly topicId?: string;
@@ -171,6 +173,7 @@ export const articleRecord = defineRecord<ArticleRecord>({
   keyOf: (article) => article.articleId,
   indexes: toListRows,
   counts: ({ folderId, deletedAtMs }) => (folderId === undefined || deletedAtMs !== undefined ? [] : [articleCount(folderId)]),
+  blobs: ({ attribution }) => (attribution === undefined ? [] : [attribution]),
 });
 
 export interface CommitFileRecord extends CommittedFile {
@@ -193,6 +196,8 @@ export interface CommitRecord {
   readonly createdAtMs: number;
   /** The run that made the commit. */
   readonly runId?: string;
+  /** Blob that says who wrote each character of the texts. Absent in a commit of a version that did not store it. */
+  readonly attribution?: string;
 }
 
 /** Index of an article's commits, in ascending order of revision. */
@@ -206,7 +211,7 @@ export const commitRecord = defineRecord<CommitRecord>({
   partitionOf: partitionOfId,
   keyOf: (commit) => commit.commitId,
   indexes: (commit) => [[...commitsOf(commit.articleId), commit.revision]],
-  blobs: (commit) => commit.files.map((file) => file.blob),
+  blobs: ({ files, attribution }) => [...files.map((file) => file.blob), ...(attribution === undefined ? [] : [attribution])],
 });
 
 /** Reference to the stored state of a whole document (a Yjs update) at a revision. */

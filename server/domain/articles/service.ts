@@ -18,6 +18,8 @@ import { createArticleList } from "./articleList.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
+import { createAttributions } from "./attributions.ts";
+import { type Blame, createBlame } from "./blame.ts";
 import { createCheckpointWorkers } from "./checkpoint.ts";
 import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
@@ -39,8 +41,11 @@ import type {
   FillTemplate,
   FindTopicId,
 } from "./port.ts";
+import { createRestore, type Restore } from "./restore.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
+
+export type { BlameReply } from "./blame.ts";
 
 export interface DocumentStoreOptions {
   readonly storage: Storage;
@@ -90,6 +95,8 @@ export interface ArticleService {
   readonly content: ArticleContents;
   readonly edits: Edits;
   readonly commits: Commits;
+  readonly blame: Blame;
+  readonly restore: Restore;
   /** For publishing. */
   readonly documents: Documents;
   /** For topics and runs. */
@@ -107,12 +114,14 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners(options.listeners);
-  const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
+  const attributions = createAttributions({ storage, reader, texts });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
   const documents: Documents = {
     read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
     readAt: (articleId, revision) => history.textsAt(articleId, revision),
+    commitIdAt: async (articleId, revision) => (await history.commitAt(articleId, revision))?.commitId,
   };
   return {
     rooms,
@@ -127,6 +136,8 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
     documents,
+    blame: createBlame({ storage, history, texts, pager, maxSpans: limits["blame.spans"] }),
+    restore: createRestore({ rooms, history, commits, texts }),
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
     folderArticles: createFolderArticles({ storage, trash }),

@@ -1,5 +1,7 @@
-/** Parses Markdown into its syntax tree (mdast) as JSON text without positions. The parser is loaded at the first call. */
-type Parse = (markdown: string) => object;
+/** Parses Markdown into its syntax tree (mdast). The parser is loaded at the first call. */
+import type { Root } from "mdast";
+
+type Parse = (markdown: string) => Root;
 
 async function createParser(): Promise<Parse> {
   const [{ unified }, { default: parse }, { default: gfm }, { default: frontmatter }] = await Promise.all([
@@ -14,8 +16,14 @@ async function createParser(): Promise<Parse> {
 
 let parser: Promise<Parse> | undefined;
 
-export async function toSyntaxTree(markdown: string): Promise<string> {
+/** The tree of GitHub's Markdown with front matter. Each node has its position in the text. */
+export async function parseMarkdown(markdown: string): Promise<Root> {
   parser ??= createParser();
   const parse = await parser;
-  return JSON.stringify(parse(markdown), (name, value) => (name === "position" ? undefined : value));
+  return parse(markdown);
+}
+
+/** Returns the tree as JSON text without positions. */
+export async function toSyntaxTree(markdown: string): Promise<string> {
+  return JSON.stringify(await parseMarkdown(markdown), (name, value) => (name === "position" ? undefined : value));
 }

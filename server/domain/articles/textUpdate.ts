@@ -20,6 +20,15 @@ export function toTextUpdate(texts: FileTexts, clientId: number): Uint8Array {
   return update;
 }
 
+/**
+ * Most places of the document to which one edit may write. The time for one place grows with the number of Yjs structs: at
+ * 200,000 structs, 2,000 places take 200 ms.
+ */
+export function maxPlacesIn({ store }: Y.Doc): number {
+  const pieces = [...store.clients.values()].reduce((sum, structs) => sum + structs.length, 0);
+  return Math.max(100, Math.floor(20_000_000 / Math.max(pieces, 1)));
+}
+
 /** Applies operations inside a transaction. They must ascend, and their offsets refer to the text before any operation. */
 export function applyToText(text: Y.Text, operations: readonly TextOperation[]): void {
   if (operations.length === 0) return;

@@ -36,6 +36,8 @@ export interface PageRequest<Item> extends ListOrder {
   readonly scope: string;
   /** Defaults to `list.limitDefault`. A value above `list.limitMax` is rejected with `validation_failed`. */
   readonly limit?: number | undefined;
+  /** Length of a page of a list that takes no `limit`. It should be below `list.scan`, the rows that a request may read. */
+  readonly size?: number | undefined;
   readonly nextToken?: string | undefined;
   /**
    * Loads the items for the targets of the rows, in the same order; `undefined` for an item that is deleted or must be
@@ -87,7 +89,7 @@ export function createPager({
 
   return {
     async page<Item extends object>(request: PageRequest<Item>) {
-      const limit = toPageLimit(request.limit, limits);
+      const limit = request.size ?? toPageLimit(request.limit, limits);
       const { load, keep, weight, reverse = false, within, index = storage.index } = request;
       const partitions = typeof request.partition === "number" ? [request.partition] : request.partition;
       const binding = JSON.stringify([request.scope, request.partition, request.prefix, reverse, within ?? null]);

@@ -20,7 +20,7 @@ import { requireMatch } from "../call/precondition.ts";
 import type { Freeze } from "./freeze.ts";
 import { createGatherLinkChange, readLiveArticle } from "./linkChange.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
-import { modeOf, syncStatusOf, toPublicLink } from "./publicLinkView.ts";
+import { modeOf, notPublished, syncStatusOf, toPublicLink } from "./publicLinkView.ts";
 import { linksOf, type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 import type { Slugs } from "./slugs.ts";
 
@@ -68,10 +68,6 @@ export interface PublicLinksOptions {
 }
 
 const modeEvents = { live: "link.makeLive", snapshot: "link.makeSnapshot" } as const;
-
-function notPublished(): AppError {
-  return new AppError("not_published", "The article is not public.");
-}
 
 function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
   return new AppError("public_link_wrong_mode", `The link is in mode ${mode}; this operation needs mode ${wanted}.`, {

@@ -1,21 +1,33 @@
 /**
- * Defines the actor kind of public links and provides its effect `sync`.
+ * Defines the actor kind of public links, writes the facts of its machine into the log of publications, and provides its
+ * effect `sync`.
  *
  * A failed synchronization is an event for the machine and not an error of the actor runtime. The machine controls the
  * waits, the number of attempts and when to give up, so that the link can show them.
  */
 import type { Logger } from "pino";
 import { AppError } from "../../../api/schema/error.ts";
-import { type PublicLinkContext, type PublicLinkEvent, publicLinkCommands, publicLinkMachine } from "../../../machines/publicLink.ts";
-import type { ActorKind, ProvidedKind } from "../../platform/actors/port.ts";
+import {
+  type PublicLinkContext,
+  type PublicLinkEvent,
+  publicLinkCommands,
+  publicLinkMachine,
+  type ShownFact,
+} from "../../../machines/publicLink.ts";
+import type { ActorKind, ProvidedKind, UnitOfWork } from "../../platform/actors/port.ts";
 import { provide } from "../../platform/actors/provide.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import type { Freeze } from "./freeze.ts";
+import { encodePublication, type PublicationEntry, publicationLog } from "./publicationLog.ts";
 import { publicLinkRecord } from "./records.ts";
 
 /** Most synchronizations that run at the same time in this process. */
 const maxInFlight = 16;
+
+function append(unit: UnitOfWork, articleId: string, entry: PublicationEntry): void {
+  unit.log({ op: "append", log: publicationLog(articleId), entries: [encodePublication(entry)] });
+}
 
 export const publicLinkKind: ActorKind<PublicLinkContext, PublicLinkEvent, "sync"> = {
   name: "publicLink",
@@ -25,6 +37,13 @@ export const publicLinkKind: ActorKind<PublicLinkContext, PublicLinkEvent, "sync
   commands: publicLinkCommands,
   maxInFlight,
   effects: ["sync"],
+  facts: {
+    shown(unit, { next, nowMs, params }) {
+      const shown = params as unknown as ShownFact;
+      if (shown !== null) append(unit, next.id, { atMs: nowMs, shown });
+    },
+    hidden: (unit, { next, nowMs }) => append(unit, next.id, { atMs: nowMs }),
+  },
 };
 
 export interface PublicLinkEffectsOptions {

@@ -1,8 +1,13 @@
 /** Converts a public link record into the API's link and into the article's summary. Both are undefined while it is unpublished. */
 import type { PublicLinkMode } from "../../../api/schema/article.ts";
+import { AppError } from "../../../api/schema/error.ts";
 import type { LiveSyncStatus, PublicLink } from "../../../api/schema/publicLink.ts";
 import type { PublicLinkSummary } from "../articles/records.ts";
 import type { PublicLinkRecord } from "./records.ts";
+
+export function notPublished(): AppError {
+  return new AppError("not_published", "The article is not public.");
+}
 
 export function modeOf({ state }: Pick<PublicLinkRecord, "state">): PublicLinkMode | undefined {
   if (state === "snapshot") return "snapshot";

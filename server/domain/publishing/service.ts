@@ -10,12 +10,14 @@ import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
 import { createLiveEdits, editedRows } from "./liveEdits.ts";
+import { createPublicationHistory, type PublicationHistory } from "./publicationHistory.ts";
 import { providePublicLinkEffects } from "./publicLinkKind.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
 import { collectRows, createCollectLinks } from "./takeDown.ts";
 
 export type { LinkView, PublicLinks } from "./links.ts";
+export type { PublicationHistory } from "./publicationHistory.ts";
 export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
 
 export interface PublishingOptions {
@@ -35,6 +37,7 @@ export interface PublishingOptions {
 export interface Publishing {
   readonly links: PublicLinks;
   readonly pages: PublicPages;
+  readonly history: PublicationHistory;
   readonly manifest: Manifest;
 }
 
@@ -45,6 +48,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
   return {
     links: createPublicLinks({ ...options, freeze, slugs }),
     pages: createPublicPages({ storage, slugs, access }),
+    history: createPublicationHistory(options),
     manifest: {
       name: "publishing",
       actorKinds: [providePublicLinkEffects({ storage, freeze, log })],

@@ -1,6 +1,6 @@
 /**
  * TakeDown handles the public link of a deleted article. The commit that deletes the article unpublishes the link. Once
- * the article is deleted for good, a due row removes the link, which frees its slug.
+ * the article is deleted for good, a due row removes the link, which frees its slug, and the history of the page.
  */
 import { type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
@@ -8,6 +8,7 @@ import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners } from "../articles/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
+import { publicationLog } from "./publicationLog.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
 import { modeOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
@@ -29,13 +30,13 @@ export function createTakeDown({ storage }: { readonly storage: Pick<Storage, "n
 }
 
 export interface CollectLinksOptions {
-  readonly storage: Pick<Storage, "records" | "now">;
+  readonly storage: Pick<Storage, "records" | "commit" | "now">;
   readonly actors: Pick<ActorRuntime, "remove">;
 }
 
 /** Creates the due row worker that removes the link of an article that no longer exists. */
 export function createCollectLinks({ storage, actors }: CollectLinksOptions): DueWorker {
-  return collectRows.worker(async ({ payload: { articleId } }) => {
+  return collectRows.worker(async ({ partition, payload: { articleId } }) => {
     const [article, link] = await Promise.all([
       storage.records.get(articleRecord, articleId),
       storage.records.get(publicLinkRecord, articleId),
@@ -43,6 +44,8 @@ export function createCollectLinks({ storage, actors }: CollectLinksOptions): Du
     // An article in the trash may be restored, so check again later. A restored article stays unpublished but keeps its slug.
     if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + dayMs };
     if (article !== undefined || link === undefined) return { kind: "done" };
+    // The link is removed last: as long as it exists, the row finds it and drops the log, also after a crash between the two.
+    await storage.commit({ partition, logs: [{ op: "drop", log: publicationLog(articleId) }] });
     const removed = await actors.remove(publicLinkKind, articleId, link);
     return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };
   });

@@ -7,19 +7,24 @@
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { CommitReply } from "../../domain/articles/commits.ts";
 import { toCommit } from "../../domain/articles/records.ts";
-import type { ArticleService } from "../../domain/articles/service.ts";
-import { type Handlers, Versioned } from "../../domain/call/call.ts";
+import type { ArticleService, BlameReply } from "../../domain/articles/service.ts";
+import { type CallReply, type Handlers, Versioned } from "../../domain/call/call.ts";
+import { recordEtag } from "../../domain/call/precondition.ts";
+import { serveContent, toContentReply } from "./content.ts";
 
-export function createCommitHandlers({ commits, content }: Pick<ArticleService, "commits" | "content">) {
+type CommitServices = Pick<ArticleService, "commits" | "content" | "blame" | "restore">;
+
+function toReply({ commit, created }: CommitReply): CallReply {
   return {
-    create: {
-      serve: ({ params, body }, call) => commits.create(params.articleId, body, call),
-      reply: ({ commit, created }: CommitReply) => ({
-        status: created ? 201 : 200,
-        headers: created ? { location: `/articles/${commit.articleId}/commits/${commit.commitId}` } : {},
-        body: toCommit(commit),
-      }),
-    },
+    status: created ? 201 : 200,
+    headers: created ? { location: `/articles/${commit.articleId}/commits/${commit.commitId}` } : {},
+    body: toCommit(commit),
+  };
+}
+
+export function createCommitHandlers({ commits, content, blame, restore }: CommitServices) {
+  return {
+    create: { serve: ({ params, body }, call) => commits.create(params.articleId, body, call), reply: toReply },
     list: async ({ params, query }) => {
       const { items, ...rest } = await commits.list(params.articleId, query);
       return { items: items.map(toCommit), ...rest };
@@ -27,6 +32,22 @@ export function createCommitHandlers({ commits, content }: Pick<ArticleService, 
     get: async ({ params }) => {
       const { commit, recordRevision } = await commits.get(params.articleId, params.commitId);
       return new Versioned(toCommit(commit), recordRevision);
+    },
+    content: {
+      async serve({ params, query, accept }, call) {
+        const { revision } = (await commits.get(params.articleId, params.commitId)).commit;
+        return serveContent(content, params.articleId, { ...query, revision }, accept, call);
+      },
+      reply: toContentReply,
+    },
+    restore: { serve: ({ params, body }, call) => restore.restore(params.articleId, body, call), reply: toReply },
+    blame: {
+      serve: ({ params, query }) => blame.read(params.articleId, query),
+      reply: ({ revision, contentHash, spans: { items, ...rest } }: BlameReply) => ({
+        status: 200,
+        headers: { etag: recordEtag(revision), "x-svc-content-hash": contentHash },
+        body: { spans: items, ...rest },
+      }),
     },
     diff: ({ params, query }, call) => content.diff(params.articleId, query, call),
   } satisfies Handlers<AppContract>["commits"];

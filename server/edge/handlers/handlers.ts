@@ -36,7 +36,7 @@ export interface HandlerServices {
   readonly articles: ArticleService;
   readonly reviews: Omit<ReviewService, "manifest">;
   readonly templates: Pick<TemplateService, "templates">;
-  readonly publishing: Pick<Publishing, "links">;
+  readonly publishing: Pick<Publishing, "links" | "history">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
 }

@@ -6,9 +6,9 @@
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import { type Handlers, Versioned } from "../../domain/call/call.ts";
-import type { LinkView, PublicLinks } from "../../domain/publishing/service.ts";
+import type { LinkView, Publishing } from "../../domain/publishing/service.ts";
 
-export function createPublicLinkHandlers({ links }: { readonly links: PublicLinks }): Handlers<AppContract>["publicLinks"] {
+export function createPublicLinkHandlers({ links, history }: Pick<Publishing, "links" | "history">): Handlers<AppContract>["publicLinks"] {
   const done = ({ link }: LinkView) => ({ status: 200, body: link });
   return {
     get: ({ params }, call) => links.get(call, params.articleId).then(({ link, revision }) => new Versioned(link, revision)),
@@ -21,6 +21,7 @@ export function createPublicLinkHandlers({ links }: { readonly links: PublicLink
     },
     update: { serve: ({ params, body }, call) => links.update(call, params.articleId, body), reply: done },
     refreshSnapshot: { serve: ({ params, body }, call) => links.refreshSnapshot(call, params.articleId, body), reply: done },
+    history: ({ params, query }) => history.list(params.articleId, query),
     sync: {
       serve: ({ params }, call) => links.sync(call, params.articleId),
       reply: ({ link }: LinkView) => ({ status: 202, body: link }),
