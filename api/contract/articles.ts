@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Article, CreateArticleRequest, UpdateArticleRequest } from "../schema/article.ts";
+import { ArticlePresence } from "../schema/articleEvent.ts";
 import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { ArticleId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
@@ -96,5 +97,18 @@ export const articles = {
     errors: ["invalid_transition"],
     summary: "Restore an article from the trash",
     description: "The article returns with its text and its commits, but it is not public. Publish it again if needed.",
+  }),
+  presence: operation({
+    method: "GET",
+    path: "/articles/{articleId}/presence",
+    params,
+    replies: { 200: ArticlePresence },
+    credential: "any",
+    scopes: ["articles:read"],
+    resource: byId,
+    role: "read",
+    summary: "List who has the article open",
+    description:
+      "Each connection to the document is listed, on all nodes: a person with two tabs is listed twice. Names, kinds and modes come from the credentials. On Redis a node that does not answer within a quarter of a second is missing. `GET /articles/{articleId}/stream` reports later changes.",
   }),
 } as const;

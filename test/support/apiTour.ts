@@ -130,8 +130,10 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   const { commits } = await send(200, "commits.list", { params });
   await send(200, "commits.get", { params: { ...params, commitId: commits[0].commitId } });
   for (const format of ["unified", "words", "json"]) await send(200, "commits.diff", { params, query: { from: "1", to: "live", format } });
+  await send(200, "articles.presence", { params });
   await send(204, "articles.delete", { params });
   await send(200, "articles.list", { query: { workspaceId, deleted: "true" } });
+  await send(200, "articles.events", { params, query: { from: "start" } });
   await send(200, "articles.undelete", { params });
   await send(409, "articles.undelete", { params });
 }

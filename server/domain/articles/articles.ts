@@ -195,7 +195,7 @@ export function createArticles(options: ArticlesOptions): Articles {
       }
       const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision);
       const remove = permanent ? trash.purge : trash.put;
-      await remove(articleId, check, (batch) => call.commit(batch));
+      await remove(articleId, { by: authorOf(call).username, check, commit: (batch) => call.commit(batch) });
     },
 
     undelete(articleId, call) {

@@ -2,8 +2,8 @@
  * CommitWriter makes one commit of the live document, for a person, an API key, a run or an automatic checkpoint.
  *
  * Texts are stored first, as deflated, content-addressed blobs. Then one storage commit writes the commit record, the
- * article that points to it, the deliveries of article.updated, the change of the article's topic and the caller's own
- * writes (its due rows or its run step). The commit requires the article revision that was read, so the commits of an
+ * article that points to it, the deliveries of article.updated, the event of the article's stream, the change of the
+ * article's topic and the caller's own writes (its due rows or its run step). The commit requires the article revision that was read, so the commits of an
  * article form one chain; after a conflict everything is read again.
  */
 import type { Author } from "../../../api/schema/article.ts";
@@ -12,11 +12,12 @@ import type { Rooms } from "../../../realtime/room/rooms.ts";
 import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
+import { toCommitEvent, toCommitEventData } from "./articleEvents.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { textsOfDocument, toBlob, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
+import type { ArticleEvents, ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
 import {
   type ArticleRecord,
   articleRecord,
@@ -68,6 +69,7 @@ export interface CommitWriterOptions {
   readonly reader: DocumentReader;
   readonly history: History;
   readonly listeners: Pick<ArticleListeners, "articleUpdated" | "articleCommitted">;
+  readonly articleEvents: ArticleEvents;
   readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -83,7 +85,7 @@ export interface CommitWriter {
 const maxEventAuthors = 100;
 
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
-  const { storage, actors, rooms, reader, history, listeners, texts: work, baseUrl } = options;
+  const { storage, actors, rooms, reader, history, listeners, articleEvents, texts: work, baseUrl } = options;
 
   async function authorsSince(article: ArticleRecord, revision: number): Promise<readonly Author[]> {
     const authors = new Map<string, Author>();
@@ -200,7 +202,10 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     };
     unit.record({ op: "put", type: commitRecord, value: commit, replacing: null });
     unit.record({ op: "put", type: articleRecord, value: next, replacing: article });
-    await listeners.articleUpdated(unit, { workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) });
+    const eventData = toEventData(next, commit);
+    await listeners.articleUpdated(unit, { workspaceId, createdAtMs, ids, traceparent, data: eventData });
+    const data = toCommitEventData(next, commit, eventData);
+    articleEvents.add(unit, { articleId, workspaceId, topicId, event: toCommitEvent(commit), actor: next.updatedBy, data });
     if (topicId !== undefined) {
       const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
       const { revision } = commit;

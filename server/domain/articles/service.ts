@@ -12,6 +12,7 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
+import { type ArticleActivity, createArticleActivity } from "./articleActivity.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
@@ -25,7 +26,7 @@ import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
-import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
+import type { ArmAtEdit, ArticleEvents, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -58,6 +59,7 @@ export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRo
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
+  readonly articleEvents: ArticleEvents;
   readonly findTopicId: FindTopicId;
   readonly pager: Pager;
   readonly ids: IdSource;
@@ -75,6 +77,8 @@ export interface ArticleService {
   readonly content: ArticleContents;
   readonly edits: Edits;
   readonly commits: Commits;
+  /** For the streams of articles. */
+  readonly activity: ArticleActivity;
   /** For publishing. */
   readonly documents: Documents;
   /** For topics and runs. */
@@ -85,20 +89,21 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, actors, findTopicId, pager, ids, baseUrl, wake, limits } = options;
+  const { storage, actors, articleEvents, clock, findTopicId, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners(options.listeners);
-  const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, texts, baseUrl });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, reader, history, listeners, articleEvents, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
-  const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
+  const trash = createTrash({ storage, actors, listeners, articleEvents, keepTrashMs: limits["keep.trash"], wake });
   return {
     rooms,
     articles: createArticles({ storage, reader, trash, findTopicId, pager, texts, nodeId, checkpointQuietMs }),
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
+    activity: createArticleActivity({ rooms, clock, texts }),
     documents: {
       read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
       readAt: (articleId, revision) => history.textsAt(articleId, revision),

@@ -5,6 +5,7 @@
  * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
+import type { ArticleActivity } from "../../domain/articles/articleActivity.ts";
 import type { ArticleReply, Articles } from "../../domain/articles/articles.ts";
 import { toArticle } from "../../domain/articles/records.ts";
 import type { CallReply, Handlers } from "../../domain/call/call.ts";
@@ -14,7 +15,7 @@ function toReply({ article, revision }: ArticleReply): CallReply {
   return { status: 200, headers: { etag: liveEtag(revision, article.metaRevision) }, body: toArticle(article, revision) };
 }
 
-export function createArticleHandlers(articles: Articles) {
+export function createArticleHandlers({ articles, activity }: { readonly articles: Articles; readonly activity: ArticleActivity }) {
   return {
     create: {
       serve: ({ body }, call) => articles.create(body, call),
@@ -31,5 +32,6 @@ export function createArticleHandlers(articles: Articles) {
     update: { serve: ({ params, body }, call) => articles.update(params.articleId, body, call), reply: toReply },
     delete: ({ params, query }, call) => articles.delete(params.articleId, query.permanent === true, call),
     undelete: { serve: ({ params }, call) => articles.undelete(params.articleId, call), reply: toReply },
+    presence: async ({ params }) => ({ clients: [...(await activity.clients(params.articleId))] }),
   } satisfies Handlers<AppContract>["articles"];
 }

@@ -40,7 +40,7 @@ export function createHandlers({ identity, articles, publishing, topics, runs }:
     keys: createKeyHandlers(services),
     workspaces: createWorkspaceHandlers(services),
     members: createMemberHandlers(services),
-    articles: createArticleHandlers(articles.articles),
+    articles: createArticleHandlers(articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
     publicLinks: createPublicLinkHandlers(publishing),
