@@ -10,6 +10,7 @@ import type { Logger } from "pino";
 import { contract } from "../api/contract/contract.ts";
 import type { FrameBroadcast } from "../realtime/ports.ts";
 import type { Config } from "./config.ts";
+import { createArticleEvents } from "./domain/articles/articleEvents.ts";
 import { createLocateArticle } from "./domain/articles/locate.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
@@ -102,6 +103,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     limits,
     secrets,
     baseUrl,
+    articleEvents: createArticleEvents({ storage, limits }),
     pager: createPager({ storage, pageKey: secrets.pageKey, limits }),
     pageTokens: createPageTokens(secrets.pageKey),
   };
@@ -198,7 +200,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     rooms: articles.rooms,
     tickets: { isTicket: isStreamTicket, verify: identity.tickets.verify },
   });
-  const streams = createStreamService({ ...gate, topics: topics.port, tickets: identity.tickets });
+  const streams = createStreamService({ ...gate, topics: topics.port, activity: articles.activity, tickets: identity.tickets });
   const pages = createPageService({
     ...gate,
     pages: publishing.pages,

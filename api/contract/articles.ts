@@ -7,6 +7,7 @@ import {
   PublishedState,
   UpdateArticleRequest,
 } from "../schema/article.ts";
+import { ArticlePresence } from "../schema/articleEvent.ts";
 import { oneOrMore, pageQuery, unixSeconds } from "../schema/common.ts";
 import { ArticleId, FolderId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
@@ -143,5 +144,18 @@ export const articles = {
     description:
       "The copy is a new document whose author is the caller. It has no commits, no topic, no reviews and no public page, and later changes of either article do not reach the other one.",
     example: { title: "How a draft survives, second edition" },
+  }),
+  presence: operation({
+    method: "GET",
+    path: "/articles/{articleId}/presence",
+    params,
+    replies: { 200: ArticlePresence },
+    credential: "any",
+    scopes: ["articles:read"],
+    resource: byId,
+    role: "read",
+    summary: "List who has the article open",
+    description:
+      "Each connection to the document is listed, on all nodes: a person with two tabs is listed twice. Names, kinds and modes come from the credentials. On Redis a node that does not answer within a quarter of a second is missing. `GET /articles/{articleId}/stream` reports later changes.",
   }),
 } as const;

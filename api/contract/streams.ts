@@ -1,6 +1,7 @@
 /** Defines the live streams: server-sent events over REST, subscriptions over tRPC. */
 import { z } from "zod";
-import { RunId, WorkspaceId } from "../schema/id.ts";
+import { ArticleEvent } from "../schema/articleEvent.ts";
+import { ArticleId, RunId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { AgentEvent, AgentEventNameSchema } from "../schema/timeline.ts";
 import { type StreamContract, stream } from "./operation.ts";
@@ -21,6 +22,20 @@ const resume = {
 } as const;
 
 export const streams = {
+  articles: {
+    events: stream({
+      path: "/articles/{articleId}/stream",
+      params: z.strictObject({ articleId: ArticleId }),
+      query: z.strictObject(resume),
+      event: ArticleEvent,
+      scopes: ["articles:read"],
+      resource: { kind: "article", in: "params", name: "articleId", deleted: true },
+      role: "read",
+      summary: "Follow the events of an article",
+      description:
+        "Commits, deletion, changes of the public link and reviews are kept in the event log of the article. Their `id` is the position in this log, a decimal number. To resume, send it as `Last-Event-ID` or `lastEventId`. The stream begins with the next event; with `from=start` it begins with the oldest kept event. `document.live` (at most one a second, while the text changes), `presence.joined` and `presence.left` are sent to connected readers only: they have no `id` and are not repeated. If the requested events are no longer kept, the stream begins with `stream.reset` and the article as a snapshot. When the article is moved to the trash or deleted, the stream sends `document.deleted` and then `stream.end`; a resume after that answers 204 while the article is in the trash. A client that cannot send headers uses a ticket of `POST /auth/stream-ticket` for `article:<articleId>`.",
+    }),
+  },
   runs: {
     timeline: stream({
       path: "/runs/{runId}/stream",

@@ -134,7 +134,7 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, registry:
         content: { "text/event-stream": { schema: { type: "string" }, example: toEventText(spec, toExample(event, registry.components)) } },
         "x-svc-event": event,
       },
-      204: { description: "The run has ended, and the reader has all of its events." },
+      204: { description: "The run has ended, or the article is in the trash, and the reader has all events." },
       ...Object.fromEntries([400, 401, 403, 404, 422, 429, 500, 503].map((status) => [status, reference("responses", `Problem${status}`)])),
     },
   };
@@ -143,7 +143,7 @@ function toStreamOperation(key: string, tag: string, spec: StreamSpec, registry:
 /** Returns an event as it is sent. Which field is the resume token depends on the stream. */
 function toEventText({ resource }: StreamSpec, example: unknown): string {
   const { id, cursor, event } = example as { id: string; cursor: string; event: string };
-  return `id: ${resource.kind === "run" ? id : cursor}\nevent: ${event}\ndata: ${JSON.stringify(example)}\n\n`;
+  return `id: ${resource.kind === "workspace" ? cursor : id}\nevent: ${event}\ndata: ${JSON.stringify(example)}\n\n`;
 }
 
 function toSecurity({ credential }: OperationSpec): Json[] {

@@ -133,13 +133,13 @@ export const AgentEvent = z
   }) as unknown as z.ZodType<AgentEvent>;
 
 /**
- * Sent first if the events after the resume token are no longer kept. It contains the current state of the run or of
- * the workspace's runs.
+ * Sent first if the events after the resume token are no longer kept. It contains the current state of the run, of the
+ * workspace's runs or of the article.
  */
 export const StreamReset = z
   .strictObject({
     snapshot: z
       .record(z.string(), z.json())
-      .meta({ description: "The current state of the run, or of the runs of the workspace.", example: {} }),
+      .meta({ description: "The current state of the run, of the runs of the workspace, or of the article.", example: {} }),
   })
   .meta({ id: "StreamReset", description: "Snapshot for a reader whose requested events are no longer kept." });

@@ -289,6 +289,7 @@ describe("presence", () => {
       members,
       sendPresence: (entries, to) => void delivered.push(...to.flatMap(() => entries.map(({ json }) => json))),
       broadcastPresence: () => {},
+      membersChanged: () => {},
     };
     const presence = new Presence(room, { clock: time, limits: defaultLimits });
     const store = () => (presence as unknown as { readonly store: unknown }).store;

@@ -46,6 +46,8 @@ export interface PresenceRoom<M> {
   sendPresence(entries: readonly OutgoingEntry[], to: readonly M[]): void;
   /** Sends presence to the other nodes. */
   broadcastPresence(presence: NodePresence): void;
+  /** Called when members joined, left or changed on any node. */
+  membersChanged(): void;
 }
 
 export interface PresenceSetting {
@@ -156,6 +158,7 @@ export class Presence<M extends Member> {
     this.remote ??= new RemotePresence();
     this.remote.receive(nodeId, presence, this.setting.clock.now());
     this.schedule();
+    if (presence.members !== undefined) this.room.membersChanged();
   }
 
   /** Sends the whole local presence to the other nodes, for example when a node has opened the document. */
@@ -192,6 +195,7 @@ export class Presence<M extends Member> {
   private noteMembers(): void {
     this.membersChanged = true;
     this.schedule();
+    this.room.membersChanged();
   }
 
   private schedule(): void {
@@ -211,7 +215,7 @@ export class Presence<M extends Member> {
     this.cancelSweep = undefined;
     const nowMs = this.setting.clock.now();
     this.store?.trigger.expired({ beforeMs: nowMs - stateTimeoutMs });
-    this.remote?.removeExpired(nowMs);
+    if (this.remote?.removeExpired(nowMs) === true) this.room.membersChanged();
     this.schedule();
   }
 

@@ -65,12 +65,15 @@ export class RemotePresence {
     if (node.members.length === 0 && node.states.size === 0) this.#nodes.delete(nodeId);
   }
 
-  removeExpired(nowMs: number): void {
+  /** Removes the nodes that have been silent for too long. Returns true if there was one. */
+  removeExpired(nowMs: number): boolean {
+    const before = this.#nodes.size;
     for (const [nodeId, { receivedAtMs, states }] of this.#nodes) {
       if (receivedAtMs + remoteTimeoutMs > nowMs) continue;
       this.#nodes.delete(nodeId);
       for (const clientId of states.keys()) this.changed.add(clientId);
     }
+    return this.#nodes.size < before;
   }
 
   state(clientId: number): RemoteState | undefined {

@@ -34,6 +34,8 @@ export interface AwakeRoomOptions {
   readonly fanOut: FanOut<RoomMember>;
   readonly isEnded: () => boolean;
   readonly onAppended: (revision: number) => void;
+  /** Called when changes of any node are applied, with the author of each as far as they are known. */
+  readonly onApplied: (revision: number, changes: readonly { readonly author: Author }[]) => void;
   /** Called when the queue or a snapshot finished. */
   readonly onActivity: () => void;
   /** Called when the log cannot be written or read, or after a bug. The room must end. */
@@ -64,7 +66,7 @@ export class AwakeRoom {
     // The loaded bytes must not outlive the document that was made from them.
     const { loaded, ...kept } = options;
     this.options = kept;
-    const { articleId, updateLog, clock, limits, metrics, clientIds, fanOut, isEnded, onAppended, onActivity } = kept;
+    const { articleId, updateLog, clock, limits, metrics, clientIds, fanOut, isEnded, onAppended, onApplied, onActivity } = kept;
     const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds });
     this.document = document;
     this.resyncs = new ResyncScheduler({
@@ -84,6 +86,7 @@ export class AwakeRoom {
       snapshots: this.snapshots,
       isEnded,
       onAppended,
+      onApplied,
       onEmptied: onActivity,
       onFailed: options.onFailed,
       end: options.end,

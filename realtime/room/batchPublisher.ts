@@ -3,6 +3,7 @@
  *
  * It is the last stage of an update: nothing before it may show the update to anybody (RT2).
  */
+import type { Author } from "../../api/schema/article.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
 import { type BegunEdit, isAlone, type Submission } from "./changes.ts";
 import type { FanOut } from "./fanOut.ts";
@@ -15,6 +16,8 @@ export interface BatchPublisherOptions {
   readonly fanOut: FanOut<RoomMember>;
   readonly resyncs: ResyncScheduler<RoomMember>;
   readonly snapshots: SnapshotScheduler;
+  /** Called with the author of each applied change. */
+  readonly onApplied: (revision: number, changes: readonly { readonly author: Author }[]) => void;
 }
 
 export class BatchPublisher {
@@ -25,7 +28,7 @@ export class BatchPublisher {
   }
 
   publish(batch: readonly Submission[], edit: BegunEdit | undefined, revision: number): void {
-    const { document, fanOut, resyncs, snapshots } = this.options;
+    const { document, fanOut, resyncs, snapshots, onApplied } = this.options;
     const applied =
       edit !== undefined && isAlone(edit)
         ? document.applyEdit(edit.update, revision)
@@ -48,6 +51,7 @@ export class BatchPublisher {
     }
     this.acknowledge(sender, revision, mayBePending);
     resyncs.run();
+    onApplied(revision, edit === undefined ? batch : [...batch, edit]);
     snapshots.grow(batch.length + (edit === undefined ? 0 : 1), bytes, document.encodedBytes);
   }
 

@@ -4,6 +4,7 @@
  * Another node announces a new revision over the bus, which may lose the announcement. Rooms therefore also read the log's
  * newest revision themselves. The batches are read by position, so an announcement never carries content.
  */
+import type { Author } from "../../api/schema/article.ts";
 import type { AppliedBatch } from "../document/applyBatch.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
 import { updatesOf } from "../document/loadedDocument.ts";
@@ -15,8 +16,8 @@ export interface LogFollowerOptions {
   readonly updateLog: UpdateLog;
   readonly document: LiveDocument<RoomMember>;
   readonly isEnded: () => boolean;
-  /** Called when batches of other nodes are applied. */
-  readonly onCaughtUp: (applied: AppliedBatch<RoomMember>) => void;
+  /** Called when batches of other nodes are applied, with the author of each change as far as they are known. */
+  readonly onCaughtUp: (applied: AppliedBatch<RoomMember>, changes: readonly { readonly author: Author }[]) => void;
 }
 
 export class LogFollower {
@@ -41,12 +42,12 @@ export class LogFollower {
   /** Reads and applies the missing batches. `ownRevision` is that of this room's own batch, which is skipped. */
   async catchUp(ownRevision?: number): Promise<void> {
     const { document, isEnded, onCaughtUp } = this.options;
-    const { updates, revision } = await this.readMissing(document.revision, ownRevision);
+    const { updates, changes, revision } = await this.readMissing(document.revision, ownRevision);
     if (isEnded()) return;
     const applied = document.applyRemote(updates, revision);
     // A revision that was announced but could not be read is dropped here; the next announcement or poll reports it again.
     this.newestRevision = Math.min(this.newestRevision, document.revision);
-    onCaughtUp(applied);
+    onCaughtUp(applied, changes);
   }
 
   /** The updates of the missing batches. If the log no longer has all of them, the snapshot is read instead. */
@@ -55,10 +56,11 @@ export class LogFollower {
     const read = await updateLog.readAfter(articleId, from);
     if (!read.gap) {
       const batches = read.batches.filter((batch) => batch.revision !== ownRevision);
-      return { updates: updatesOf({ tail: batches }), revision: read.batches.at(-1)?.revision ?? from };
+      const changes = batches.flatMap((batch) => batch.updates);
+      return { updates: updatesOf({ tail: batches }), changes, revision: read.batches.at(-1)?.revision ?? from };
     }
     const loaded = await updateLog.load(articleId);
     const { state, revision } = loaded;
-    return { updates: state === undefined ? updatesOf(loaded) : [state, ...updatesOf(loaded)], revision };
+    return { updates: state === undefined ? updatesOf(loaded) : [state, ...updatesOf(loaded)], changes: [], revision };
   }
 }

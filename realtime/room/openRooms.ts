@@ -4,6 +4,7 @@
  * Concurrent callers share one load per document. A room that ended is replaced at the next use, and operations that had
  * not begun in it are retried in the new room. Other nodes announce changes over the bus; the changes are read from the log.
  * If no other node can write, nothing is announced and the log is not polled (RT90).
+ * While a document is watched (`roomWatches.ts`) and other nodes can write, its room stays open: it hears the other nodes.
  */
 import type { Logger } from "pino";
 import { AppError } from "../../api/schema/error.ts";
@@ -11,6 +12,7 @@ import type { Clock, FrameBroadcast, RoomBus, RoomLimits, RoomMetrics, UpdateLog
 import { RoomEnded } from "./changes.ts";
 import { Room, type RoomSetting } from "./room.ts";
 import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
+import { type RoomWatch, RoomWatches } from "./roomWatches.ts";
 
 export interface OpenRoomsOptions {
   readonly updateLog: UpdateLog;
@@ -36,6 +38,10 @@ export interface OpenRooms {
   within<T>(articleId: string, task: (room: Room) => Promise<T> | T): Promise<T>;
   /** The article's room, if it is open. */
   get(articleId: string): Room | undefined;
+  /** Resolves when this node knows the members of the document on all nodes, as far as these answer in time. */
+  hear(articleId: string): Promise<void>;
+  /** Watches a document until the returned function is called. */
+  watch(articleId: string, watch: RoomWatch): () => void;
   /** The rooms that are open or being opened. */
   list(): readonly (Room | Promise<Room>)[];
   readonly size: number;
@@ -46,6 +52,8 @@ interface Entry {
   room: Room | undefined;
   /** Undefined when the room is open. */
   opening: Promise<Room> | undefined;
+  /** Resolves when the other nodes have had time to send their members. Undefined until it is needed. */
+  heard: Promise<void> | undefined;
   cancelUnload: (() => void) | undefined;
   /** Undefined if no other node can write. */
   readonly unsubscribe: (() => void) | undefined;
@@ -53,12 +61,15 @@ interface Entry {
 
 /** Interval at which rooms check whether they are quiet. */
 const tickMs = 1000;
+/** Time in which other nodes answer over the bus. It takes them a few milliseconds, unless they are busy. */
+const answerMs = 250;
 /** Tries per operation. Rooms usually end because the store fails, so more tries would not help. */
 const maxTries = 3;
 
 export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   const { updateLog, bus, broadcast, clock, limits, nodeId, metrics, log, idleMs = 30_000, pollMs = 1000 } = options;
   const entries = new Map<string, Entry>();
+  const watches = new RoomWatches();
   let isPolling = false;
   let isTicking = false;
 
@@ -80,13 +91,14 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     isPolling = false;
     for (const { room } of entries.values()) {
       // If the store does not answer, the next poll tries again.
-      if (room !== undefined && room.members.size > 0) room.refresh().catch(() => {});
+      if (room !== undefined && (room.members.size > 0 || watches.has(room.articleId))) room.refresh().catch(() => {});
     }
+    for (const articleId of watches.articles()) keepOpen(articleId);
     schedulePoll();
   }
 
   function schedulePoll(): void {
-    if (!updateLog.isShared || entries.size === 0 || isPolling) return;
+    if (!updateLog.isShared || (entries.size === 0 && watches.isEmpty) || isPolling) return;
     isPolling = true;
     clock.after(pollMs, poll);
   }
@@ -115,6 +127,10 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     log,
     onAppended: ({ articleId }, revision) => publish(articleId, { kind: "appended", revision }),
     onPresence: ({ articleId }, presence) => publish(articleId, { kind: "presence", presence }),
+    onApplied: ({ articleId }, revision, changes) => watches.changed(articleId, revision, changes),
+    onMembers: ({ articleId }) => watches.membersChanged(articleId),
+    // A node that alone writes the store notices everything without a room.
+    isWatched: ({ articleId }) => updateLog.isShared && watches.has(articleId),
     onActivity: noteActivity,
     onEnded: (room) => {
       const entry = entries.get(room.articleId);
@@ -128,6 +144,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     const entry: Entry = {
       room: undefined,
       opening: undefined,
+      heard: undefined,
       cancelUnload: undefined,
       unsubscribe: updateLog.isShared ? bus.subscribe(articleId, (bytes) => receive(entry, bytes)) : undefined,
     };
@@ -170,6 +187,11 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
     if (room.isIdle) room.end(1001, "the document is not in use");
   }
 
+  /** Opens the room of a watched document, if it is not open. A room that cannot be opened is tried again by the next poll. */
+  function keepOpen(articleId: string): void {
+    if (!entries.has(articleId)) Promise.resolve(open(articleId)).catch(() => {});
+  }
+
   return {
     async within(articleId, task) {
       for (let tries = 1; ; tries += 1) {
@@ -184,6 +206,30 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
       }
     },
     get: (articleId) => entries.get(articleId)?.room,
+    async hear(articleId) {
+      if (!updateLog.isShared) return;
+      await open(articleId);
+      const entry = entries.get(articleId);
+      if (entry === undefined) return;
+      entry.heard ??= new Promise((resolve) => {
+        // The subscription may not have existed yet when the room was opened, so the others are asked again.
+        publish(articleId, { kind: "opened" });
+        clock.after(answerMs, resolve);
+      });
+      await entry.heard;
+    },
+    watch(articleId, watch) {
+      watches.add(articleId, watch);
+      if (updateLog.isShared) {
+        keepOpen(articleId);
+        schedulePoll();
+      }
+      return () => {
+        watches.delete(articleId, watch);
+        const room = entries.get(articleId)?.room;
+        if (room !== undefined) noteActivity(room);
+      };
+    },
     list: () => [...entries.values()].map(toRoom),
     get size() {
       return entries.size;

@@ -3,6 +3,7 @@
  * (BatchPublisher). Batches of other nodes enter at the last stage (LogFollower), and a server edit that is not stored is
  * reverted (ServerEdits).
  */
+import type { Author } from "../../api/schema/article.ts";
 import { notFound } from "../../api/schema/error.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
 import type { Clock, RoomMetrics, UpdateLog } from "../ports.ts";
@@ -29,6 +30,8 @@ export interface PipelineOptions {
   readonly isEnded: () => boolean;
   /** Called when a batch is durable, applied and sent. */
   readonly onAppended: (revision: number) => void;
+  /** Called when changes of any node are applied, with the author of each as far as they are known. */
+  readonly onApplied: (revision: number, changes: readonly { readonly author: Author }[]) => void;
   readonly onEmptied: () => void;
   /** Called when the log cannot be written or read, or after a bug. The room must end. */
   readonly onFailed: (error: unknown) => void;
@@ -41,16 +44,17 @@ export interface Pipeline {
 }
 
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { articleId, updateLog, clock, metrics, document, fanOut, resyncs, snapshots, isEnded, end } = options;
-  const publisher = new BatchPublisher({ document, fanOut, resyncs, snapshots });
+  const { articleId, updateLog, clock, metrics, document, fanOut, resyncs, snapshots, isEnded, onApplied, end } = options;
+  const publisher = new BatchPublisher({ document, fanOut, resyncs, snapshots, onApplied });
   const follower = new LogFollower({
     articleId,
     updateLog,
     document,
     isEnded,
-    onCaughtUp(applied) {
+    onCaughtUp(applied, changes) {
       fanOut.sendBatch(applied);
       resyncs.noteCaughtUp();
+      onApplied(document.revision, changes);
     },
   });
   const edits = new ServerEdits({

@@ -34,6 +34,12 @@ export interface RoomSetting {
   readonly log: Logger | undefined;
   /** Called when a batch is durable, so that other nodes can read it. */
   readonly onAppended: (room: Room, revision: number) => void;
+  /** Called when changes of any node are applied to a room's document, with the author of each as far as they are known. */
+  readonly onApplied: (room: Room, revision: number, changes: readonly { readonly author: Author }[]) => void;
+  /** Called when members joined or left a room on any node. */
+  readonly onMembers: (room: Room) => void;
+  /** True while the document is watched: then its room stays open. */
+  readonly isWatched: (room: Room) => boolean;
   /** Called when the presence in a room changed, so that other nodes can show it. */
   readonly onPresence: (room: Room, presence: NodePresence) => void;
   /** Called when a room may have become idle or busy: a member joined or left, or the queue or a snapshot finished. */
@@ -81,6 +87,11 @@ export class Room {
     this.setting.onPresence(this, presence);
   }
 
+  /** Notes that members joined or left on any node. */
+  membersChanged(): void {
+    this.setting.onMembers(this);
+  }
+
   get isOpen(): boolean {
     return !this.isEnded;
   }
@@ -93,9 +104,9 @@ export class Room {
     return this.fanOut.members;
   }
 
-  /** True when the room has no member, no queued work and no snapshot in progress. */
+  /** True when the room has no member, is not watched, and has no queued work and no snapshot in progress. */
   get isIdle(): boolean {
-    return this.members.size === 0 && this.waiting === undefined && this.awake?.isSettled !== false;
+    return this.members.size === 0 && !this.setting.isWatched(this) && this.waiting === undefined && this.awake?.isSettled !== false;
   }
 
   join(member: RoomMember): void {
@@ -280,7 +291,10 @@ export class Room {
     // up, or, if it is part of the loaded state, as a whole document.
     const known = upTo(loaded, this.sleepingRevision);
     const awake = this.createAwake(known ?? loaded);
-    if (known === undefined) awake.sendWhole();
+    if (known === undefined) {
+      awake.sendWhole();
+      this.setting.onApplied(this, loaded.revision, []);
+    }
     this.awake = awake;
     const waiting = this.waiting ?? [];
     this.waiting = undefined;
@@ -289,7 +303,7 @@ export class Room {
   }
 
   private createAwake(loaded: LoadedDocument): AwakeRoom {
-    const { updateLog, clock, limits, metrics, log, onAppended, onActivity } = this.setting;
+    const { updateLog, clock, limits, metrics, log, onAppended, onApplied, onActivity } = this.setting;
     return new AwakeRoom({
       articleId: this.articleId,
       loaded,
@@ -302,6 +316,7 @@ export class Room {
       fanOut: this.fanOut,
       isEnded: () => this.isEnded,
       onAppended: (revision) => onAppended(this, revision),
+      onApplied: (revision, changes) => onApplied(this, revision, changes),
       onActivity: () => onActivity(this),
       onFailed: (error) => this.fail(error),
       end: (code, reason, error) => this.end(code, reason, error),

@@ -16,6 +16,7 @@ import { RoomEnded } from "./changes.ts";
 import { createOpenRooms, type OpenRoomsOptions } from "./openRooms.ts";
 import { openParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
 import type { Room } from "./room.ts";
+import type { RoomWatch } from "./roomWatches.ts";
 import { SocketQuota } from "./socketQuota.ts";
 
 export type { Connection } from "../connection/connection.ts";
@@ -66,6 +67,16 @@ export interface Rooms {
   participate(articleId: string, options: ParticipantOptions): Promise<Participant>;
   /** Lists the members of a document on all nodes. Empty when the document is not open on this node. */
   presence(articleId: string): readonly PresentMember[];
+  /**
+   * Like `presence`, but first opens the document and waits a moment for the other nodes, if there can be any. A node that
+   * does not answer in time is missing.
+   */
+  gatherPresence(articleId: string): Promise<readonly PresentMember[]>;
+  /**
+   * Calls the watch when the document changes, or its members do, on any node. If other nodes can write the store, the
+   * document is open meanwhile. Returns the function that ends the watch.
+   */
+  watch(articleId: string, watch: RoomWatch): () => void;
   stats(): { readonly rooms: number; readonly connections: number };
   /** Closes all sockets with 1012 and resolves when every queued change is durable. */
   drain(): Promise<void>;
@@ -89,6 +100,10 @@ export function createRooms(options: OpenRoomsOptions): Rooms {
     const connection = new Connection({ room, peer, identity, extensions, setting });
     room.join(connection);
     return connection;
+  }
+
+  function presence(articleId: string): readonly PresentMember[] {
+    return rooms.get(articleId)?.presence.list() ?? [];
   }
 
   return {
@@ -164,7 +179,14 @@ export function createRooms(options: OpenRoomsOptions): Rooms {
       return openParticipant({ clock, attach, within: (task) => rooms.within(articleId, task) }, participant);
     },
 
-    presence: (articleId) => rooms.get(articleId)?.presence.list() ?? [],
+    presence,
+
+    async gatherPresence(articleId) {
+      await rooms.hear(articleId);
+      return presence(articleId);
+    },
+
+    watch: (articleId, watch) => rooms.watch(articleId, watch),
 
     stats: () => ({ rooms: rooms.size, connections: quota.connections }),
 

@@ -355,7 +355,8 @@ describe("a checkpoint through a crash", () => {
         expect(commits).toEqual([lastCommit]);
         expect(events[0]?.commitId).toBe(lastCommit);
         expect(isMarked).toBe(false);
-        // At most two rows remain: they remove a text and an attribution that were stored for a commit that was not made.
+        // One row trims the events of the article. At most two more remain: they remove a text and an attribution that were
+        // stored for a commit that was not made.
         expect(rows).toBeLessThanOrEqual(2);
         if (!died) break;
         deaths += 1;

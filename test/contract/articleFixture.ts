@@ -11,6 +11,7 @@ import type { Call, Principal } from "../../server/domain/call/call.ts";
 import { createFolders } from "../../server/domain/folders/service.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createTemplateService } from "../../server/domain/templates/service.ts";
+import { createRetention } from "../../server/edge/streams/retention.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import { composeParts, defaultLeaseMs, type TestParts } from "../support/composeParts.ts";
@@ -70,7 +71,8 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     fillTemplate: createTemplateService(parts).fill,
     listeners: [listeners],
   });
-  const { close } = parts.install([service.manifest]);
+  // The events of articles are trimmed, and removed with their article, by the worker of the streams.
+  const { close } = parts.install([service.manifest, { name: "streams", workers: createRetention(parts) }]);
   return {
     ...service,
     documentStore: createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit }),

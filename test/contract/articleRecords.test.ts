@@ -1,6 +1,7 @@
 /** Tests articles as a whole: create, find, rename, delete and restore, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
+import { articleEventLog } from "../../server/domain/articles/articleEvents.ts";
 import { articleRecord, commitRecord, documentLog, documentRecord, withPublicLink } from "../../server/domain/articles/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createArticleHandlers } from "../../server/edge/handlers/articles.ts";
@@ -140,7 +141,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
   test("[AR3] typing and commits never fail a rename under If-Match, but another rename does", async () => {
     const { article, revision } = await create("Title", "text");
     const { articleId } = article;
-    const handlers = createArticleHandlers(node.articles);
+    const handlers = createArticleHandlers(node);
     const etag = handlers.get.reply({ article, revision }).headers?.etag ?? "";
     expect(etag).toBe('"r1-1"');
     await node.edits.edit(articleId, { mode: "append", content: " more" }, call());
@@ -246,6 +247,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
       expect(looked).toBeLessThan(10);
       await lookAfter(looked === 0 ? 0 : day);
     }
+    expect(await storage.log.tail(partition, articleEventLog(articleId))).toBe(0);
     for await (const _commit of storage.records.scan(commitRecord, partition)) throw new Error("a commit is left");
     expect(await storage.records.get(documentRecord, articleId)).toBeUndefined();
     for (const blob of blobs) expect(await storage.blobs.get(partition, blob)).toBeUndefined();

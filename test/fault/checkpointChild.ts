@@ -1,11 +1,13 @@
 /**
  * A process that edits and commits articles on its own store until it is killed: `checkpointChild.ts <directory>
  * write`. It writes acknowledgements to stdout. With `settle` instead of `write`, it processes all present and future
- * due rows and reports the final state. Then no row is left, and no further commit is made.
+ * due rows and reports the final state. Then only the rows that trim events are left, and no further commit is made.
  */
 
+import { articleEventLog } from "../../server/domain/articles/articleEvents.ts";
 import { articleRecordTypes } from "../../server/domain/articles/records.ts";
 import { after } from "../../server/platform/actors/after.ts";
+import { trimRow } from "../../server/platform/actors/trimRows.ts";
 import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
 import { createSeededIds } from "../../server/platform/storage/ids.ts";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
@@ -53,11 +55,18 @@ if (mode === "write") {
   );
 }
 
+/** The number of rows that trim the events of the articles. Such a row is never done. */
+async function countTrimRows(): Promise<number> {
+  const ids = articleIds.map((articleId) => trimRow(articleEventLog(articleId), 0).id);
+  const rows = await Promise.all(ids.map((id) => storage.due.get(partition, id)));
+  return rows.filter((row) => row !== undefined).length;
+}
+
 const housekeeping = createHousekeeping(storage, createRecordTypes(articleRecordTypes as readonly AnyRecordType[]));
 for (const kind of housekeepingKinds) node.pump.register(kind, housekeeping);
 for (;;) {
   const { rows, oldestDueAtMs = 0 } = await storage.due.stats();
-  if (rows === 0) break;
+  if (rows === (await countTrimRows())) break;
   // Wait for rows that are leased or due soon; move the clock forward to any other row.
   const waitMs = oldestDueAtMs - storage.now();
   if (waitMs > farMs) leapMs += waitMs;

@@ -48,7 +48,7 @@ async function run(sizeMiB: number, ...options: readonly string[]): Promise<Seen
 }
 
 describe("the embedded store on a full disk", () => {
-  test.each([
+  test.each<readonly [string, number, ...string[]]>([
     ["a write finds no space", 16, "0"],
     ["less than the reserve is free", 16, "256"],
     ["a write finds no space, with a journal", 128, "0", "journal"],

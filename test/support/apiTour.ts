@@ -160,8 +160,10 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   await send(201, "commits.restore", { params, body: { revision: 1, file: "content.md" } });
   await send(200, "commits.restore", { params, body: { revision: 1, section: "How a draft survives" } });
   await send(422, "commits.restore", { params, body: { revision: 1, section: "No such heading" } });
+  await send(200, "articles.presence", { params });
   await send(204, "articles.delete", { params });
   await send(200, "articles.list", { query: { workspaceId, deleted: "true" } });
+  await send(200, "articles.events", { params, query: { from: "start" } });
   await send(200, "articles.undelete", { params });
   await send(409, "articles.undelete", { params });
   await send(201, "articles.duplicate", { params, body: { title: "How another draft survives" } });

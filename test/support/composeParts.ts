@@ -5,6 +5,7 @@
  */
 import { pino } from "pino";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
+import { createArticleEvents } from "../../server/domain/articles/articleEvents.ts";
 import { createPageTokens } from "../../server/domain/call/pageToken.ts";
 import { createPager } from "../../server/domain/call/paging.ts";
 import { announceAccessFacts } from "../../server/domain/identity/access/accessFacts.ts";
@@ -39,6 +40,7 @@ export function composeParts(given: Storage, options: ComposePartsOptions = {}) 
     limits,
     secrets,
     baseUrl,
+    articleEvents: createArticleEvents({ storage, limits }),
     pager: createPager({ storage, pageKey: secrets.pageKey, limits }),
     pageTokens: createPageTokens(secrets.pageKey),
     /** Registers actor kinds and workers as the server does; `more` are record types beside those of the product. */

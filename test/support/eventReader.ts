@@ -1,4 +1,5 @@
 /** Reads event streams as raw bytes, so that a test sees exactly what the server sends. */
+import type { ArticleEvent } from "../../api/schema/articleEvent.ts";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import type { Rest } from "./clients.ts";
 import { untilReturns } from "./untilReturns.ts";
@@ -79,4 +80,11 @@ export async function openReader(
 /** Returns the agent events among the received ones. */
 export function eventsOf(told: readonly Told[]): readonly AgentEvent[] {
   return told.filter(({ event }) => event?.startsWith("agent.")).map(({ data }) => JSON.parse(data ?? "") as AgentEvent);
+}
+
+/** Returns the events of an article among the received ones, with its signals. */
+export function articleEventsOf(told: readonly Told[]): readonly ArticleEvent[] {
+  return told
+    .filter(({ event }) => /^(document|presence|public_link|review)\./.test(event ?? ""))
+    .map(({ data }) => JSON.parse(data ?? "") as ArticleEvent);
 }

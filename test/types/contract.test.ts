@@ -87,6 +87,8 @@ describe("types of the contract", () => {
       AgentEvent["event"][] | undefined
     >();
     expectTypeOf<Parameters<NonNullable<Parameters<Subscribe>[1]["onError"]>>[0]>().toExtend<TRPCClientErrorLike<AppRouter>>();
+    type ArticleItem = Parameters<NonNullable<Parameters<Client["articles"]["events"]["subscribe"]>[1]["onData"]>>[0];
+    expectTypeOf<Extract<ArticleItem["data"], { readonly event: "document.deleted" }>["data"]>().toEqualTypeOf<{ permanent: boolean }>();
     expectTypeOf<Client["runs"]["timeline"]>().not.toHaveProperty("query");
     expectTypeOf<Client["runs"]["get"]>().not.toHaveProperty("subscribe");
   });

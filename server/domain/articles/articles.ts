@@ -8,6 +8,7 @@ import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage, Stored } from "../../platform/storage/port.ts";
+import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
@@ -105,7 +106,7 @@ export function createArticles(options: ArticlesOptions): Articles {
       }
       const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision);
       const remove = permanent ? trash.purge : trash.put;
-      await remove(articleId, check, (batch) => call.commit(batch));
+      await remove(articleId, { by: authorOf(call).username, check, commit: (batch) => call.commit(batch) });
     },
 
     undelete(articleId, call) {

@@ -2,8 +2,8 @@
  * CommitWriter makes one commit of the live document, for a person, an API key, a run or an automatic checkpoint.
  *
  * Texts, and who wrote them (attributions.ts), are stored first, as deflated, content-addressed blobs. Then one storage commit
- * writes the commit record, the article that points to it, the deliveries of article.updated, the change of the article's
- * topic and the caller's own writes (its due rows or its run step). The commit requires the article revision that was read,
+ * writes the commit record, the article that points to it, the deliveries of article.updated, the event of the article's
+ * stream, the change of its topic and the caller's own writes (its due rows or its run step). The commit requires the article revision that was read,
  * so the commits of an article form one chain; after a conflict everything is read again.
  */
 import { articleFiles } from "../../../api/schema/article.ts";
@@ -12,12 +12,13 @@ import { type ActorRuntime, CommitConflict, type Committer, type UnitOfWork } fr
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { toBlob } from "../../platform/storage/textBlob.ts";
+import { toCommitEvent, toCommitEventData } from "./articleEvents.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { type DocumentPieces, piecesOfDocument } from "./attribute.ts";
 import type { Attributions } from "./attributions.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import type { ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
+import type { ArticleEvents, ArticleListeners, ArticleUpdatedData, CommitOrder, FileTexts } from "./port.ts";
 import {
   type ArticleRecord,
   articleRecord,
@@ -72,6 +73,7 @@ export interface CommitWriterOptions {
   readonly attributions: Attributions;
   readonly history: History;
   readonly listeners: Pick<ArticleListeners, "articleUpdated" | "articleCommitted">;
+  readonly articleEvents: ArticleEvents;
   readonly texts: Pick<ArticleTexts, "countLines" | "countWords">;
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -87,7 +89,7 @@ export interface CommitWriter {
 const maxEventAuthors = 100;
 
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
-  const { storage, actors, rooms, attributions, history, listeners, texts: work, baseUrl } = options;
+  const { storage, actors, rooms, attributions, history, listeners, articleEvents, texts: work, baseUrl } = options;
 
   async function toFiles(
     owner: string,
@@ -219,7 +221,10 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
     };
     unit.record({ op: "put", type: commitRecord, value: commit, replacing: null });
     unit.record({ op: "put", type: articleRecord, value: next, replacing: article });
-    await listeners.articleUpdated(unit, { workspaceId, createdAtMs, ids, traceparent, data: toEventData(next, commit) });
+    const eventData = toEventData(next, commit);
+    await listeners.articleUpdated(unit, { workspaceId, createdAtMs, ids, traceparent, data: eventData });
+    const data = toCommitEventData(next, commit, eventData);
+    articleEvents.add(unit, { articleId, workspaceId, topicId, event: toCommitEvent(commit), actor: next.updatedBy, data });
     if (topicId !== undefined) {
       const written = changed.filter((file) => file.contentHash !== emptyTextHash).map(({ file }) => file);
       const { revision } = commit;

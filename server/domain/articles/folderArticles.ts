@@ -19,7 +19,7 @@ export function createFolderArticles({ storage, trash }: FolderArticlesOptions):
       return count;
     },
 
-    async remove(unit, { folderId }, most) {
+    async remove(unit, { folderId }, most, by) {
       const rows = await storage.index.scan({ partition: unit.partition, prefix: articleLists.inFolder(folderId), limit: most });
       if (rows.length === 0) return 0;
       const articles = await storage.records.getMany(
@@ -29,7 +29,7 @@ export function createFolderArticles({ storage, trash }: FolderArticlesOptions):
       for (const article of articles) {
         // Another request may have moved the article, or put it into the trash, after the list was read.
         if (article === undefined || article.value.deletedAtMs !== undefined || article.value.folderId !== folderId) continue;
-        await trash.move(unit, article);
+        await trash.move(unit, article, by);
       }
       return rows.length;
     },

@@ -6,6 +6,7 @@
  */
 import type * as Y from "yjs";
 import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
+import type { ArticleEventData, ArticleEventName } from "../../../api/schema/articleEvent.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Stored } from "../../platform/storage/port.ts";
@@ -200,11 +201,41 @@ export interface ArticleListeners {
    * Publishing and runs: unpublishes the article and cancels its runs. The listener must not write the article record,
    * because the same commit writes it already.
    */
-  articleDeleted(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
+  articleDeleted(unit: UnitOfWork, article: DeletedArticle): Promise<void>;
   /** Reviews: the article is being deleted for good. What belongs to it is removed later, in pieces. */
   articlePurged(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
   /** Topics: the article of a topic is being deleted for good. */
   articleRemoved(unit: UnitOfWork, article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<void>;
+}
+
+/** An article that a commit moves to the trash or deletes for good. */
+export interface DeletedArticle {
+  readonly articleId: string;
+  readonly workspaceId: string;
+  readonly topicId?: string | undefined;
+  /** Username of the account that deletes the article. */
+  readonly by: string;
+}
+
+/** An event for the event log of an article. */
+export interface NewArticleEvent<Name extends ArticleEventName = ArticleEventName> {
+  readonly articleId: string;
+  readonly workspaceId: string;
+  /** The topic that the article is written for. */
+  readonly topicId?: string | undefined;
+  readonly event: Name;
+  /** Username of the account that caused the event, or on whose behalf an agent did. */
+  readonly actor: string;
+  readonly data: ArticleEventData[Name];
+}
+
+/** Writes the event logs of articles. Every domain that changes something of an article may add an event to its own commit. */
+export interface ArticleEvents {
+  /**
+   * Appends an event to the log of an article in the commit of the unit, whose partition must be that of the article. The
+   * commit must also exclude that the article is deleted for good meanwhile, for example by requiring its record.
+   */
+  add<Name extends ArticleEventName>(unit: UnitOfWork, event: NewArticleEvent<Name>): void;
 }
 
 /**

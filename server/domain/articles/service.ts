@@ -13,6 +13,7 @@ import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
 import type { FolderContents } from "../folders/port.ts";
+import { type ArticleActivity, createArticleActivity } from "./articleActivity.ts";
 import { createArticleCreation } from "./articleCreation.ts";
 import { createArticleList } from "./articleList.ts";
 import { type Articles, createArticles } from "./articles.ts";
@@ -33,6 +34,7 @@ import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
 import type {
   ArmAtEdit,
+  ArticleEvents,
   ArticleFolders,
   ArticleListeners,
   ArticleWriter,
@@ -76,6 +78,7 @@ export interface ArticleServiceOptions extends DocumentStoreOptions, Pick<OpenRo
   readonly clock: Clock;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ArticleListeners>[];
+  readonly articleEvents: ArticleEvents;
   readonly findTopicId: FindTopicId;
   readonly folders: ArticleFolders;
   readonly fillTemplate: FillTemplate;
@@ -97,6 +100,8 @@ export interface ArticleService {
   readonly commits: Commits;
   readonly blame: Blame;
   readonly restore: Restore;
+  /** For the streams of articles. */
+  readonly activity: ArticleActivity;
   /** For publishing. */
   readonly documents: Documents;
   /** For topics and runs. */
@@ -109,15 +114,15 @@ export interface ArticleService {
 }
 
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
-  const { storage, actors, findTopicId, folders, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
+  const { storage, actors, articleEvents, clock, findTopicId, folders, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners(options.listeners);
   const attributions = createAttributions({ storage, reader, texts });
-  const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, texts, baseUrl });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, articleEvents, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
-  const trash = createTrash({ storage, actors, listeners, keepTrashMs: limits["keep.trash"], wake });
+  const trash = createTrash({ storage, actors, listeners, articleEvents, keepTrashMs: limits["keep.trash"], wake });
   const documents: Documents = {
     read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
     readAt: (articleId, revision) => history.textsAt(articleId, revision),
@@ -135,6 +140,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     content: createContents({ rooms, history, texts }),
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
+    activity: createArticleActivity({ rooms, clock, texts }),
     documents,
     blame: createBlame({ storage, history, texts, pager, maxSpans: limits["blame.spans"] }),
     restore: createRestore({ rooms, history, commits, texts }),

@@ -11,8 +11,9 @@ import { type ActorRuntime, CommitConflict, type UnitOfWork } from "../../platfo
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
+import { dropArticleEvents } from "./articleEvents.ts";
 import { cancelCheckpoint } from "./checkpointRows.ts";
-import type { ArticleListeners } from "./port.ts";
+import type { ArticleEvents, ArticleListeners } from "./port.ts";
 import { type ArticleRecord, articleRecord, commitRecord, commitsOf, documentLog, documentRecord } from "./records.ts";
 
 interface ArticlePayload {
@@ -27,13 +28,21 @@ const commitsAtOnce = 100;
 
 type Commit = (batch: Batch) => Promise<CommitResult>;
 
+export interface Deletion {
+  /** Username of the account that deletes the article. */
+  readonly by: string;
+  /** Runs first and may throw. */
+  readonly check: (article: ArticleRecord) => void;
+  readonly commit: Commit;
+}
+
 export interface Trash {
-  /** Moves an article to the trash. `check` runs first and may throw. An article that is already in the trash is not changed. */
-  put(articleId: string, check: (article: ArticleRecord) => void, commit: Commit): Promise<void>;
+  /** Moves an article to the trash. An article that is already in the trash is not changed. */
+  put(articleId: string, deletion: Deletion): Promise<void>;
   /** Moves an article to the trash in the unit, which may not write the article otherwise. The article must not be in the trash. */
-  move(unit: UnitOfWork, article: Stored<ArticleRecord>): Promise<void>;
-  /** Deletes an article for good, whether it is in the trash or not. `check` runs first and may throw. */
-  purge(articleId: string, check: (article: ArticleRecord) => void, commit: Commit): Promise<void>;
+  move(unit: UnitOfWork, article: Stored<ArticleRecord>, by: string): Promise<void>;
+  /** Deletes an article for good, whether it is in the trash or not. */
+  purge(articleId: string, deletion: Deletion): Promise<void>;
   /** Cancels the deletion for good; for the commit that restores an article from the trash. */
   cancel(articleId: string): readonly DueWrite[];
   /** Kind of due row → its worker, for the due pump. */
@@ -44,18 +53,24 @@ export interface TrashOptions {
   readonly storage: Pick<Storage, "records" | "index" | "commit" | "now">;
   readonly actors: Pick<ActorRuntime, "commitUnit">;
   readonly listeners: Pick<ArticleListeners, "articleDeleted" | "articlePurged" | "articleRemoved">;
+  readonly articleEvents: ArticleEvents;
   readonly keepTrashMs: number;
   /** Schedules a poll of the partition's due queue at `dueAtMs`. */
   readonly wake: (partition: number, dueAtMs: number) => void;
 }
 
-export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: TrashOptions): Trash {
+/** Who deletes articles whose time in the trash is over. */
+const system = "system";
+
+export function createTrash({ storage, actors, listeners, articleEvents, keepTrashMs, wake }: TrashOptions): Trash {
   const trashRowId = (articleId: string) => `${trashRows.name}/${articleId}`;
 
   /** Changes for an article that is not in the trash yet: its page is unpublished, its runs are cancelled and its sockets closed. */
-  async function takeDown(unit: UnitOfWork, { articleId, workspaceId, deletedAtMs }: ArticleRecord): Promise<void> {
-    if (deletedAtMs !== undefined) return;
-    await listeners.articleDeleted(unit, { articleId, workspaceId });
+  async function takeDown(unit: UnitOfWork, article: ArticleRecord, by: string, permanent: boolean): Promise<void> {
+    if (article.deletedAtMs !== undefined) return;
+    const { articleId, workspaceId, topicId } = article;
+    await listeners.articleDeleted(unit, { articleId, workspaceId, topicId, by });
+    articleEvents.add(unit, { articleId, workspaceId, topicId, event: "document.deleted", actor: by, data: { permanent } });
     unit.log(accessFactWrite({ kind: "article.deleted", articleId }));
   }
 
@@ -65,7 +80,7 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
     return stored;
   }
 
-  async function move(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
+  async function move(unit: UnitOfWork, stored: Stored<ArticleRecord>, by: string): Promise<void> {
     const deletedAtMs = storage.now();
     const { publicLink: _publicLink, ...article } = stored.value;
     const { articleId } = article;
@@ -73,10 +88,10 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
     unit.record({ op: "put", type: articleRecord, value, replacing: stored });
     const dueAtMs = deletedAtMs + keepTrashMs;
     unit.due({ op: "schedule", row: trashRows.row({ id: trashRowId(articleId), dueAtMs, payload: { articleId } }) });
-    await takeDown(unit, stored.value);
+    await takeDown(unit, stored.value, by, false);
   }
 
-  async function gatherPurge(unit: UnitOfWork, stored: Stored<ArticleRecord>): Promise<void> {
+  async function gatherPurge(unit: UnitOfWork, stored: Stored<ArticleRecord>, by: string): Promise<void> {
     const { articleId, workspaceId, topicId, updatedBy } = stored.value;
     const document = await storage.records.get(documentRecord, articleId);
     const nowMs = storage.now();
@@ -87,8 +102,9 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
     unit.log({ op: "drop", log: documentLog(articleId) });
     unit.due(cancelCheckpoint(articleId));
     unit.due({ op: "schedule", row: purgeRows.row({ id: `${purgeRows.name}/${articleId}`, dueAtMs: nowMs, payload: { articleId } }) });
-    await takeDown(unit, stored.value);
+    await takeDown(unit, stored.value, by, true);
     await listeners.articlePurged(unit, { articleId, workspaceId });
+    unit.due(dropArticleEvents(articleId, nowMs));
     if (topicId !== undefined) await listeners.articleRemoved(unit, { articleId, topicId, by: updatedBy });
     unit.afterCommit(() => wake(unit.partition, nowMs));
   }
@@ -99,7 +115,7 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
         const stored = await storage.records.get(articleRecord, articleId);
         if (stored?.value.deletedAtMs === undefined) return { kind: "done" };
         unit.due({ op: "acknowledge", id, fence });
-        await gatherPurge(unit, stored);
+        await gatherPurge(unit, stored, system);
         return { kind: "settled" };
       });
     } catch (reason) {
@@ -126,21 +142,21 @@ export function createTrash({ storage, actors, listeners, keepTrashMs, wake }: T
   }
 
   return {
-    put: (articleId, check, commit) =>
+    put: (articleId, { by, check, commit }) =>
       actors.commitUnit({ operation: "article.trash", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {
         const stored = await read(articleId);
         check(stored.value);
-        if (stored.value.deletedAtMs === undefined) await move(unit, stored);
+        if (stored.value.deletedAtMs === undefined) await move(unit, stored, by);
       }),
 
     move,
 
-    purge: (articleId, check, commit) =>
+    purge: (articleId, { by, check, commit }) =>
       actors.commitUnit({ operation: "article.purge", partition: partitionOfId(articleId), committer: { commit } }, async (unit) => {
         const stored = await read(articleId);
         check(stored.value);
         unit.due({ op: "cancel", id: trashRowId(articleId) });
-        await gatherPurge(unit, stored);
+        await gatherPurge(unit, stored, by);
       }),
 
     cancel: (articleId) => [{ op: "cancel", id: trashRowId(articleId) }],

@@ -1,18 +1,22 @@
 /**
- * Adds to the commit of a public link what changes with it: the link summary of the article, the access fact for other
- * nodes, and the due row that finds edits made meanwhile.
+ * Adds to the commit of a public link what changes with it: the link summary of the article, the event of the article's
+ * stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
  */
+import { isDeepStrictEqual } from "node:util";
+import type { ArticleEventData } from "../../../api/schema/articleEvent.ts";
 import { notFound } from "../../../api/schema/error.ts";
 import type { Gather } from "../../platform/actors/port.ts";
 import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
+import type { ArticleEvents } from "../articles/port.ts";
 import { type ArticleRecord, articleRecord, withPublicLink } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
 import { armEdited } from "./liveEdits.ts";
-import { toSummary } from "./publicLinkView.ts";
+import { modeOf, toSummary } from "./publicLinkView.ts";
 import type { PublicLinkRecord } from "./records.ts";
 
 export interface LinkChangeOptions {
   readonly storage: Pick<Storage, "records" | "now">;
+  readonly articleEvents: ArticleEvents;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly wake: (partition: Partition, dueAtMs: number) => void;
@@ -25,14 +29,39 @@ export async function readLiveArticle(storage: Pick<Storage, "records">, article
   return article;
 }
 
-export function createGatherLinkChange({ storage, baseUrl, wake }: LinkChangeOptions): Gather<PublicLinkRecord["context"]> {
-  return async (unit, next, previous) => {
+/** Data of the event `public_link.changed`: the link as its change leaves it. */
+function toLinkEventData(link: PublicLinkRecord, baseUrl: string): ArticleEventData["public_link.changed"] {
+  const summary = toSummary(link, baseUrl);
+  if (summary === undefined) return {};
+  const { mode, url, state } = summary;
+  const { content } = link.context;
+  return { publicLink: { mode, url, state }, ...(content === undefined ? {} : { publishedRevision: content.revision }) };
+}
+
+/** True if a request changed what `GET A/public-link` shows. A synchronization that a request starts changes nothing yet. */
+function isChanged(next: PublicLinkRecord, previous: PublicLinkRecord | undefined): boolean {
+  if (previous === undefined) return true;
+  const [now, before] = [next.context, previous.context];
+  const isSame = modeOf(next) === modeOf(previous) && now.slug === before.slug && now.indexable === before.indexable;
+  return !isSame || !isDeepStrictEqual(now.content, before.content);
+}
+
+/** Returns what a request of this account adds to the commit of a link. */
+export type GatherLinkChange = (by: string) => Gather<PublicLinkRecord["context"]>;
+
+export function createGatherLinkChange({ storage, articleEvents, baseUrl, wake }: LinkChangeOptions): GatherLinkChange {
+  return (by) => async (unit, next, previous) => {
     const before = previous === null ? undefined : toSummary(previous.value, baseUrl);
     const after = toSummary(next, baseUrl);
     const article = await readLiveArticle(storage, next.id);
     const nowMs = storage.now();
     const releasedSlug = before !== undefined && before.slug !== after?.slug ? before.slug : undefined;
     if (before?.mode !== after?.mode || releasedSlug !== undefined) unit.record(withPublicLink(article, after));
+    if (isChanged(next, previous?.value)) {
+      const { articleId, workspaceId, topicId } = article.value;
+      const data = toLinkEventData(next, baseUrl);
+      articleEvents.add(unit, { articleId, workspaceId, topicId, event: "public_link.changed", actor: by, data });
+    }
     if (after?.mode === "live" && before?.mode !== "live") {
       // Edits between the freeze and this commit armed no row, because the link was not Live yet.
       unit.due(armEdited(next.id, nowMs));

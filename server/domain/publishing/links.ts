@@ -14,9 +14,11 @@ import type { LinkSettings, PublicLinkEvent } from "../../../machines/publicLink
 import type { ActorRuntime, SendOptions, Timeless } from "../../platform/actors/port.ts";
 import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
+import type { ArticleEvents } from "../articles/port.ts";
 import type { Call } from "../call/call.ts";
 import type { Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
+import { principalOf } from "../call/principal.ts";
 import type { Freeze } from "./freeze.ts";
 import { createGatherLinkChange, readLiveArticle } from "./linkChange.ts";
 import { publicLinkKind } from "./publicLinkKind.ts";
@@ -60,6 +62,7 @@ export interface PublicLinksOptions {
   readonly actors: Pick<ActorRuntime, "create" | "send">;
   readonly freeze: Freeze;
   readonly slugs: Slugs;
+  readonly articleEvents: ArticleEvents;
   readonly pager: Pager;
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -76,9 +79,10 @@ function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
 }
 
 export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
-  const { storage, actors, freeze, slugs, pager, baseUrl, wake, log } = options;
+  const { storage, actors, freeze, slugs, articleEvents, pager, baseUrl, wake, log } = options;
   const audit = log.child({ stream: "audit" });
-  const gather = createGatherLinkChange({ storage, baseUrl, wake });
+  const gatherBy = createGatherLinkChange({ storage, articleEvents, baseUrl, wake });
+  const gatherFor = (call: Call) => gatherBy(principalOf(call).username);
 
   function note(call: Call, event: string, articleId: string, facts: object = {}): void {
     audit.info({ event, articleId, by: call.principal?.username, ...facts }, event);
@@ -100,7 +104,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   }
 
   function toSendOptions(call: Call, created: boolean): SendOptions<PublicLinkRecord["context"]> {
-    return { gather, commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
+    return { gather: gatherFor(call), commit: (batch, next, revision) => call.commit(batch, toView(next, revision, created)) };
   }
 
   async function send(
@@ -233,7 +237,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
             publicLinkKind,
             articleId,
             { type: "link.unpublish" },
-            { gather, commit: (batch) => call.commit(batch), ...atRevision },
+            { gather: gatherFor(call), commit: (batch) => call.commit(batch), ...atRevision },
           );
         } catch (reason) {
           if (reason instanceof AppError && reason.code === "invalid_transition") return conflict;

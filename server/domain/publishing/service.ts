@@ -4,7 +4,7 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
-import type { Documents } from "../articles/port.ts";
+import type { ArticleEvents, Documents } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
@@ -25,6 +25,7 @@ export interface PublishingOptions {
   readonly actors: ActorRuntime;
   readonly directory: Directory;
   readonly documents: Documents;
+  readonly articleEvents: ArticleEvents;
   readonly access: AccessWatch;
   readonly pager: Pager;
   /** Without a trailing slash. */

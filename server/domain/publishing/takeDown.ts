@@ -5,7 +5,7 @@
 import { type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import type { ArticleListeners } from "../articles/port.ts";
+import type { ArticleEvents, ArticleListeners } from "../articles/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
 import { publicationLog } from "./publicationLog.ts";
@@ -16,15 +16,21 @@ import { publicLinkRecord } from "./records.ts";
 export const collectRows = defineDueKind<{ readonly articleId: string }>("publicLink.collect");
 const dayMs = 24 * 60 * 60 * 1000;
 
+export interface TakeDownOptions {
+  readonly storage: Pick<Storage, "now">;
+  readonly articleEvents: ArticleEvents;
+}
+
 /** Unpublishes the link in the commit that deletes the article. Does not write the article record: that commit writes it. */
-export function createTakeDown({ storage }: { readonly storage: Pick<Storage, "now"> }): ArticleListeners["articleDeleted"] {
-  return async (unit, { articleId }) => {
+export function createTakeDown({ storage, articleEvents }: TakeDownOptions): ArticleListeners["articleDeleted"] {
+  return async (unit, { articleId, workspaceId, topicId, by }) => {
     const link = await unit.read(publicLinkKind, articleId);
     if (link === undefined) return;
     const row = collectRows.row({ id: `${collectRows.name}/${articleId}`, dueAtMs: storage.now() + dayMs, payload: { articleId } });
     unit.due({ op: "schedule", row });
     if (modeOf(link.value) === undefined) return;
     await unit.send(publicLinkKind, articleId, { type: "link.unpublish" });
+    articleEvents.add(unit, { articleId, workspaceId, topicId, event: "public_link.changed", actor: by, data: {} });
     unit.log(accessFactWrite({ kind: "link.unpublished", slug: link.value.context.slug }));
   };
 }

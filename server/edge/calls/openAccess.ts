@@ -29,17 +29,18 @@ export function hasScope(principal: Principal, scope: Scope): boolean {
   return toMissingScopes(principal, [scope]).length === 0;
 }
 
-/** Throws the `AppError` of the refusal: `rate_limited`, `insufficient_scope` or `not_found`. */
+/** Throws the `AppError` of the refusal: `rate_limited`, `insufficient_scope` or `not_found`. `deleted`: an article in the trash is found too. */
 export async function proveAccess(
   { access, rateLimits }: OpenAccessOptions,
   principal: Principal,
   { kind, id }: LeasedResource,
   scopes: readonly Scope[],
+  options: { readonly deleted: boolean } = { deleted: false },
 ): Promise<OpenAccess> {
   const { policy, refusal } = await rateLimits.draw(["rate.connects"], toCredentialId(principal));
   if (refusal !== undefined) throw refusal;
   checkKeyScopes(principal, scopes);
-  const found = await access.resolve(principal, kind, id, { deleted: false });
+  const found = await access.resolve(principal, kind, id, options);
   if (found === undefined) throw notFound();
   return { proven: { principal, access: found }, ratePolicy: policy };
 }

@@ -5,6 +5,7 @@
  * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
+import type { ArticleActivity } from "../../domain/articles/articleActivity.ts";
 import type { ArticleReply } from "../../domain/articles/articleCreation.ts";
 import type { Articles } from "../../domain/articles/articles.ts";
 import { toArticle } from "../../domain/articles/records.ts";
@@ -21,7 +22,7 @@ export function toCreatedReply(value: ArticleReply): CallReply {
   return { status: 201, headers: { ...headers, location: `/articles/${value.article.articleId}` }, body };
 }
 
-export function createArticleHandlers(articles: Articles) {
+export function createArticleHandlers({ articles, activity }: { readonly articles: Articles; readonly activity: ArticleActivity }) {
   return {
     create: { serve: ({ body }, call) => articles.create(body, call), reply: toCreatedReply },
     list: async ({ query }) => {
@@ -33,5 +34,6 @@ export function createArticleHandlers(articles: Articles) {
     delete: ({ params, query }, call) => articles.delete(params.articleId, query.permanent === true, call),
     undelete: { serve: ({ params }, call) => articles.undelete(params.articleId, call), reply: toReply },
     duplicate: { serve: ({ params, body }, call) => articles.duplicate(params.articleId, body, call), reply: toCreatedReply },
+    presence: async ({ params }) => ({ clients: [...(await activity.clients(params.articleId))] }),
   } satisfies Handlers<AppContract>["articles"];
 }

@@ -50,7 +50,7 @@ export function createHandlers({ identity, folders, articles, templates, reviews
     workspaces: createWorkspaceHandlers(services),
     members: createMemberHandlers(services),
     folders: createFolderHandlers(folders),
-    articles: createArticleHandlers(articles.articles),
+    articles: createArticleHandlers(articles),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
     reviews: createReviewHandlers(reviews),

@@ -7,14 +7,19 @@ import type { Limits } from "../../../api/limits.ts";
 import { notFound } from "../../../api/schema/error.ts";
 import type { AgentEventName } from "../../../api/schema/timeline.ts";
 import type { Clock } from "../../../realtime/ports.ts";
+import type { ArticleActivity } from "../../domain/articles/articleActivity.ts";
 import type { Topics } from "../../domain/topics/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
+import { createArticleStreams } from "./articleStreams.ts";
+import { createFeeds } from "./feeds.ts";
 import { createKeepAlive } from "./keepAlive.ts";
-import { createTimelineRetention } from "./retention.ts";
+import type { StreamStart } from "./port.ts";
+import { createRetention } from "./retention.ts";
 import { createStreamGate, type StreamGateOptions } from "./streamGate.ts";
+import { createStreamLogs } from "./streamLogs.ts";
 import { idOf, toStreamRoutes } from "./streamRoutes.ts";
 import { createTimelines } from "./timelines.ts";
 import { Viewer } from "./viewer.ts";
@@ -24,6 +29,7 @@ const keepAliveMs = 15_000;
 export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> {
   readonly storage: Storage;
   readonly topics: Pick<Topics, "find">;
+  readonly activity: Pick<ArticleActivity, "watch">;
   readonly limits: Limits;
   readonly clock: Clock;
 }
@@ -36,19 +42,26 @@ export interface StreamService {
   close(): void;
 }
 
-interface StartInput {
-  readonly from?: "start" | "now";
-  readonly lastEventId?: string;
-}
-
 export function createStreamService(options: StreamServiceOptions): StreamService {
-  const { storage, topics, limits, clock } = options;
+  const { storage, topics, activity, limits, clock } = options;
   const gate = createStreamGate(options);
-  const timelines = createTimelines({ storage, clock, readAheadBytes: limits["sse.buffer"] });
-  const viewers = { clock, keepAlive: createKeepAlive(clock, keepAliveMs), feeds: timelines.feeds };
+  const logs = createStreamLogs(storage, limits["sse.buffer"]);
+  const timelines = createTimelines({ storage, logs });
+  const articles = createArticleStreams({ storage, logs, activity });
+  const feeds = createFeeds({
+    storage,
+    logs,
+    clock,
+    sources: { run: timelines.runSource, timeline: timelines.workspaceSource, articleEvents: articles.source },
+    recentBytes: limits["sse.buffer"],
+  });
+  const viewers = { clock, keepAlive: createKeepAlive(clock, keepAliveMs), feeds };
   const open = {
+    articles: {
+      events: (input: Readonly<Record<string, unknown>>) => articles.open(idOf(input, "articleId"), input as StreamStart),
+    },
     runs: {
-      timeline: (input: Readonly<Record<string, unknown>>) => timelines.openRun(idOf(input, "runId"), input as StartInput),
+      timeline: (input: Readonly<Record<string, unknown>>) => timelines.openRun(idOf(input, "runId"), input as StreamStart),
     },
     workspaces: {
       async timeline(input: Readonly<Record<string, unknown>>) {
@@ -56,7 +69,7 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
         const { runId, topicId, event } = input as { runId?: string; topicId?: string; event?: readonly AgentEventName[] };
         const topic = topicId === undefined ? undefined : await topics.find(workspaceId, topicId);
         if (topicId !== undefined && topic === undefined) throw notFound();
-        return timelines.openWorkspace(workspaceId, input as StartInput, { runId, topicId: topic?.value.id, event });
+        return timelines.openWorkspace(workspaceId, input as StreamStart, { runId, topicId: topic?.value.id, event });
       },
     },
   };
@@ -69,7 +82,7 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
         calls,
         view: (reader, opened, format) => new Viewer(viewers, reader, opened, format),
       }),
-    manifest: { name: "streams", workers: createTimelineRetention({ storage, limits }) },
+    manifest: { name: "streams", workers: createRetention({ storage, limits }) },
     stats: () => ({ open: gate.open }),
     close: () => gate.close(),
   };

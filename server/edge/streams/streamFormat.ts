@@ -1,4 +1,4 @@
-/** StreamFormat has the two forms in which a timeline is sent: server-sent events and subscriptions of `@trpc/client`. */
+/** StreamFormat has the two forms in which a stream is sent: server-sent events and subscriptions of `@trpc/client`. */
 import { type ServerSentEvent, writeEvent, writeRetry } from "./eventStream.ts";
 import type { StreamItem } from "./port.ts";
 
@@ -31,6 +31,8 @@ function toServerSent(item: StreamItem): ServerSentEvent {
   switch (item.kind) {
     case "event":
       return { event: item.event.event, id: item.token, data: JSON.stringify(item.event) };
+    case "signal":
+      return { event: item.event.event, data: JSON.stringify(item.event) };
     case "reset":
       return { event: "stream.reset", id: item.token, data: JSON.stringify({ snapshot: item.snapshot }) };
     case "position":
@@ -44,6 +46,9 @@ function toTrpcEvent(item: StreamItem): ServerSentEvent {
   switch (item.kind) {
     case "event":
       return { id: item.token, data: JSON.stringify(item.event) };
+    case "signal":
+      // The client passes it on with the token of the last item before it.
+      return { data: JSON.stringify(item.event) };
     case "reset":
       return { id: item.token, data: JSON.stringify({ event: "stream.reset", data: { snapshot: item.snapshot } }) };
     case "position":

@@ -16,6 +16,7 @@ import {
   type AccessLeasesOptions,
   createAccessLeases,
   type LeasedResource,
+  type LeaseEnd,
   type LeaseHolder,
 } from "../../domain/identity/access/accessLease.ts";
 import { toCredentialId } from "../calls/credentialId.ts";
@@ -28,12 +29,15 @@ export interface StreamGateOptions extends AccessLeasesOptions, OpenAccessOption
   readonly limits: Pick<Limits, "sse.credential">;
 }
 
+/** `deleted`: the article was deleted, and the reader may still receive its last event. `lost`: the reader gets nothing more. */
+export type EndReason = "lost" | "deleted";
+
 /** An admitted reader. The caller must call `leave` when the reader is gone. */
 export interface AdmittedReader {
   /** Value of the `ratelimit-policy` header for the credential of the reader. Empty if the limit is off. */
   readonly ratePolicy: string;
   /** Registers the one listener that is called when the stream must end, at once if it must end already. */
-  onEnd(listener: () => void): void;
+  onEnd(listener: (reason: EndReason) => void): void;
   leave(): void;
 }
 
@@ -92,7 +96,9 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
       reader.lease.begin();
       try {
         const principal = await authenticate(spec, context, id, ticket);
-        const { proven, ratePolicy } = await proveAccess(options, principal, resource, spec.scopes);
+        const { proven, ratePolicy } = await proveAccess(options, principal, resource, spec.scopes, {
+          deleted: spec.resource.deleted === true,
+        });
         const credentialId = toCredentialId(principal);
         countIn(credentialId);
         reader.counted = credentialId;
@@ -107,7 +113,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     close() {
       isClosed = true;
       leases.stop();
-      for (const reader of [...readers]) reader.ended();
+      for (const reader of [...readers]) reader.end("lost");
     },
   };
 }
@@ -118,8 +124,8 @@ class Reader implements AdmittedReader, LeaseHolder {
   /** Credential whose open streams include this one. */
   counted: string | undefined;
   readonly #left: (reader: Reader) => void;
-  #listener: (() => void) | undefined;
-  #isEnded = false;
+  #listener: ((reason: EndReason) => void) | undefined;
+  #ended: EndReason | undefined;
 
   constructor(leases: AccessLeases, resource: LeasedResource, left: (reader: Reader) => void) {
     this.#left = left;
@@ -128,15 +134,19 @@ class Reader implements AdmittedReader, LeaseHolder {
 
   changed(): void {}
 
-  ended(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#listener?.();
+  ended({ reason }: LeaseEnd): void {
+    this.end(reason === "article_deleted" ? "deleted" : "lost");
   }
 
-  onEnd(listener: () => void): void {
+  end(reason: EndReason): void {
+    if (this.#ended === "lost" || this.#ended === reason) return;
+    this.#ended = reason;
+    this.#listener?.(reason);
+  }
+
+  onEnd(listener: (reason: EndReason) => void): void {
     this.#listener = listener;
-    if (this.#isEnded) listener();
+    if (this.#ended !== undefined) listener(this.#ended);
   }
 
   leave(): void {

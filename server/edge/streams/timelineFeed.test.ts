@@ -1,11 +1,13 @@
 /** Tests a feed on a log, a bus and a clock that the test controls. */
 import { expect, test } from "vitest";
+import type { ArticleSignal } from "../../../api/schema/articleEvent.ts";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import { createManualTime } from "../../../test/support/manualTime.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
+import type { SignalItem, StreamEvent } from "./port.ts";
 import type { StreamFormat } from "./streamFormat.ts";
 import { type FeedMember, TimelineFeed } from "./timelineFeed.ts";
-import type { TimelinePage } from "./timelinePage.ts";
+import type { SharedItem, TimelinePage } from "./timelinePage.ts";
 
 const pageSize = 100;
 
@@ -23,7 +25,9 @@ function createRig({ recentBytes = 1000 } = {}) {
     isSilent: false,
     isBroken: false,
     isOver: false,
+    watches: 0,
   };
+  let show: (item: SignalItem) => void = () => {};
   /** Reads wait for this promise. */
   let held: Promise<void> = Promise.resolve();
   const feed = new TimelineFeed({
@@ -38,6 +42,13 @@ function createRig({ recentBytes = 1000 } = {}) {
       async isOver() {
         rig.overChecks += 1;
         return rig.isOver;
+      },
+      watch(listener) {
+        rig.watches += 1;
+        show = listener;
+        return () => {
+          rig.watches -= 1;
+        };
       },
     },
     clock: time,
@@ -74,6 +85,7 @@ function createRig({ recentBytes = 1000 } = {}) {
     time,
     feed,
     listeners,
+    signal: () => show({ kind: "signal", event: { event: "document.live" } as ArticleSignal }),
     announce() {
       for (const listener of listeners) listener();
     },
@@ -86,7 +98,7 @@ function createRig({ recentBytes = 1000 } = {}) {
       return go;
     },
     /** Reads up to the end of the log and joins. Returns what the member hears, as text. */
-    async join(position: number, keeps?: (event: AgentEvent) => boolean) {
+    async join(position: number, keeps?: (event: StreamEvent) => boolean) {
       const member = {
         position,
         text: "",
@@ -100,6 +112,7 @@ function createRig({ recentBytes = 1000 } = {}) {
           member.bytes.push(selected.bytes);
         },
         deliver: (page: TimelinePage) => member.take(page),
+        show: (signal: SharedItem) => void member.bytes.push(signal.encoded(format)),
         finish: () => void member.calls.push("finish"),
         lose: () => void member.calls.push("lose"),
         fail: (reason: unknown) => void member.calls.push((reason as Error).name),
@@ -192,7 +205,7 @@ test("[SE63] the feed reads, decodes and encodes each event once, however many v
 
 test("[SE63] filtered viewers share the bytes of each event, and get their events alone", async () => {
   const rig = createRig();
-  const odd = await rig.join(0, ({ seq }) => seq % 2 === 1);
+  const odd = await rig.join(0, (event) => "seq" in event && event.seq % 2 === 1);
   const all = await rig.join(0);
   rig.tail = 5;
   rig.announce();
@@ -306,4 +319,21 @@ test("[SE10] after the last viewer has left the log is not polled, and a closed 
   rig.looks = 0;
   await rig.time.advance(10_000);
   expect(rig.looks).toBe(0);
+});
+
+test("[SE70] a signal is encoded once for all viewers at the end of the log; no other viewer gets it", async () => {
+  const rig = createRig();
+  const members = [];
+  for (let at = 0; at < 1000; at += 1) members.push(await rig.join(0));
+  const away = await rig.join(0);
+  rig.feed.leave(away);
+  rig.encoded = 0;
+  rig.signal();
+  expect(rig.encoded).toBe(1);
+  for (const { bytes } of members) expect(bytes).toEqual([Buffer.from("signal")]);
+  for (const { bytes } of members) expect(bytes[0]).toBe(members[0]?.bytes[0]);
+  expect(away.bytes).toEqual([]);
+  expect(rig.watches).toBe(1);
+  rig.feed.close();
+  expect(rig.watches).toBe(0);
 });

@@ -5,11 +5,12 @@
  * The bus reports new entries at once. It may lose messages, so the end of the log is polled too while a viewer waits.
  * A viewer that is behind reads by itself and joins when it reaches the feed. The feed then promises it every later page.
  * After a failure the store may have fewer entries than before, so a changed end is a reason to read, not only a higher one.
+ * Signals, which no log keeps, are handed to the viewers that are at the end of the log.
  */
 import type { Clock } from "../../../realtime/ports.ts";
 import type { LogRead } from "../../platform/storage/port.ts";
 import type { TimelineSource } from "./port.ts";
-import { TimelinePage } from "./timelinePage.ts";
+import { SharedItem, TimelinePage } from "./timelinePage.ts";
 
 export interface FeedOptions {
   readonly source: TimelineSource;
@@ -28,7 +29,9 @@ export interface FeedMember {
   readonly position: number;
   /** Receives the next page. It may leave the feed meanwhile. */
   deliver(page: TimelinePage): void;
-  /** The run has ended, and the viewer has all of its events. */
+  /** Receives an item that no log keeps. It may leave the feed meanwhile. */
+  show(signal: SharedItem): void;
+  /** No more events will come, and the viewer has all of them. */
   finish(): void;
   /** The position of the viewer is not in the log any more. It has left the feed and must read by itself. */
   lose(): void;
@@ -40,6 +43,7 @@ export class TimelineFeed {
   readonly source: TimelineSource;
   readonly #options: FeedOptions;
   readonly #unsubscribe: () => void;
+  readonly #unwatch: (() => void) | undefined;
   readonly #members = new Set<FeedMember>();
   /** Every member has every entry up to this position. Undefined while it is not known whether that is the end of the log. */
   #position: number | undefined;
@@ -59,7 +63,11 @@ export class TimelineFeed {
     this.#options = options;
     this.source = options.source;
     // Subscribe before the first read, so that no entry between a read and the first page is missed.
-    this.#unsubscribe = options.subscribe(options.source.log, () => void this.#wake());
+    this.#unsubscribe = options.subscribe(options.source.log, () => this.wake());
+    this.#unwatch = options.source.watch?.((item) => {
+      const signal = new SharedItem(item);
+      for (const member of this.#members) member.show(signal);
+    });
   }
 
   /** True if a viewer at this position is behind the members. */
@@ -102,10 +110,16 @@ export class TimelineFeed {
     return false;
   }
 
+  /** Reads on at once: the log, or what says that it is over, may have changed. */
+  wake(): void {
+    void this.#wake();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#cancelPoll?.();
     this.#unsubscribe();
+    this.#unwatch?.();
   }
 
   async #wake(): Promise<void> {

@@ -1,18 +1,14 @@
 /** TimelinePage holds consecutive events of one log. Each event is encoded once for each form, and all viewers share the bytes. */
-import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import type { LogEntry } from "../../platform/storage/port.ts";
-import type { StreamItem } from "./port.ts";
+import type { EventItem, SignalItem, StreamEvent } from "./port.ts";
 import type { StreamFormat } from "./streamFormat.ts";
 
-type EventItem = Extract<StreamItem, { kind: "event" }>;
-
-class SharedEvent {
-  readonly position: number;
-  readonly item: EventItem;
+/** An item that is encoded once for each form, however many viewers get it. */
+export class SharedItem<Item extends EventItem | SignalItem = EventItem | SignalItem> {
+  readonly item: Item;
   readonly #encoded = new Map<StreamFormat, Uint8Array>();
 
-  constructor(position: number, item: EventItem) {
-    this.position = position;
+  constructor(item: Item) {
     this.item = item;
   }
 
@@ -23,6 +19,15 @@ class SharedEvent {
       this.#encoded.set(format, bytes);
     }
     return bytes;
+  }
+}
+
+class SharedEvent extends SharedItem<EventItem> {
+  readonly position: number;
+
+  constructor(position: number, item: EventItem) {
+    super(item);
+    this.position = position;
   }
 }
 
@@ -54,7 +59,7 @@ export class TimelinePage {
   }
 
   /** Returns the events after a position, as the bytes of one form. Undefined if there are none. */
-  select(position: number, format: StreamFormat, keeps?: (event: AgentEvent) => boolean): Selection | undefined {
+  select(position: number, format: StreamFormat, keeps?: (event: StreamEvent) => boolean): Selection | undefined {
     if (position === this.after && keeps === undefined) return this.#all(format);
     const events = this.#events.filter((each) => each.position > position && (keeps?.(each.item.event) ?? true));
     const last = events.at(-1);

@@ -1,11 +1,13 @@
 /** Tests a viewer on a log, a sink and a clock that the test controls. */
 import { expect, test } from "vitest";
+import type { ArticleSignal } from "../../../api/schema/articleEvent.ts";
 import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import { createManualTime } from "../../../test/support/manualTime.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { createKeepAlive } from "./keepAlive.ts";
-import type { TimelineSource } from "./port.ts";
+import type { SignalItem, StreamEvent, TimelineSource } from "./port.ts";
 import type { StreamFormat } from "./streamFormat.ts";
+import type { EndReason } from "./streamGate.ts";
 import { TimelineFeed } from "./timelineFeed.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -19,12 +21,17 @@ function createRig() {
   const time = createManualTime();
   const rig = { tail: 0, firstKept: 1, isOver: false, fault: undefined as unknown, released: 0, left: 0 };
   let announce = () => {};
+  let show: (item: SignalItem) => void = () => {};
   const source: TimelineSource = {
     log: "run/1",
     toItem: ({ position }) => ({ kind: "event", token: String(position), event: { seq: position } as AgentEvent }),
     toToken: String,
     snapshot: async () => ({ snapshot: {}, tail: rig.tail }),
     isOver: async () => rig.isOver,
+    watch(listener) {
+      show = listener;
+      return () => {};
+    },
   };
   const feed = new TimelineFeed({
     source,
@@ -58,6 +65,7 @@ function createRig() {
   };
   return Object.assign(rig, {
     time,
+    signal: () => show({ kind: "signal", event: { event: "document.live" } as ArticleSignal }),
     async tell(count: number) {
       rig.tail += count;
       announce();
@@ -71,12 +79,12 @@ function createRig() {
     }: {
       position?: number;
       room?: number;
-      keeps?: (event: AgentEvent) => boolean;
+      keeps?: (event: StreamEvent) => boolean;
     } = {}) {
-      let end = () => {};
+      let end: (reason: EndReason) => void = () => {};
       const reader = {
         ratePolicy: "",
-        onEnd(listener: () => void) {
+        onEnd(listener: (reason: EndReason) => void) {
           end = listener;
         },
         leave() {
@@ -107,8 +115,8 @@ function createRig() {
       return {
         seen,
         viewer,
-        /** The access of the reader ends. */
-        end: () => end(),
+        /** The access of the reader ends, or its article is deleted. */
+        end: (reason: EndReason = "lost") => end(reason),
         async drain(roomFor = Number.POSITIVE_INFINITY) {
           seen.room = roomFor;
           viewer.drain();
@@ -137,7 +145,7 @@ test("[SE13] a viewer whose client does not read writes nothing, and then contin
 
 test("[SE2] a filtered viewer advances its position after events that it does not get", async () => {
   const rig = createRig();
-  const { seen } = await rig.view({ keeps: ({ seq }) => seq === 2 });
+  const { seen } = await rig.view({ keeps: (event) => "seq" in event && event.seq === 2 });
   await rig.tell(2);
   await rig.tell(1);
   expect(seen.text).toBe("head position0 event2 position3 ");
@@ -207,4 +215,35 @@ test("[SE14] a silent viewer sends signs, and one that receives events sends non
   expect(seen.text).not.toContain("sign");
   await rig.time.advance(30_000);
   expect(seen.text.split("sign")).toHaveLength(3);
+});
+
+test("[SE67] viewers of a deleted article get its last events and the end, or end within half a second", async () => {
+  const rig = createRig();
+  const [quick, behind, slow] = [await rig.view(), await rig.view({ position: 0 }), await rig.view({ room: 2 })];
+  rig.tail = 1;
+  rig.isOver = true;
+  for (const { end } of [quick, behind, slow]) end("deleted");
+  await rig.time.advance(0);
+  for (const { seen } of [quick, behind]) expect([seen.text, seen.outcome]).toEqual(["head position0 event1 end ", "ended"]);
+  expect(slow.seen.outcome).toBe("cut");
+  // The article has returned meanwhile, or its last event cannot be read: the client connects again.
+  const again = createRig();
+  const { seen, end } = await again.view();
+  end("deleted");
+  await again.time.advance(499);
+  expect(seen.outcome).toBeUndefined();
+  await again.time.advance(1);
+  expect([seen.text, seen.outcome]).toEqual(["head position0 ", "ended"]);
+});
+
+test("[SE70] a viewer gets signals at the end of the log only, and none while its client does not read", async () => {
+  const rig = createRig();
+  const { seen, drain } = await rig.view({ room: 4 });
+  rig.signal();
+  await rig.tell(1);
+  rig.signal();
+  expect(seen.text).toBe("head position0 signal event1 ");
+  await drain();
+  rig.signal();
+  expect(seen.text).toBe("head position0 signal event1 signal ");
 });

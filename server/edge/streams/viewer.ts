@@ -1,27 +1,30 @@
 /**
- * Viewer sends one timeline to one client: past events first, then live, without a gap.
+ * Viewer sends one stream to one client: past events first, then live, without a gap.
  *
  * A viewer that is behind reads pages at the pace of its client. At the end of the log it joins the feed, which hands it
  * every later page; writing it is then one call of the host. A client that does not read makes the viewer leave the feed,
  * so it costs only its position and what the host has buffered. This module must not know HTTP.
  */
-import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import type { BodySink, StreamedBody } from "../host/port.ts";
+import type { Feeds } from "./feeds.ts";
 import type { KeepAlive, KeptStream } from "./keepAlive.ts";
-import type { OpenedStream, StreamItem } from "./port.ts";
+import type { OpenedStream, StreamEvent, StreamItem } from "./port.ts";
 import type { StreamFormat } from "./streamFormat.ts";
 import type { AdmittedReader } from "./streamGate.ts";
 import type { FeedMember, TimelineFeed } from "./timelineFeed.ts";
-import type { TimelinePage } from "./timelinePage.ts";
+import type { SharedItem, TimelinePage } from "./timelinePage.ts";
 
 /** What all viewers share. */
 export interface ViewerParts {
   readonly clock: Clock;
   readonly keepAlive: KeepAlive;
-  readonly feeds: { open(log: string): TimelineFeed; release(feed: TimelineFeed): void };
+  readonly feeds: Feeds;
 }
+
+/** The stream of a deleted article ends at the latest after this time, even if its last event could not be read. */
+const lastEventsMs = 500;
 
 export class Viewer implements StreamedBody, FeedMember, KeptStream {
   position: number;
@@ -30,13 +33,14 @@ export class Viewer implements StreamedBody, FeedMember, KeptStream {
   readonly #reader: AdmittedReader;
   readonly #format: StreamFormat;
   readonly #log: string;
-  readonly #keeps: ((event: AgentEvent) => boolean) | undefined;
+  readonly #keeps: ((event: StreamEvent) => boolean) | undefined;
   /** Position of the last item sent, or -1. A reader without a position would resume at a later "now" and miss events. */
   #sentPosition = -1;
   #sink: BodySink | undefined;
   #feed: TimelineFeed | undefined;
   #hasRoom = true;
   #isReading = false;
+  #cancelStop: (() => void) | undefined;
 
   constructor(parts: ViewerParts, reader: AdmittedReader, { log, position, keeps }: OpenedStream, format: StreamFormat) {
     this.#parts = parts;
@@ -53,7 +57,7 @@ export class Viewer implements StreamedBody, FeedMember, KeptStream {
     this.#feed = feeds.open(this.#log);
     this.#write(this.#format.head);
     keepAlive.add(this);
-    this.#reader.onEnd(() => this.#stop());
+    this.#reader.onEnd((reason) => (reason === "deleted" ? this.#finishSoon() : this.#stop()));
     void this.#catchUp();
   }
 
@@ -71,6 +75,7 @@ export class Viewer implements StreamedBody, FeedMember, KeptStream {
       feed.leave(this);
       this.#parts.feeds.release(feed);
       this.#parts.keepAlive.delete(this);
+      this.#cancelStop?.();
     }
     this.#reader.leave();
   }
@@ -82,6 +87,10 @@ export class Viewer implements StreamedBody, FeedMember, KeptStream {
   deliver(page: TimelinePage): void {
     this.#send(page);
     if (this.#hasRoom && page.last === page.tail) this.#sendPosition();
+  }
+
+  show(signal: SharedItem): void {
+    if (this.#hasRoom) this.#write(signal.encoded(this.#format));
   }
 
   finish(): void {
@@ -103,6 +112,14 @@ export class Viewer implements StreamedBody, FeedMember, KeptStream {
   #stop(): void {
     if (this.#hasRoom) this.#sink?.end();
     else this.#sink?.cut();
+  }
+
+  /** The article was deleted. Its last event is in the log, or will not come any more. */
+  #finishSoon(): void {
+    if (this.#hasRoom) {
+      this.#cancelStop = this.#parts.clock.after(lastEventsMs, () => this.#stop());
+      this.#feed?.wake();
+    } else this.#stop();
   }
 
   /** Reads until the viewer joins the feed, its client stops reading, or the timeline is over. */
