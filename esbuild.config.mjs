@@ -20,6 +20,7 @@ const entryPoints = {
   "text.worker": "server/domain/articles/text.worker.ts",
   "page.worker": "server/edge/pages/page.worker.ts",
   "article.worker": "server/domain/runs/executors/article.worker.ts",
+  "search.worker": "server/domain/search/search.worker.ts",
 };
 
 const sourceFolders = ["api", "machines", "realtime", "server"];

@@ -11,6 +11,7 @@ import { contract } from "../api/contract/contract.ts";
 import type { FrameBroadcast } from "../realtime/ports.ts";
 import type { Config } from "./config.ts";
 import { createLocateArticle } from "./domain/articles/locate.ts";
+import { articleRecord } from "./domain/articles/records.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
@@ -26,8 +27,11 @@ import { createExecutors } from "./domain/runs/executors/executors.ts";
 import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
+import { recordSearchChanges } from "./domain/search/changeLog.ts";
+import { createSearchService } from "./domain/search/service.ts";
 import { createFindTopicId } from "./domain/topics/findTopic.ts";
 import { topicListeners } from "./domain/topics/listeners.ts";
+import { topicRecord } from "./domain/topics/records.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
 import { createApp } from "./edge/app.ts";
@@ -48,6 +52,9 @@ import type { Storage } from "./platform/storage/port.ts";
 import { createRecordTypes } from "./platform/storage/recordType.ts";
 import { observeConflicts } from "./platform/storage/retryOnConflict.ts";
 import { recordTypes } from "./store.ts";
+
+/** The records that a search finds. Every commit that writes one of them records the change for the index. */
+const searchedRecords = [articleRecord, topicRecord];
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -77,7 +84,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
 
   // Platform: what every domain may use.
   const platform = createParts({
-    storage: announceAccessFacts(countStoreErrors(options.storage, metrics)),
+    storage: recordSearchChanges(announceAccessFacts(countStoreErrors(options.storage, metrics)), searchedRecords, log),
     log,
     leaseMs,
     // No other process writes due rows, and those that are not announced are not urgent: expired records and blobs.
@@ -140,6 +147,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     executors: steps.executors,
     timeline: createTimelineReader(parts),
   });
+  const search = createSearchService({
+    ...parts,
+    sources: [articles.searchSource, topics.searchSource],
+    recorded: searchedRecords,
+    directory: config.searchDir,
+  });
 
   // Edge: how requests, sockets and streams reach the domains.
   const gate = {
@@ -166,13 +179,14 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     deviations: config.deviations,
     operatorToken: config.operatorToken,
+    searchProgress: search.progress,
     version,
   });
   const app = createApp({
     ...gate,
     node: parts.nodeId,
     contract,
-    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs }), webhooks: webhooks.webhooks },
+    handlers: { ...createHandlers({ identity, articles, publishing, topics, runs, search }), webhooks: webhooks.webhooks },
     routes: pages.routes,
     streams: streams.routes,
     upgrade: collab.upgrade,
@@ -186,12 +200,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     rooms: () => articles.rooms.stats().rooms,
     bodyBytes: app.bodyBytesInFlight,
     runs: runs.runs.count,
+    search: search.progress,
   });
 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, publishing, topics, runs, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, publishing, topics, runs, search, streams, pages].map(({ manifest }) => manifest),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],
@@ -206,6 +221,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       // Access facts must not be missed: no client is admitted before the watch has a cursor in every log.
       await access.ready();
       pump.start();
+      search.start();
       return prepared;
     },
     async drain(signal) {

@@ -120,6 +120,17 @@ const sections: readonly Section[] = [
       "list.limitDefault": { is: "The size of a page without `limit`.", above: "–", unit: "items" },
       "list.scan": { is: "Rows that one list request reads.", above: "a shorter page that still has `nextToken`", unit: "rows" },
       "list.words": { is: "Words of one title that `q` can find.", above: "later words are not found", unit: "words" },
+      "search.words": {
+        is: "Words of one search. In a script without spaces each pair of characters counts as a word.",
+        above: "422",
+        unit: "words",
+      },
+      "search.ranked": {
+        is: "Documents that one search ranks, those that changed last: [search.md](search.md) has the times.",
+        above: "the other matches are not found",
+        unit: "documents",
+      },
+      "search.workMs": { is: "Time of a thread for one search.", above: "422" },
     },
   },
   {

@@ -12,6 +12,7 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
+import type { SearchSource } from "../search/port.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
 import { createArticleWriter } from "./articleWriter.ts";
@@ -26,6 +27,7 @@ import { textsOfDocument } from "./fileTexts.ts";
 import { createHistory, type History } from "./history.ts";
 import { joinListeners } from "./joinListeners.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleWriter, Documents, DocumentWriting, FindTopicId } from "./port.ts";
+import { createArticleSearchSource } from "./searchSource.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -81,6 +83,8 @@ export interface ArticleService {
   readonly writer: ArticleWriter;
   /** For runs. */
   readonly writing: DocumentWriting;
+  /** For the search. */
+  readonly searchSource: SearchSource;
   readonly manifest: Manifest;
 }
 
@@ -105,6 +109,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     },
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
+    searchSource: createArticleSearchSource({ storage }),
     manifest: {
       name: "articles",
       workers: {

@@ -10,6 +10,7 @@ import type { Handlers } from "../../domain/call/call.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
+import type { SearchService } from "../../domain/search/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
 import { createArticleHandlers } from "./articles.ts";
@@ -20,6 +21,7 @@ import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
 import { createRunHandlers } from "./runs.ts";
+import { createSearchHandler } from "./search.ts";
 import { createTopicHandlers } from "./topics.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
 import { createWorkspaceHandlers } from "./workspaces.ts";
@@ -30,15 +32,16 @@ export interface HandlerServices {
   readonly publishing: Pick<Publishing, "links">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
+  readonly search: Pick<SearchService, "search">;
 }
 
-export function createHandlers({ identity, articles, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, articles, publishing, topics, runs, search }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
     accounts: createAccountHandlers(services),
     keys: createKeyHandlers(services),
-    workspaces: createWorkspaceHandlers(services),
+    workspaces: { ...createWorkspaceHandlers(services), search: createSearchHandler(search.search) },
     members: createMemberHandlers(services),
     articles: createArticleHandlers(articles.articles),
     content: createContentHandlers(articles),
