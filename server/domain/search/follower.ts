@@ -71,6 +71,8 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
   let documents = 0;
   let isOpen = false;
   let isDamaged = false;
+  /** Damaged files since the last success. */
+  let damages = 0;
   let hasFailed = false;
   let isStopped = true;
   let running: Promise<void> | undefined;
@@ -102,8 +104,8 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
   /** The position is read before the records, so a change between the two is followed afterwards. */
   async function begin(partition: Partition): Promise<void> {
     const cursor = await storage.log.tail(partition, changeLog);
-    const mark = await readEntry(partition, cursor);
-    if (mark === undefined) throw new Error(`the search log of partition ${partition} was trimmed while it was read`);
+    // An entry that is no longer kept has no mark, so the partition is built once more at the next start.
+    const mark = (await readEntry(partition, cursor)) ?? "";
     await index.begin({ partition, cursor, mark });
     places.set(partition, { partition, cursor, mark, isBuilt: false, scanned: "" });
   }
@@ -217,12 +219,14 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
     running = work()
       .then(
         () => {
-          hasFailed = false;
+          [hasFailed, damages] = [false, 0];
         },
         (reason: unknown) => {
           if (isStopped) return;
-          hasFailed = true;
           isDamaged ||= reason instanceof UnusableIndex;
+          damages += isDamaged ? 1 : 0;
+          // A file is built again at once; if the new one cannot be used either, the disk needs time.
+          hasFailed = damages !== 1;
           const then = isDamaged ? "it is removed and built again" : "the follower retries";
           log.warn({ err: reason }, `the search index could not be brought up to date; ${then}`);
         },

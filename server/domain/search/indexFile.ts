@@ -207,7 +207,10 @@ function toWriter(file: Database.Database, isNew: boolean): IndexWriter {
     finish(partition) {
       for (let removed = removedAtOnce; removed > 0; documents -= removed) removed = removeOld(partition) as number;
     },
-    close: () => void file.close(),
+    close() {
+      file.pragma("wal_checkpoint(TRUNCATE)");
+      file.close();
+    },
   };
 }
 

@@ -43,6 +43,16 @@ function openedWriter(path: string): IndexWriter {
   return writer;
 }
 
+function closeWriter(): void {
+  const closing = writer;
+  writer = undefined;
+  try {
+    closing?.close();
+  } catch {
+    // A damaged file cannot always be closed. The process keeps its descriptor until the thread ends.
+  }
+}
+
 function openedReader(path: string): IndexReader | undefined {
   if (reader?.isCurrent() === false) {
     reader.close();
@@ -72,9 +82,12 @@ export const indexTasks = {
 
   /** Removes the file. The next task creates a new one. */
   remove({ path }: { readonly path: string }): void {
-    writer?.close();
-    writer = undefined;
+    closeWriter();
     removeIndexFile(path);
+  },
+
+  close(): void {
+    closeWriter();
   },
 
   begin: ({

@@ -89,6 +89,7 @@ export function createSearchIndex({ parentDirectory, maxSearchMs }: SearchIndexO
     },
     snippets: (owner, task) => searched(searching.run("snippets", task, { owner, maxMs: maxSearchMs, maxWaitMs })),
     async close() {
+      if (path !== "") await writing.run("close", undefined, write);
       await Promise.all([writing.close(), searching.close()]);
       await locked?.unlock();
     },
