@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defaultLimits } from "../limits.ts";
-import { pageQuery } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { SearchName, SearchResponse } from "../schema/search.ts";
 import { TopicStatus } from "../schema/topic.ts";
@@ -86,7 +85,14 @@ export const workspaces = {
           "Only topics in one of these states; by default all but `archived`. Needs `in=topics` alone. Repeat the parameter for several.",
         )
         .optional(),
-      limit: pageQuery.limit,
+      limit: z
+        .int()
+        .min(1)
+        .meta({
+          description: `Number of hits: ${defaultLimits["list.limitDefault"]} by default, at most ${defaultLimits["list.limitMax"]} unless the server has another limit.`,
+          example: 20,
+        })
+        .optional(),
     }),
     replies: { 200: SearchResponse },
     replyHeaders: {
