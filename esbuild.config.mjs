@@ -21,6 +21,7 @@ const entryPoints = {
   "page.worker": "server/edge/pages/page.worker.ts",
   "article.worker": "server/domain/runs/executors/article.worker.ts",
   "review.worker": "server/domain/reviews/review.worker.ts",
+  "search.worker": "server/domain/search/search.worker.ts",
 };
 
 const sourceFolders = ["api", "machines", "realtime", "server"];

@@ -47,6 +47,9 @@ export const defaultLimits = {
   "list.scan": 2000,
   "list.words": 32,
   "blame.spans": 1000,
+  "search.words": 32,
+  "search.ranked": 10_000,
+  "search.workMs": 2 * second,
 
   "article.file": 2 * MiB,
   "edit.workMs": 5 * second,

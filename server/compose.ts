@@ -12,6 +12,7 @@ import type { FrameBroadcast } from "../realtime/ports.ts";
 import type { Config } from "./config.ts";
 import { createArticleEvents } from "./domain/articles/articleEvents.ts";
 import { createLocateArticle } from "./domain/articles/locate.ts";
+import { articleRecord } from "./domain/articles/records.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
@@ -35,10 +36,13 @@ import { createExecutors } from "./domain/runs/executors/executors.ts";
 import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
+import { recordSearchChanges } from "./domain/search/changeLog.ts";
+import { createSearchService } from "./domain/search/service.ts";
 import { createLocateTemplate } from "./domain/templates/locate.ts";
 import { createTemplateService } from "./domain/templates/service.ts";
 import { createFindTopicId } from "./domain/topics/findTopic.ts";
 import { topicListeners } from "./domain/topics/listeners.ts";
+import { topicRecord } from "./domain/topics/records.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
 import { createApp } from "./edge/app.ts";
@@ -59,6 +63,9 @@ import type { Storage } from "./platform/storage/port.ts";
 import { createRecordTypes } from "./platform/storage/recordType.ts";
 import { observeConflicts } from "./platform/storage/retryOnConflict.ts";
 import { recordTypes } from "./store.ts";
+
+/** The records that a search finds. Every commit that writes one of them records the change for the index. */
+const searchedRecords = [articleRecord, topicRecord];
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -88,7 +95,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
 
   // Platform: what every domain may use.
   const platform = createParts({
-    storage: announceAccessFacts(countStoreErrors(options.storage, metrics)),
+    storage: recordSearchChanges(announceAccessFacts(countStoreErrors(options.storage, metrics)), searchedRecords, log),
     log,
     leaseMs,
     // No other process writes due rows, and those that are not announced are not urgent: expired records and blobs.
@@ -184,6 +191,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     startJob: createStartJob(jobKind),
   });
   const jobs = createJobService({ ...parts, kind: jobKind, works: folders.works });
+  const search = createSearchService({
+    ...parts,
+    sources: [articles.searchSource, topics.searchSource],
+    recorded: searchedRecords,
+    directory: config.searchDir,
+  });
 
   // Edge: how requests, sockets and streams reach the domains.
   const gate = {
@@ -210,6 +223,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     deviations: config.deviations,
     operatorToken: config.operatorToken,
+    searchProgress: search.progress,
     version,
   });
   const app = createApp({
@@ -217,7 +231,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     node: parts.nodeId,
     contract,
     handlers: {
-      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs }),
+      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs, search }),
       webhooks: webhooks.webhooks,
       jobs: jobs.jobs,
     },
@@ -234,12 +248,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     rooms: () => articles.rooms.stats().rooms,
     bodyBytes: app.bodyBytesInFlight,
     runs: runs.runs.count,
+    search: search.progress,
   });
 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, reviews, publishing, topics, runs, jobs, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, reviews, publishing, topics, runs, jobs, search, streams, pages].map(({ manifest }) => manifest),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],
@@ -254,6 +269,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       // Access facts must not be missed: no client is admitted before the watch has a cursor in every log.
       await access.ready();
       pump.start();
+      search.start();
       return prepared;
     },
     async drain(signal) {

@@ -4,6 +4,7 @@
  * It is the only module that reads the environment. It reports all problems at once and never prints the value of a
  * secret. It must not read the disk: the generated secret key is loaded elsewhere.
  */
+import { join } from "node:path";
 import type { Limits } from "../api/limits.ts";
 import { isLoopback, isPublicAddress } from "./platform/settings/linkAddress.ts";
 import { changedLimits } from "./platform/settings/parseLimits.ts";
@@ -18,6 +19,8 @@ export interface Config {
   readonly baseUrl?: string;
   /** Absolute path. */
   readonly dataDir: string;
+  /** Absolute path of the folder for the search index. */
+  readonly searchDir: string;
   /** If present, Redis replaces the embedded store. */
   readonly redis?: { readonly address: RedisAddress; readonly waitReplicas: number };
   readonly firstAccount?: { readonly username: string; readonly password: string };
@@ -176,6 +179,7 @@ function toConfig(values: SettingValues): Config {
     port: values.PORT,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     dataDir: values.DATA_DIR,
+    searchDir: values.SEARCH_DIR ?? join(values.DATA_DIR, "search"),
     ...(redis === undefined ? {} : { redis: { address: redis, waitReplicas: values.REDIS_WAIT_REPLICAS } }),
     ...(username === undefined || password === undefined ? {} : { firstAccount: { username, password } }),
     ...(secretKeys === undefined ? {} : { secretKeys }),

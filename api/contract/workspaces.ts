@@ -1,4 +1,8 @@
+import { z } from "zod";
+import { defaultLimits } from "../limits.ts";
 import { WorkspaceId } from "../schema/id.ts";
+import { SearchName, SearchResponse } from "../schema/search.ts";
+import { TopicStatus } from "../schema/topic.ts";
 import {
   CreateWorkspaceRequest,
   CreateWorkspaceResponse,
@@ -6,6 +10,7 @@ import {
   Workspace,
   WorkspaceMessageResponse,
 } from "../schema/workspace.ts";
+import { operation } from "./operation.ts";
 import { inWorkspace, resource } from "./resource.ts";
 
 const workspace = resource({
@@ -47,5 +52,58 @@ export const workspaces = {
     description:
       "Only administrators can change a workspace. `settings` is a JSON Merge Patch: `null` removes a member. Style profiles for runs are stored under `styleProfiles`.",
     example: { settings: { styleProfiles: { house: { content: "Short sentences. No jargon." } } } },
+  }),
+  search: operation({
+    method: "GET",
+    path: "/workspaces/{workspaceId}/search",
+    params: z.strictObject({ workspaceId: WorkspaceId }),
+    query: z.strictObject({
+      q: z.string().min(1).max(200).meta({
+        description:
+          "What to find. Every word must occur; words in quotation marks must follow each other; the last word may be the beginning of a word of at least two letters. Other characters only separate words.",
+        example: "power cut",
+      }),
+      in: z
+        .array(SearchName)
+        .min(1)
+        .max(20)
+        .describe("What to look through; `articles` by default. Repeat the parameter for several. Topics need the scope `workspaces:read`.")
+        .optional(),
+      folderId: z
+        .string()
+        .max(64)
+        .meta({
+          description: "Only topics of this content project. Needs `in=topics` alone, because articles are in no folder yet.",
+          example: "fld_01KAHX0000050123456789ABCD",
+        })
+        .optional(),
+      status: z
+        .array(TopicStatus)
+        .min(1)
+        .max(20)
+        .describe(
+          "Only topics in one of these states; by default all but `archived`. Needs `in=topics` alone. Repeat the parameter for several.",
+        )
+        .optional(),
+      limit: z
+        .int()
+        .min(1)
+        .meta({
+          description: `Number of hits: ${defaultLimits["list.limitDefault"]} by default, at most ${defaultLimits["list.limitMax"]} unless the server has another limit.`,
+          example: 20,
+        })
+        .optional(),
+    }),
+    replies: { 200: SearchResponse },
+    replyHeaders: {
+      "x-svc-search-state":
+        "`ready`, or `rebuilding` while this node indexes the workspace again: hits may then be missing, and none is wrong.",
+    },
+    credential: "any",
+    scopes: ["articles:read"],
+    resource: inWorkspace,
+    role: "read",
+    summary: "Find articles and topics by their words, the best hits first",
+    description: `Articles are found by their title and by the text of their last commit or checkpoint, topics by their title and their editorial fields. Titles count most, then content.md, then the other files. Case and accents do not matter: \`cafe\` finds "Café". Chinese, Japanese, Korean and Thai text is found by any part. A committed change is found within two seconds on every node. Each hit is read again from the store before it is answered, so a record in the trash or in another workspace is never shown. A query has at most ${defaultLimits["search.words"]} words.`,
   }),
 } as const;

@@ -14,6 +14,7 @@ import { createAccountHandlers } from "../../server/edge/handlers/accounts.ts";
 import { createAuthHandlers } from "../../server/edge/handlers/auth.ts";
 import { createKeyHandlers } from "../../server/edge/handlers/keys.ts";
 import { createMemberHandlers } from "../../server/edge/handlers/members.ts";
+import { createSearchHandler } from "../../server/edge/handlers/search.ts";
 import { createWorkspaceHandlers } from "../../server/edge/handlers/workspaces.ts";
 import type { Host } from "../../server/edge/host/port.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
@@ -79,7 +80,7 @@ describe("identity over REST", () => {
         auth: createAuthHandlers(identity),
         accounts: createAccountHandlers(identity),
         keys: createKeyHandlers(identity),
-        workspaces: createWorkspaceHandlers(identity),
+        workspaces: { ...createWorkspaceHandlers(identity), search: createSearchHandler(async () => ({ hits: [], state: "ready" })) },
         members: createMemberHandlers(identity),
       } as never,
       authenticator: identity.authenticator,

@@ -43,7 +43,7 @@ test("[OP11] readyz is short for everyone: state, writes, and the names of the d
 });
 
 test("[OP11] readyz is long with the operator token: values, store, due rows, disk, versions", async () => {
-  const { store, due, disk, version, storeVersion, ...short } = await operator.expect(200, "GET", "/readyz");
+  const { store, due, disk, search, version, storeVersion, ...short } = await operator.expect(200, "GET", "/readyz");
   expect(short).toEqual({
     status: "ready",
     writes: "ok",
@@ -57,6 +57,7 @@ test("[OP11] readyz is long with the operator token: values, store, due rows, di
   expect(due).toEqual({ oldestSeconds: expect.any(Number), rows: expect.any(Number) });
   // A Redis may be on another machine, so the server reports no disk.
   expect(disk).toEqual(storeUnderTest === "embedded" ? { freeMiB: expect.any(Number) } : undefined);
+  expect(search).toEqual({ state: expect.any(String), documents: 0, builtPartitions: expect.any(Number) });
   expect([version, storeVersion]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+$/), expect.any(Number)]);
 });
 
@@ -96,6 +97,9 @@ test("[OP12] metrics count requests by operation and status, never by address", 
     "svc_refused_updates_total",
     "svc_store_errors_total",
     "svc_conflicts_total",
+    "svc_search_documents",
+    "svc_search_partitions",
+    "svc_search_failed",
   ]) {
     expect(body).toContain(`# TYPE ${name} `);
   }

@@ -48,12 +48,12 @@ async function run(sizeMiB: number, ...options: readonly string[]): Promise<Seen
 }
 
 describe("the embedded store on a full disk", () => {
-  test.each<readonly [string, number, ...string[]]>([
-    ["a write finds no space", 16, "0"],
-    ["less than the reserve is free", 16, "256"],
+  test.each([
+    ["a write finds no space", 16, "0", ""],
+    ["less than the reserve is free", 16, "256", ""],
     ["a write finds no space, with a journal", 128, "0", "journal"],
-  ])("[ST19] when %s, writes are refused, reads continue, and writes resume with space", async (_name, sizeMiB, ...options) => {
-    const seen = await run(sizeMiB, ...options);
+  ])("[ST19] when %s, writes are refused, reads continue, and writes resume with space", async (_name, sizeMiB, reserveMiB, journal) => {
+    const seen = await run(sizeMiB, reserveMiB, journal);
     expect(seen.lost).toEqual([]);
     expect(seen.diskErrors).toEqual([]);
     expect(seen.acknowledgedWhenFull).toBeGreaterThan(100);

@@ -90,6 +90,8 @@ async function tourWorkspace({ send }: Tourist): Promise<Places> {
   const { articleId } = await send(201, "articles.create", {
     body: { workspaceId, title: "How a draft survives", content: "# How a draft survives\n" },
   });
+  await send(200, "workspaces.search", { params, query: { q: "draft", limit: "5" } });
+  await send(422, "workspaces.search", { params, query: { q: "draft", limit: "0" } });
   return { workspaceId, articleId };
 }
 

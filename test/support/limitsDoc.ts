@@ -129,6 +129,17 @@ const sections: readonly Section[] = [
         above: "further pages with `nextToken`",
         unit: "spans",
       },
+      "search.words": {
+        is: "Words of one search. In a script without spaces each pair of characters counts as a word.",
+        above: "422",
+        unit: "words",
+      },
+      "search.ranked": {
+        is: "Documents that one search ranks, those that changed last: [search.md](search.md) has the times.",
+        above: "the other matches are not found",
+        unit: "documents",
+      },
+      "search.workMs": { is: "Time of a thread for one search.", above: "422" },
     },
   },
   {

@@ -13,6 +13,7 @@ import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
 import type { Pager } from "../call/paging.ts";
 import type { FolderContents } from "../folders/port.ts";
+import type { SearchSource } from "../search/port.ts";
 import { type ArticleActivity, createArticleActivity } from "./articleActivity.ts";
 import { createArticleCreation } from "./articleCreation.ts";
 import { createArticleList } from "./articleList.ts";
@@ -44,6 +45,7 @@ import type {
   FindTopicId,
 } from "./port.ts";
 import { createRestore, type Restore } from "./restore.ts";
+import { createArticleSearchSource } from "./searchSource.ts";
 import { createTrash } from "./trash.ts";
 import { createUpdateLog } from "./updateLog.ts";
 
@@ -110,6 +112,8 @@ export interface ArticleService {
   readonly writing: DocumentWriting;
   /** For folders. */
   readonly folderArticles: FolderContents;
+  /** For the search. */
+  readonly searchSource: SearchSource;
   readonly manifest: Manifest;
 }
 
@@ -147,6 +151,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     writing: createDocumentWriting({ texts, limits }),
     writer: createArticleWriter({ storage, commitWriter, history }),
     folderArticles: createFolderArticles({ storage, trash }),
+    searchSource: createArticleSearchSource({ storage }),
     manifest: {
       name: "articles",
       workers: {

@@ -4,8 +4,13 @@
  * The search result has the order of the list, so each prefix of a word is an index key of its own. Only prefixes of 2
  * to 6 characters are indexed. Longer words are looked up by their first 6 characters and compared after the titles are
  * read.
+ *
+ * A title word is found as it is written and in its folded form, so "cafe" finds "Café". Both forms are indexed, because
+ * the rows of titles that were stored before have only the first one: "café" still finds these titles. A word of `q` with
+ * accents finds only words with the same accents.
  */
 import { defaultLimits } from "../../../api/limits.ts";
+import { foldText } from "./foldText.ts";
 
 const shortest = 2;
 const longest = 6;
@@ -20,6 +25,12 @@ function toWords(text: string): readonly string[] {
   return [...new Set(words)];
 }
 
+/** Returns the first words of a title, as many as `q` can find, each in its own and in its folded form. */
+function toTitleForms(title: string): readonly string[] {
+  const words = toWords(title).slice(0, defaultLimits["list.words"]);
+  return [...new Set(words.flatMap((word) => [word, foldText(word)]))];
+}
+
 function startOf(word: string, characters: number): string {
   return [...word.slice(0, characters * 2)].slice(0, characters).join("");
 }
@@ -30,7 +41,7 @@ function startOf(word: string, characters: number): string {
  */
 export function toTitlePrefixes(title: string): readonly string[] {
   const prefixes = new Set<string>();
-  for (const word of toWords(title).slice(0, defaultLimits["list.words"])) {
+  for (const word of toTitleForms(title)) {
     const characters = [...word.slice(0, longest * 2)].length;
     for (let length = shortest; length <= Math.min(longest, characters); length += 1) prefixes.add(startOf(word, length));
   }
@@ -49,8 +60,8 @@ export function toTitleSearch(query: string): TitleSearch {
   return {
     prefixes: [...new Set(indexed)].sort((a, b) => b.length - a.length),
     matches: (title) => {
-      const words = toWords(title).slice(0, defaultLimits["list.words"]);
-      return wanted.every((start) => words.some((word) => word.startsWith(start)));
+      const forms = toTitleForms(title);
+      return wanted.every((start) => forms.some((form) => form.startsWith(start)));
     },
   };
 }

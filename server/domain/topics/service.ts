@@ -7,10 +7,12 @@ import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleWriter } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import { createFolders, type Folders } from "../folders/service.ts";
+import type { SearchSource } from "../search/port.ts";
 import { createAuditEvents } from "./auditEvents.ts";
 import { createFindTopic } from "./findTopic.ts";
 import type { Topics } from "./port.ts";
 import { seoBriefRecord } from "./records.ts";
+import { createTopicSearchSource } from "./searchSource.ts";
 import { projectBrief } from "./seoBrief.ts";
 import { createTopicArticles } from "./topicArticle.ts";
 import { topicKind } from "./topicKind.ts";
@@ -32,6 +34,8 @@ export interface TopicService {
   /** Used by the runs. */
   readonly port: Topics;
   readonly folders: Folders;
+  /** For the search. */
+  readonly searchSource: SearchSource;
   readonly manifest: Manifest;
 }
 
@@ -62,6 +66,7 @@ export function createTopicService({ storage, actors, articles, pager, limits }:
       writeBrief: (unit, value, replacing) => unit.record({ op: "put", type: seoBriefRecord, value, replacing }),
     },
     folders,
+    searchSource: createTopicSearchSource({ storage }),
     manifest: { name: "topics", actorKinds: [provide(topicKind, {})] },
   };
 }

@@ -12,6 +12,7 @@ import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
 import type { ReviewService } from "../../domain/reviews/service.ts";
 import type { RunService } from "../../domain/runs/service.ts";
+import type { SearchService } from "../../domain/search/service.ts";
 import type { TemplateService } from "../../domain/templates/service.ts";
 import type { TopicService } from "../../domain/topics/service.ts";
 import { createAccountHandlers } from "./accounts.ts";
@@ -25,6 +26,7 @@ import { createMemberHandlers } from "./members.ts";
 import { createPublicLinkHandlers } from "./publicLinks.ts";
 import { createReviewHandlers } from "./reviews.ts";
 import { createRunHandlers } from "./runs.ts";
+import { createSearchHandler } from "./search.ts";
 import { createTemplateHandlers } from "./templates.ts";
 import { createTopicHandlers } from "./topics.ts";
 import { createWorkflowHandlers } from "./workflows.ts";
@@ -39,15 +41,16 @@ export interface HandlerServices {
   readonly publishing: Pick<Publishing, "links" | "history">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
+  readonly search: Pick<SearchService, "search">;
 }
 
-export function createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs }: HandlerServices) {
+export function createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs, search }: HandlerServices) {
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
     accounts: createAccountHandlers(services),
     keys: createKeyHandlers(services),
-    workspaces: createWorkspaceHandlers(services),
+    workspaces: { ...createWorkspaceHandlers(services), search: createSearchHandler(search.search) },
     members: createMemberHandlers(services),
     folders: createFolderHandlers(folders),
     articles: createArticleHandlers(articles),

@@ -9,7 +9,12 @@ import type { Handlers } from "../../domain/call/call.ts";
 import { liveEtag } from "../../domain/call/precondition.ts";
 import type { FoundWorkspace, Workspaces } from "../../domain/identity/workspaces/workspaces.ts";
 
-export function createWorkspaceHandlers({ workspaces }: { readonly workspaces: Workspaces }): Handlers<AppContract>["workspaces"] {
+/** The search has a service of its own (`search.ts`). */
+export function createWorkspaceHandlers({
+  workspaces,
+}: {
+  readonly workspaces: Workspaces;
+}): Omit<Handlers<AppContract>["workspaces"], "search"> {
   return {
     create: ({ body }, call) => workspaces.create(call, body),
     list: ({ query }, call) => workspaces.list(call, query),

@@ -18,6 +18,8 @@ export interface ProbeOptions {
   readonly metrics: Pick<Metrics, "render" | "contentType">;
   readonly deviations: readonly { readonly name: string; readonly value?: string }[];
   readonly operatorToken: string | undefined;
+  /** Progress of the search index of this node. It does not count for readiness: searches work while it is built. */
+  readonly searchProgress: () => object;
   readonly version: string;
 }
 
@@ -48,7 +50,7 @@ export function notReadyYet(): HttpReply {
 }
 
 async function readiness(options: ProbeOptions, long: boolean): Promise<HttpReply> {
-  const { storage, isServing, version } = options;
+  const { storage, isServing, searchProgress, version } = options;
   const { kind, durable, reason, writes, usedMiB, maxMiB, diskFreeMiB, storeVersion } = await storage.status();
   const deviations = [
     ...options.deviations,
@@ -67,6 +69,7 @@ async function readiness(options: ProbeOptions, long: boolean): Promise<HttpRepl
     store: { kind, durable, reason, usedMiB, maxMiB },
     due,
     ...(diskFreeMiB === undefined ? {} : { disk: { freeMiB: diskFreeMiB } }),
+    search: searchProgress(),
     version,
     storeVersion,
   });

@@ -15,6 +15,8 @@ export interface Gauges {
   bodyBytes(): number;
   /** Stored runs of all workspaces by status. */
   runs(): Promise<ReadonlyMap<string, number>>;
+  /** The search index of this node. */
+  search(): { readonly state: string; readonly documents: number; readonly builtPartitions: number };
 }
 
 export interface Metrics {
@@ -42,7 +44,13 @@ export function createMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectProcessMetrics(registry);
-  let gauges: Gauges = { sockets: () => ({}), rooms: () => 0, bodyBytes: () => 0, runs: async () => new Map() };
+  let gauges: Gauges = {
+    sockets: () => ({}),
+    rooms: () => 0,
+    bodyBytes: () => 0,
+    runs: async () => new Map(),
+    search: () => ({ state: "rebuilding", documents: 0, builtPartitions: 0 }),
+  };
 
   const http = new Histogram({
     name: "svc_http_seconds",
@@ -134,6 +142,30 @@ export function createMetrics(): Metrics {
     registers,
     async collect() {
       for (const [status, count] of await gauges.runs()) this.set({ status }, count);
+    },
+  });
+  new Gauge({
+    name: "svc_search_documents",
+    help: "Documents in the search index of this node.",
+    registers,
+    collect() {
+      this.set(gauges.search().documents);
+    },
+  });
+  new Gauge({
+    name: "svc_search_partitions",
+    help: "Partitions of the store whose records are all in the search index of this node, of 64.",
+    registers,
+    collect() {
+      this.set(gauges.search().builtPartitions);
+    },
+  });
+  new Gauge({
+    name: "svc_search_failed",
+    help: "1 while the search index of this node cannot be brought up to date.",
+    registers,
+    collect() {
+      this.set(gauges.search().state === "failed" ? 1 : 0);
     },
   });
 

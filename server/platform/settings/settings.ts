@@ -84,6 +84,12 @@ export const settings = {
     "a folder",
     "./data",
   ),
+  SEARCH_DIR: setting(
+    read((text) => resolve(text)),
+    undefined as string | undefined,
+    "a folder for the search index, which is built again when it is lost",
+    "/var/cache/svc-search",
+  ),
   REDIS_URL: setting(
     read(toRedisAddress) as z.ZodType<RedisAddress | undefined, string>,
     undefined,

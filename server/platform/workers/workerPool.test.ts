@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { afterEach, expect, test, vi } from "vitest";
 import type { SpinTasks } from "../../../test/support/spinThread.ts";
 import { createWorkerPool, type WorkerPool } from "./workerPool.ts";
 
@@ -85,4 +86,13 @@ test("[AR19] after close nothing hangs: running, waiting and new tasks are refus
   const asked = [run("spin", hour, of("a")), run("echo", "x", of("a"))];
   await close();
   expect(await Promise.all([...asked, run("echo", "y", of("a"))])).toEqual(Array(3).fill({ kind: "busy" }));
+});
+
+test("[SR14] a thread that is idle for `idleMs` ends, and the next task starts a new one", async () => {
+  workers = createWorkerPool<SpinTasks>({ program, threads: 1, maxHeapMiB: 64, maxWaiting: 10, idleMs: 1 });
+  const threadsOf = () => readdirSync("/proc/self/task").length;
+  const before = threadsOf();
+  expect(await workers.run("echo", "one", of("a"))).toEqual({ kind: "done", value: "one" });
+  await vi.waitFor(() => expect(threadsOf()).toBeLessThanOrEqual(before), 20_000);
+  expect(await workers.run("echo", "two", of("a"))).toEqual({ kind: "done", value: "two" });
 });

@@ -24,6 +24,8 @@ export interface WorkerPoolOptions {
   readonly maxHeapMiB: number;
   /** Maximum number of waiting tasks of one owner. */
   readonly maxWaiting: number;
+  /** Milliseconds without a task after which a thread ends. The next task starts a new one. Absent: it stays. */
+  readonly idleMs?: number;
 }
 
 export interface TaskBounds {
@@ -94,10 +96,12 @@ interface Started {
 interface Thread {
   started?: Started | undefined;
   isBusy: boolean;
+  /** Ends the thread. */
+  idle?: NodeJS.Timeout;
 }
 
 export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions): WorkerPool<Known> {
-  const { program, maxHeapMiB, maxWaiting } = options;
+  const { program, maxHeapMiB, maxWaiting, idleMs } = options;
   const threads: Thread[] = Array.from({ length: options.threads }, () => ({ isBusy: false }));
   const maxThreadsOfOne = Math.max(1, options.threads - 1);
   /** Owner → waiting tasks. If owners have equal use, the first one in this map is next. */
@@ -132,6 +136,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
 
   async function work(thread: Thread, owner: string, { order, bounds, settle }: Job): Promise<void> {
     thread.isBusy = true;
+    clearTimeout(thread.idle);
     working.set(owner, (working.get(owner) ?? 0) + 1);
     const startedAtMs = performance.now();
     try {
@@ -149,6 +154,13 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
     if (left > 0) working.set(owner, left);
     else working.delete(owner);
     begin();
+    if (idleMs !== undefined && !thread.isBusy) thread.idle = setTimeout(() => rest(thread), idleMs).unref();
+  }
+
+  function rest(thread: Thread): void {
+    const { started } = thread;
+    thread.started = undefined;
+    void started?.worker.terminate();
   }
 
   async function ask(thread: Thread, order: TaskOrder, maxMs: number): Promise<TaskAnswer | Stopped> {
@@ -216,6 +228,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
         job.settle.resolve({ kind: "busy" });
       }
       queues.clear();
+      for (const { idle } of threads) clearTimeout(idle);
       await Promise.all(threads.map(({ started }) => started?.worker.terminate()));
     },
   };
