@@ -36,6 +36,7 @@ import { createExecutors } from "./domain/runs/executors/executors.ts";
 import { createRunListeners } from "./domain/runs/listeners.ts";
 import { createLocateRun } from "./domain/runs/locate.ts";
 import { createRunService } from "./domain/runs/service.ts";
+import { createReviewStreamEvents } from "./domain/reviews/streamEvents.ts";
 import { recordSearchChanges } from "./domain/search/changeLog.ts";
 import { createSearchService } from "./domain/search/service.ts";
 import { createLocateTemplate } from "./domain/templates/locate.ts";
@@ -164,7 +165,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     articles: articles.writer,
     writing: articles.writing,
     findAccount: identity.findAccount,
-    listeners: [webhooks.reviewListeners],
+    listeners: [webhooks.reviewListeners, createReviewStreamEvents(parts.articleEvents)],
   });
   const publishing = createPublishing({ ...parts, access, documents: articles.documents });
   const topics = createTopicService({ ...parts, articles: articles.writer });

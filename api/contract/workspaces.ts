@@ -73,7 +73,7 @@ export const workspaces = {
         .string()
         .max(64)
         .meta({
-          description: "Only topics of this content project. Needs `in=topics` alone, because articles are in no folder yet.",
+          description: "Only articles in this folder itself, and topics of this content project.",
           example: "fld_01KAHX0000050123456789ABCD",
         })
         .optional(),

@@ -66,7 +66,6 @@ export const articleEventData = {
   "review.resolved": z.strictObject({
     reviewId: idText("rev", "The review."),
     status: z.enum(["resolved", "accepted", "rejected"]).describe("Status of the review after the change."),
-    commitId: idText("cmt", "Commit of an accepted suggestion.").optional(),
   }),
 } as const;
 

@@ -88,7 +88,6 @@ test("[SR1] topics are found on request, by their fields, and archived ones only
 
 test("[SR10] a filter that finds nothing there, an unknown kind and too many hits are refused", async () => {
   for (const [more, pointer] of [
-    ["&folderId=fld_01KAHX0000050123456789ABCD", "/folderId"],
     ["&status=idea", "/status"],
     ["&in=topics&in=articles&status=idea", "/status"],
     ["&in=reviews", "/in/0"],

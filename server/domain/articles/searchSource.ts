@@ -24,8 +24,8 @@ export function createArticleSearchSource({ storage }: { readonly storage: Pick<
   }
 
   function toItem(article: ArticleRecord): SearchItem {
-    const { articleId, workspaceId, title, updatedAtMs, topicId } = article;
-    return { id: articleId, workspaceId, title, updatedAtMs, articleId, topicId, texts: () => textsOf(article) };
+    const { articleId, workspaceId, title, updatedAtMs, topicId, folderId } = article;
+    return { id: articleId, workspaceId, title, updatedAtMs, articleId, topicId, folderId, texts: () => textsOf(article) };
   }
 
   return {
@@ -33,7 +33,6 @@ export function createArticleSearchSource({ storage }: { readonly storage: Pick<
     kind: "article",
     record: articleRecord,
     scopes: [],
-    hasFolder: false,
     async read(articleIds) {
       const found = await storage.records.getMany(articleRecord, articleIds);
       return found.map((stored) => (stored === undefined || stored.value.deletedAtMs !== undefined ? undefined : toItem(stored.value)));

@@ -57,12 +57,13 @@ export async function readReview(unit: UnitOfWork, reviewId: string): Promise<St
 
 /** What every event of the review says. `call` is the request that causes it. */
 export function toEventBase({ id, context }: ReviewRecord, call: Call, createdAtMs: number, baseUrl: string): ReviewEventBase {
-  const { workspaceId, articleId, kind, anchor } = context;
+  const { workspaceId, articleId, kind, file, anchor } = context;
   return {
     workspaceId,
     articleId,
     reviewId: id,
     kind,
+    file,
     author: authorOf(call),
     createdAtMs,
     ids: call.ids,

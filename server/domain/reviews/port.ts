@@ -4,7 +4,7 @@
  * A listener adds its changes to the unit of work of the event and commits nothing itself, so that a webhook delivery or a
  * log entry is exactly as durable as the review, the reply or the decision.
  */
-import type { Author } from "../../../api/schema/article.ts";
+import type { ArticleFile, Author } from "../../../api/schema/article.ts";
 import type { ReviewKind, ReviewStatus } from "../../../api/schema/review.ts";
 import type { ReviewText } from "../../../machines/reviewContext.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
@@ -16,6 +16,8 @@ export interface ReviewEventBase {
   readonly articleId: string;
   readonly reviewId: string;
   readonly kind: ReviewKind;
+  /** The file that the review is about. */
+  readonly file: ArticleFile;
   /** The account that caused the event. */
   readonly author: Author;
   /** Store time of the event. */

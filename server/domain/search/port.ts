@@ -42,8 +42,6 @@ export interface SearchSource {
   readonly record: RecordType<any>;
   /** Scopes that a key needs to find these records, in addition to that of the operation. */
   readonly scopes: readonly Scope[];
-  /** True if the records may be in a folder. Otherwise a search with `folderId` is refused. */
-  readonly hasFolder: boolean;
   /** States of the records; absent if they have none, so that a search with `status` is refused. */
   readonly statuses?: {
     readonly all: readonly string[];

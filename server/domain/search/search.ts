@@ -69,11 +69,9 @@ function requireScopes(principal: Principal | undefined, sources: readonly Searc
 
 export function createSearch({ index, follower, sources, limits }: SearchOptions): Search {
   /** Returns the chosen sources. Refuses a filter that one of them does not have, because it would never find anything there. */
-  function choose({ in: names = ["articles"], folderId, status }: SearchRequest): readonly SearchSource[] {
+  function choose({ in: names = ["articles"], status }: SearchRequest): readonly SearchSource[] {
     const chosen = sources.filter(({ name }) => names.includes(name));
-    for (const { name, hasFolder, statuses } of chosen) {
-      if (folderId !== undefined && !hasFolder)
-        throw refuse("/folderId", `cannot be used while 'in' contains ${name}, which have no folder`);
+    for (const { name, statuses } of chosen) {
       if (status !== undefined && statuses === undefined)
         throw refuse("/status", `cannot be used while 'in' contains ${name}, which have no status`);
     }

@@ -43,7 +43,6 @@ export function createTopicSearchSource({ storage }: { readonly storage: Pick<St
     kind: "topic",
     record: topicRecord,
     scopes: ["workspaces:read"],
-    hasFolder: true,
     // Lists show archived topics only on request too.
     statuses: { all: topicStatuses, searched: topicStatuses.filter((status) => status !== "archived") },
     async read(topicIds) {
