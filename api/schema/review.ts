@@ -31,7 +31,8 @@ export const AnchorState = z.enum(["anchored", "moved", "orphaned"]).meta({
 });
 export type AnchorState = z.infer<typeof AnchorState>;
 
-export const ReviewAnchor = z
+/** Without an id of its own: the OpenAPI document cannot refer to a schema that may be null. */
+const ReviewAnchor = z
   .strictObject({
     quote: text("The quoted text.", "teh draft"),
     prefix: text(`Up to ${anchorContextLength} characters before the quote.`, "Then "),
@@ -41,8 +42,7 @@ export const ReviewAnchor = z
     revision: int("Revision of the article to which the offsets belong.", 42),
     state: AnchorState,
   })
-  .meta({ id: "ReviewAnchor", description: "The place in a file to which a review belongs." });
-export type ReviewAnchor = z.infer<typeof ReviewAnchor>;
+  .describe("The place in a file to which a review belongs.");
 
 const mentions = z.array(z.string()).meta({ description: "Mentioned accounts that can read the article.", example: ["bo"] });
 const unresolvedMentions = z.array(z.string()).meta({ description: "Mentioned accounts that cannot read the article.", example: [] });
