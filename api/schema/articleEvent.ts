@@ -130,7 +130,6 @@ const signals = Object.entries(articleSignalData).map(([name, data]) =>
 const [first, ...others] = [...kept, ...signals];
 
 export const ArticleEvent = z.discriminatedUnion("event", [first as (typeof kept)[0], ...(others as typeof kept)]).meta({
-  id: "ArticleEvent",
   description:
     "An event of an article's stream. Kept events have an `id`; `document.live`, `presence.joined` and `presence.left` have none and are not kept. Ignore events that you do not know.",
 }) as unknown as z.ZodType<ArticleEvent>;
