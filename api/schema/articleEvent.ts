@@ -29,7 +29,7 @@ const commitData = z
     runId: idText("run", "Run that made the commit.").optional(),
     diffUrl: text("Address of the difference from the commit before.", `/articles/${exampleId("art")}/diff?from=30&to=42`),
   })
-  .meta({ id: "ArticleCommitData", description: "A commit of an article, as its event describes it." });
+  .meta({ description: "A commit of an article, as its event describes it." });
 
 /** The `data` schema of each kept event, by event name. */
 export const articleEventData = {
