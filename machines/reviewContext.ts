@@ -13,7 +13,7 @@ export interface CharacterId {
 }
 
 /**
- * A quoted place in a file, as it was at `revision`. The quote never changes. Everything else is stored anew when the
+ * A quoted place in a file, as it was at `revision`. The quote never changes. The other fields are updated when the
  * text around the quote has changed, so that the place can still be found after the next change.
  */
 export interface TextAnchor {

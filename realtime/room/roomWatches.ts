@@ -1,8 +1,8 @@
 /**
- * RoomWatches keeps who watches a document without being a member of its room: the streams of articles.
+ * RoomWatches keeps the watches of documents. A stream of an article watches its document without being a member of its room.
  *
- * A watch belongs to the article and not to a room, so it continues when a room ends and is opened again. A document that
- * nobody watches costs one look into an empty map for each batch.
+ * A watch belongs to the article and not to a room, so it continues when a room ends and is opened again. A document
+ * without a watch costs one lookup in an empty map for each batch.
  */
 import type { Author } from "../../api/schema/article.ts";
 

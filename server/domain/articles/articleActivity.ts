@@ -1,8 +1,8 @@
 /**
- * ArticleActivity reports what happens to a document while somebody watches it: members that join and leave, and, at most
- * once a second, the revision, the number of words and who types.
+ * ArticleActivity reports the activity in a document to the streams that watch it: members that join and leave, and, at most
+ * once a second, the revision, the number of words and the users who type.
  *
- * Nothing of this is stored. An article that nobody watches costs nothing, and a watched one only while it changes.
+ * No report is stored. An article without such a stream costs nothing, and another one only while it changes.
  * Members come from the rooms, which know them by their credentials, so no client can appear as another one.
  */
 import type { Author } from "../../../api/schema/article.ts";

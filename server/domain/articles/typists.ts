@@ -32,7 +32,7 @@ export class Typists {
     return [...this.#last.values()].slice(-maxTypists).map(({ author }) => author);
   }
 
-  /** When the least recent author stops to count as typing. Undefined if nobody types. */
+  /** When the least recent author stops to count as typing. Undefined without authors who type. */
   get endMs(): number | undefined {
     this.#forget();
     const [first] = this.#last.values();

@@ -1,8 +1,8 @@
 /**
  * FolderArchive does the jobs that archive and restore the topics of a folder.
  *
- * The request has changed the folder already. A job ends without finishing its list if the folder has changed its mind
- * meanwhile: the later request has a job of its own, and both would otherwise undo each other's work. Each piece holds
+ * The request has already archived or restored the folder. A job ends early if a later request did the opposite: that
+ * request has a job of its own, and otherwise the two jobs would undo each other's work. Each piece holds
  * the revision of the folder, so no piece is committed after such a request.
  */
 import type { Limits } from "../../../api/limits.ts";

@@ -3,7 +3,7 @@
  * are limited, and a folder is put only into one that accepts it.
  *
  * Every change of the tree's shape reads the tree record first and writes it in its commit. If another change was
- * committed in between, on whatever node, the commit meets a conflict and the rules are checked again.
+ * committed in between, on this or another node, the commit meets a conflict and the rules are checked again.
  */
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";

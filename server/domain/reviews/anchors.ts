@@ -4,7 +4,7 @@
  * The quote decides: an anchor has a place only where the text equals the quote. The ids of the first and the last
  * character say which of several equal texts was meant; they survive every edit around the quote. Where these characters
  * are deleted, for example because the whole text was written again, the context decides (`anchorPlaces.ts`).
- * Reading stores nothing. `followText.ts` stores places anew after commits.
+ * Reading stores nothing. `followText.ts` updates the stored places after commits.
  */
 import type * as Y from "yjs";
 import type { ArticleFile } from "../../../api/schema/article.ts";

@@ -1,8 +1,8 @@
 /**
  * Creates the deliveries of `review.mentioned` and `review.replied` in the commits of reviews.
  *
- * A new comment or reply with at least one handle of an account is one `review.mentioned`, whoever and however many are
- * mentioned. Every reply is one `review.replied`. Edits are no events. The sets of fields are closed.
+ * A new comment or reply with at least one handle of an account is one `review.mentioned`, for any number of
+ * mentioned accounts. Every reply is one `review.replied`. Edits are no events. The sets of fields are closed.
  */
 import type { Author } from "../../../api/schema/article.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
