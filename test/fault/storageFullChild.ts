@@ -29,7 +29,8 @@ export interface Seen {
 
 const partition = 5;
 const body = "x".repeat(3000);
-const [, , root = "", reserveMiB = "0", journal] = process.argv;
+const [, , root = "", reserveMiB = "0", option] = process.argv;
+const usesJournal = option === "journal";
 const filler = join(root, "filler");
 const diskErrors: string[] = [];
 
@@ -108,12 +109,12 @@ async function untilWritable(storage: Storage): Promise<void> {
 }
 
 let storage = await open();
-if (journal !== undefined) while ((await storage.status()).storeVersion < 2) await typeOne(storage);
+if (usesJournal) while ((await storage.status()).storeVersion < 2) await typeOne(storage);
 const { bavail, bsize } = statfsSync(root);
 writeFileSync(filler, Buffer.alloc(bavail * bsize - 10 * 1024 * 1024));
 let full = false;
 const fill = async (_: unknown, index: number) => {
-  const write = journal !== undefined && index === 0 ? typeOne : writeOne;
+  const write = usesJournal && index === 0 ? typeOne : writeOne;
   while (!full) full = (await write(storage)) !== undefined;
 };
 await Promise.all(Array.from({ length: 8 }, fill));
@@ -139,7 +140,7 @@ await untilWritable(storage);
 const statusAfter = (await storage.status()).writes;
 for (let more = 0; more < 100; more += 1) {
   await writeOne(storage);
-  if (journal !== undefined) await typeOne(storage);
+  if (usesJournal) await typeOne(storage);
 }
 lost.push(...(await findLost(storage)));
 await storage.close();

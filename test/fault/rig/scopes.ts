@@ -6,6 +6,7 @@
 import * as encoding from "lib0/encoding";
 import { WebSocket } from "ws";
 import type { OperationSpec } from "../../../api/contract/operation.ts";
+import { defaultLimits } from "../../../api/limits.ts";
 import { missingScopes, type Scope, scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
 import { updateFrame, updateOf } from "../../support/hostileFrames.ts";
@@ -22,6 +23,7 @@ interface Scale {
 type Problem = { readonly code?: string; readonly missingScopes?: readonly string[] };
 
 const asked = operations.filter(({ spec }) => spec.credential !== "none");
+const batchCalls = defaultLimits["batch.calls"];
 const hourMs = 60 * 60 * 1000;
 
 /** Returns the missing scopes that the refusal must name; undefined if the key has all of them. */
@@ -70,11 +72,14 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       const answer = await rest.request(method, path, body);
       judge(`${operation.key} with ${scope}`, operation.spec, [scope], answer.status, answer.body);
     }
-    const inputs = asked.map((operation) => toAsked(operation, missingIds, missingIds, []).input);
-    const batch = await rest.request("POST", `/trpc/${asked.map(({ key }) => key).join(",")}?batch=1`, { ...inputs });
-    for (const [at, { key, spec }] of asked.entries()) {
-      const { error } = batch.body[at];
-      judge(`${key} with ${scope} over tRPC`, spec, [scope], error?.data.httpStatus ?? 200, error?.data.problem ?? {});
+    for (let first = 0; first < asked.length; first += batchCalls) {
+      const some = asked.slice(first, first + batchCalls);
+      const inputs = some.map((operation) => toAsked(operation, missingIds, missingIds, []).input);
+      const batch = await rest.request("POST", `/trpc/${some.map(({ key }) => key).join(",")}?batch=1`, { ...inputs });
+      for (const [at, { key, spec }] of some.entries()) {
+        const { error } = batch.body[at];
+        judge(`${key} with ${scope} over tRPC`, spec, [scope], error?.data.httpStatus ?? 200, error?.data.problem ?? {});
+      }
     }
     for (const { key, spec } of probedStreams) {
       const { path, input } = toAsked({ key, spec: { ...spec, method: "GET" } as never }, missingIds, missingIds, []);
