@@ -7,7 +7,8 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { Batch, CommitResult, Partition, RecordType, Storage } from "../../platform/storage/port.ts";
+import type { Batch, CommitResult, Partition, Storage } from "../../platform/storage/port.ts";
+import type { AnyRecordType } from "../../platform/storage/recordType.ts";
 
 export const changeLog = "search";
 /**
@@ -43,8 +44,7 @@ export function toMark(bytes: Uint8Array): string {
  */
 export function recordSearchChanges(
   storage: Storage,
-  // biome-ignore lint/suspicious/noExplicitAny: the list mixes record types
-  records: readonly RecordType<any>[],
+  records: readonly AnyRecordType[],
   log: Logger,
   maxEntries = defaultMaxEntries,
 ): Storage {

@@ -7,7 +7,7 @@
  */
 import type { SearchKind } from "../../../api/schema/search.ts";
 import type { Scope } from "../../../api/scopes.ts";
-import type { RecordType } from "../../platform/storage/port.ts";
+import type { AnyRecordType } from "../../platform/storage/recordType.ts";
 
 /** A text as it is stored: as characters, or as deflated UTF-8 bytes that only a thread inflates. */
 export type StoredText = string | { readonly deflated: Uint8Array };
@@ -38,8 +38,7 @@ export interface SearchSource {
   /** `kind` of its hits. */
   readonly kind: SearchKind;
   /** Every commit that writes a record of this type is followed. */
-  // biome-ignore lint/suspicious/noExplicitAny: a list of sources mixes record types
-  readonly record: RecordType<any>;
+  readonly record: AnyRecordType;
   /** Scopes that a key needs to find these records, in addition to that of the operation. */
   readonly scopes: readonly Scope[];
   /** States of the records; absent if they have none, so that a search with `status` is refused. */

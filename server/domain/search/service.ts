@@ -8,7 +8,8 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
-import type { RecordType, Storage } from "../../platform/storage/port.ts";
+import type { Storage } from "../../platform/storage/port.ts";
+import type { AnyRecordType } from "../../platform/storage/recordType.ts";
 import { createFollower, type IndexProgress } from "./follower.ts";
 import type { SearchSource } from "./port.ts";
 import { createSearch, type Search } from "./search.ts";
@@ -22,8 +23,7 @@ export interface SearchServiceOptions {
   readonly log: Logger;
   readonly sources: readonly SearchSource[];
   /** The record types whose changes are recorded. */
-  // biome-ignore lint/suspicious/noExplicitAny: the list mixes record types
-  readonly recorded: readonly RecordType<any>[];
+  readonly recorded: readonly AnyRecordType[];
   /** The setting `SEARCH_DIR`. */
   readonly directory: string;
 }
