@@ -4,7 +4,7 @@
  * The page shows frozen content in both modes. A Live link freezes new content after durable edits, at most once per
  * second. A failed synchronization is retried with growing delays. After the last retry the link waits for the next edit
  * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
- * round is ignored. Each change of what the page shows is a fact, from which the history of the page is made.
+ * round is ignored. Each change of the shown text or mode is a fact; the history of the page is made of these facts.
  *
  * A timer ends the publication at `expiresAtMs`. An expired link keeps its mode and its content. The link is public again
  * when a request removes the time or moves it into the future.
@@ -21,7 +21,7 @@ export * from "./publicLinkContext.ts";
 /** Shortest time between the starts of two synchronizations after edits of one article, in ms. */
 export const syncPauseMs = 1000;
 
-/** Reports what the page shows after a change of its mode. */
+/** Reports the shown text and mode after a change of the mode. */
 function shownIn(mode: PublicLinkMode) {
   return { type: "shown", params: ({ context }: { readonly context: PublicLinkContext }) => toShown(mode, context.content) } as const;
 }

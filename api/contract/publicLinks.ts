@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { ArticleDiff, DiffFormat, PublicLinkMode, PublicLinkState } from "../schema/article.ts";
 import { pageQuery, unixSeconds } from "../schema/common.ts";
-import { ArticleId, WorkspaceId } from "../schema/id.ts";
+import { WorkspaceId } from "../schema/id.ts";
 import { ListedPublicLink, PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
-import { etag, inWorkspace, pageOf } from "./resource.ts";
+import { articleParams, etag, inWorkspace, ofArticle, pageOf } from "./resource.ts";
 
-const params = z.strictObject({ articleId: ArticleId });
-const resource = { kind: "article", in: "params", name: "articleId" } as const;
 /** Sent when the publish gate has checked the text. */
 const gateHeaders = {
   "x-svc-gate-findings": "Number of findings in the text that was published: errors and warnings. Sent if `gate` is `warn` or `block`.",
@@ -17,12 +15,12 @@ export const publicLinks = {
   get: operation({
     method: "GET",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     replies: { 200: PublicLink },
     replyHeaders: etag,
     credential: "any",
     scopes: ["publishing:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["not_published"],
     summary: "Get the public link of an article",
@@ -32,14 +30,14 @@ export const publicLinks = {
   put: operation({
     method: "PUT",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     bodies: { "application/json": PublicLinkRequest },
     bodyOptional: true,
     replies: { 200: PublicLink, 201: PublicLink },
     replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["name_taken", "gate_failed"],
@@ -51,13 +49,13 @@ export const publicLinks = {
   update: operation({
     method: "PATCH",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     bodies: { "application/json": PublicLinkRequest },
     replies: { 200: PublicLink },
     replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["not_published", "name_taken", "gate_failed"],
@@ -69,14 +67,14 @@ export const publicLinks = {
   refreshSnapshot: operation({
     method: "POST",
     path: "/articles/{articleId}/public-link/snapshot",
-    params,
+    params: articleParams,
     bodies: { "application/json": SnapshotRequest },
     bodyOptional: true,
     replies: { 200: PublicLink },
     replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     errors: ["not_published", "public_link_wrong_mode", "revision_gone", "gate_failed"],
     summary: "Refresh the frozen content of a Snapshot",
@@ -86,7 +84,7 @@ export const publicLinks = {
   history: operation({
     method: "GET",
     path: "/articles/{articleId}/public-link/history",
-    params,
+    params: articleParams,
     query: z.strictObject({
       ...pageQuery,
       from: unixSeconds("Only periods that end after this time.").optional(),
@@ -101,7 +99,7 @@ export const publicLinks = {
     },
     credential: "any",
     scopes: ["publishing:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["not_published"],
     summary: "List which text was public when, newest first",
@@ -111,12 +109,12 @@ export const publicLinks = {
   diff: operation({
     method: "GET",
     path: "/articles/{articleId}/public-link/diff",
-    params,
+    params: articleParams,
     query: z.strictObject({ format: DiffFormat.describe("Format of the hunks; `unified` by default.").optional() }),
     replies: { 200: ArticleDiff },
     credential: "any",
     scopes: ["publishing:read", "articles:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["not_published"],
     summary: "Compare the published text with the newest one",
@@ -126,11 +124,11 @@ export const publicLinks = {
   sync: operation({
     method: "POST",
     path: "/articles/{articleId}/public-link/sync",
-    params,
+    params: articleParams,
     replies: { 202: PublicLink },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     errors: ["not_published", "public_link_wrong_mode"],
     summary: "Retry the synchronization of a Live link",
@@ -139,11 +137,11 @@ export const publicLinks = {
   delete: operation({
     method: "DELETE",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     replies: { 204: null },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["not_published"],

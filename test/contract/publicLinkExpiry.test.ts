@@ -8,9 +8,9 @@ import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { addWorkspace, createCall } from "./articleFixture.ts";
-import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { createCall } from "./articleFixture.ts";
+import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -39,18 +39,11 @@ describe.each(actorStorages)("the end of public pages on %s", (_name, openStorag
   };
 
   beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-    node = createPublishingNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
     articleId = await create("Page");
     node.pump.start();
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.abort());
-    await node.closePages();
-    await close();
-  });
+  afterEach(() => close());
 
   test("[PL27] [PL28] an expired page is 410; link, article, history and event log say so", async () => {
     const expiresAt = inSeconds(60);

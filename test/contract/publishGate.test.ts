@@ -4,9 +4,9 @@ import { AppError } from "../../api/schema/error.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { addWorkspace, createCall } from "./articleFixture.ts";
-import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { createCall } from "./articleFixture.ts";
+import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const good = "# Kites\n\nThey need wind.\n";
 /** One warning: the image has no alternative text. */
@@ -39,18 +39,11 @@ describe.each(actorStorages)("the publish gate on %s", (_name, openStorage) => {
   const shown = async () => (await node.page("/p/kites.md")).body;
 
   beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-    node = createPublishingNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
     articleId = await create(bad);
     node.pump.start();
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.abort());
-    await node.closePages();
-    await close();
-  });
+  afterEach(() => close());
 
   test("[PL40] the gate block refuses a text with errors and names each with its line", async () => {
     const refused = await refusal(node.links.put(call(), articleId, { gate: "block", slug: "kites" }));

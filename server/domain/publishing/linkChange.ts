@@ -1,6 +1,6 @@
 /**
- * Adds to the commit of a public link what changes with it: the link summary of the article, the event of the article's
- * stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
+ * LinkChange adds the consequences of a changed public link to its commit: the link summary of the article, the event of
+ * the article's stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ArticleEventData } from "../../../api/schema/articleEvent.ts";
@@ -38,7 +38,7 @@ function toLinkEventData(link: PublicLinkRecord, baseUrl: string): ArticleEventD
   return { publicLink: { mode, url, state }, ...(content === undefined ? {} : { publishedRevision: content.revision }) };
 }
 
-/** What a change of the link may change for its readers and in `GET A/public-link`, apart from the synchronization. */
+/** The members of a link whose change is an event of the article. The state of the synchronization is none of them. */
 function toFacts(link: PublicLinkRecord) {
   const { slug, indexable, gate = "off", expiresAtMs, content } = link.context;
   return { mode: modeOf(link), isExpired: link.state === "expired", slug, indexable, gate, expiresAtMs, content };
@@ -49,7 +49,7 @@ function toShownSlug(summary: PublicLinkSummary | undefined): string | undefined
   return summary?.state === "expired" ? undefined : summary?.slug;
 }
 
-/** Returns what a change by this account adds to the commit of a link. */
+/** Returns the consequences of a change that this account makes, or on whose behalf a timer fires. */
 export type GatherLinkChange = (by: string) => Gather<PublicLinkRecord["context"]>;
 
 export function createGatherLinkChange({ storage, articleEvents, baseUrl, wake }: LinkChangeOptions): GatherLinkChange {

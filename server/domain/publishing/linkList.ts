@@ -4,16 +4,14 @@ import type { ListedPublicLink, PublicLink } from "../../../api/schema/publicLin
 import type { Storage } from "../../platform/storage/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
-import type { Pager } from "../call/paging.ts";
+import type { PageQuery, Pager } from "../call/paging.ts";
 import { titleOf, toPublicLink } from "./publicLinkView.ts";
 import { linksOf, publicLinkRecord } from "./records.ts";
 
-export interface LinkQuery {
+export interface LinkQuery extends PageQuery {
   readonly workspaceId: string;
   readonly mode?: PublicLinkMode | undefined;
   readonly state?: PublicLink["state"] | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export type ListLinks = (

@@ -28,7 +28,7 @@ import { isExpired, modeOf, notPublished, syncStatusOf, toPublicLink } from "./p
 import { type PublicLinkRecord, publicLinkRecord } from "./records.ts";
 import type { Slugs } from "./slugs.ts";
 
-/** What an answer says beside the link. */
+/** Facts of an answer that are not part of the link. */
 interface ViewFacts {
   /** True when the article was not public before. */
   readonly created: boolean;
