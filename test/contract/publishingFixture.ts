@@ -60,7 +60,12 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     },
   });
   parts.install([publishing.manifest]);
-  const pages = createPublicPageRoutes({ pages: publishing.pages, rateLimits: createRateLimits(parts), proxyHops: 0 });
+  const pages = createPublicPageRoutes({
+    pages: publishing.pages,
+    rateLimits: createRateLimits(parts),
+    proxyHops: 0,
+    baseUrl: parts.baseUrl,
+  });
   const router = createRouter(pages.routes);
 
   async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
