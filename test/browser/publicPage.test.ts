@@ -195,7 +195,7 @@ test("[PL56] a hidden tab does not ask the server, and catches up when it is sho
   await expect.poll(() => page.getByText("After.").count()).toBe(1);
 });
 
-test("[PL57] a Snapshot has no script and makes no request after it was shown", async () => {
+test("[PL57] a Snapshot has no script", async () => {
   await publish({ slug: "frozen", title: "Frozen", content: "Frozen.\n" }, "snapshot");
   const { page, errors } = await visit("frozen");
   expect(await page.locator("script:not([type])").count()).toBe(0);

@@ -91,6 +91,13 @@ function proseOf(element: Element): string {
     .join("");
 }
 
+/** Returns the picture if its address is absolute. Programs that preview a page do not resolve other addresses. */
+function toPicture({ src, alt }: Element["properties"]): PageFacts["picture"] {
+  if (typeof src !== "string" || !URL.canParse(src)) return undefined;
+  const { href, protocol } = new URL(src);
+  return protocol === "https:" ? { url: href, alt: String(alt ?? "") } : undefined;
+}
+
 export function describePage(tree: Root, frontMatter: string): PageFacts {
   const headings: PageHeading[] = [];
   let picture: PageFacts["picture"];
@@ -102,7 +109,7 @@ export function describePage(tree: Root, frontMatter: string): PageFacts {
     if (level !== undefined && typeof properties.id === "string" && !isLabel && headings.length < maxHeadings) {
       headings.push({ level: Number(level), id: properties.id, text: textOf(element).trim() });
     }
-    if (tagName === "img" && typeof properties.src === "string") picture ??= { url: properties.src, alt: String(properties.alt ?? "") };
+    if (tagName === "img") picture ??= toPicture(properties);
   });
   for (const child of tree.children) {
     if (child.type !== "element" || child.tagName !== "p") continue;
