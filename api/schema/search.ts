@@ -5,7 +5,7 @@ import { idText } from "./id.ts";
 import { ReviewStatus } from "./review.ts";
 import { topicStatuses } from "./topic.ts";
 
-/** What a search may look through. A domain that adds a source adds its name here. */
+/** Kinds of records that a search covers. A domain that adds a source adds its name here. */
 export const searchNames = ["articles", "topics", "reviews"] as const;
 export const SearchName = z.enum(searchNames).meta({ id: "SearchName", description: "Kind of records that a search looks through." });
 export type SearchName = z.infer<typeof SearchName>;

@@ -58,7 +58,7 @@ interface NewArticle {
   readonly title: string;
   readonly texts: FileTexts;
   readonly templateId?: string | undefined;
-  /** Returns the folder of the new article, and adds to the unit what the folder requires. */
+  /** Returns the folder of the new article, and adds the conditions of the folder to the unit. */
   readonly toFolder: (unit: UnitOfWork) => Promise<string | undefined>;
   /** Adds to the unit what is created together with the article. */
   readonly also?: ((unit: UnitOfWork, copy: NewCopy) => Promise<void>) | undefined;
