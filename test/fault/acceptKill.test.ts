@@ -28,7 +28,7 @@ async function listAll(rest: Rest, path: string, member: string) {
 it.each<StoreKind>(["embedded", "redis"])(
   `[RV14] after ${kills} kill -9, each suggestion is accepted and in the text once, or neither (%s)`,
   async (store) => {
-    const server = await startServer({ LIMITS: "off", LEASE_MS: "1000", CHECKPOINT_QUIET_MS: "600000" }, { store });
+    const server = await startServer({ LIMITS: "off", LEASE_MS: "1000", CHECKPOINT_QUIET_MS: "300000" }, { store });
     try {
       const rest = await signIn(server.url, server.operator);
       const [{ workspaceId }] = (await rest.expect(200, "GET", "/workspaces")).workspaces;
