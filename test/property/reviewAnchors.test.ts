@@ -7,6 +7,7 @@ import { contextOf, placeQuotes } from "../../server/domain/reviews/anchorPlaces
 import { findPlaces } from "../../server/domain/reviews/anchorSearch.ts";
 import { placeIn } from "../../server/domain/reviews/anchors.ts";
 import { toCharacterIds, toOffsets } from "../../server/domain/reviews/characterIds.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 
 const file = "content.md";
 
@@ -106,7 +107,7 @@ test("[RV3] an anchor with a place shows its quote there, after any edits, moves
           anchor = { ...anchorAt(document, placed.start, placed.end, index + 2), state: placed.state, isMoved: placed.isMoved };
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(1000) },
   );
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
 });
@@ -147,7 +148,7 @@ test("[RV4] edits outside the quote leave an anchor at exactly the characters th
         });
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: toRuns(500) },
   );
 });
 
@@ -194,7 +195,7 @@ test("[RV4] ids of characters and offsets are converted as Yjs converts relative
         expect(offset).toBe(Y.createAbsolutePositionFromRelativePosition(position, document)?.index);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 
@@ -210,7 +211,7 @@ test("[RV6] the search for many quotes finds the same places as one search for e
       });
       expect(findPlaces(text, wanted, 1000).map(({ starts }) => starts)).toEqual(naive);
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 
