@@ -8,11 +8,9 @@ import { contextOf, placeQuotes } from "../../server/domain/reviews/anchorPlaces
 import { findPlaces } from "../../server/domain/reviews/anchorSearch.ts";
 import { placeIn } from "../../server/domain/reviews/anchors.ts";
 import { toCharacterIds, toOffsets } from "../../server/domain/reviews/characterIds.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 
 const file = "content.md";
-
-/** Number of random histories of the first test; `REVIEW_ANCHOR_RUNS` plays more. */
-const historyRuns = Number(process.env.REVIEW_ANCHOR_RUNS ?? 2000);
 
 /** Few words and many repeats, so that quotes occur several times. */
 const word = fc.constantFrom("the ", "draft ", "a ", "fsync ", "\n", "🙂", "é", "漢字", "is ", "the draft is ", ".");
@@ -124,7 +122,7 @@ test("[RV3] an anchor with a place shows its quote there, after any edits, moves
           anchor = { ...anchorAt(document, placed.start, placed.end, index + 2), state: placed.state, isMoved: placed.isMoved };
       }
     }),
-    { numRuns: historyRuns },
+    { numRuns: toRuns(1000) },
   );
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
 });
@@ -165,7 +163,7 @@ test("[RV4] edits outside the quote leave an anchor at exactly the characters th
         });
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: toRuns(500) },
   );
 });
 
@@ -240,7 +238,7 @@ test("[RV4] ids of characters and offsets are converted as Yjs converts relative
         expect(offset).toBe(Y.createAbsolutePositionFromRelativePosition(position, document)?.index);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 
@@ -256,7 +254,7 @@ test("[RV6] the search for many quotes finds the same places as one search for e
       });
       expect(findPlaces(text, wanted, 1000).map(({ starts }) => starts)).toEqual(naive);
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 
