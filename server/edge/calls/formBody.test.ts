@@ -24,18 +24,22 @@ const refusalOf = (body: string, type?: string) => {
 
 test("[CV60] a form is read as a standard client writes it, whatever bytes the file has", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 900 }), fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }), async (bytes, text) => {
-      const form = new FormData();
-      form.set("to", text);
-      form.set("file", new Blob([Uint8Array.from(bytes)], { type: "application/pdf" }), 'a "b".pdf');
-      const request = new Request("http://localhost", { method: "POST", body: form });
-      const sent = new Uint8Array(await request.arrayBuffer());
-      const { file: found, fields } = readForm(sent, request.headers.get("content-type") ?? "", rules);
-      expect([found.name, found.mediaType]).toEqual(['a "b".pdf', "application/pdf"]);
-      expect(Buffer.from(found.bytes).equals(Buffer.from(bytes))).toBe(true);
-      // The standard says that line ends of a field are written as CRLF.
-      expect(fields).toEqual({ to: text.replace(/\r\n|\r|\n/g, "\r\n") });
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 900 }),
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
+      async (bytes, text) => {
+        const form = new FormData();
+        form.set("to", text);
+        form.set("file", new Blob([Uint8Array.from(bytes)], { type: "application/pdf" }), 'a "b".pdf');
+        const request = new Request("http://localhost", { method: "POST", body: form });
+        const sent = new Uint8Array(await request.arrayBuffer());
+        const { file: found, fields } = readForm(sent, request.headers.get("content-type") ?? "", rules);
+        expect([found.name, found.mediaType]).toEqual(['a "b".pdf', "application/pdf"]);
+        expect(Buffer.from(found.bytes).equals(Buffer.from(bytes))).toBe(true);
+        // The standard says that line ends of a field are written as CRLF.
+        expect(fields).toEqual({ to: text.replace(/\r\n|\r|\n/g, "\r\n") });
+      },
+    ),
     { numRuns: 200 },
   );
 });
