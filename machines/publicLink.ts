@@ -4,7 +4,7 @@
  * The page shows frozen content in both modes. A Live link freezes new content after durable edits, at most once per
  * second. A failed synchronization is retried with growing delays. After the last retry the link waits for the next edit
  * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
- * round is ignored. Each change of what the page shows is a fact, from which the history of the page is made.
+ * round is ignored. Each change of the shown text or mode is a fact; the history of the page is made of these facts.
  * The machine must not read documents: it receives the frozen content in events.
  */
 import { and, assertEvent, assign, setup } from "xstate";
@@ -81,7 +81,7 @@ function toShown(mode: PublicLinkMode, content: FrozenContent | undefined): Show
   return content === undefined ? null : { mode, revision: content.revision, contentHash: content.contentHash };
 }
 
-/** Reports what the page shows after a change of its mode. */
+/** Reports the shown text and mode after a change of the mode. */
 function shownIn(mode: PublicLinkMode) {
   return { type: "shown", params: ({ context }: { readonly context: PublicLinkContext }) => toShown(mode, context.content) } as const;
 }

@@ -15,7 +15,7 @@ export interface FrozenContent {
   readonly title: string;
 }
 
-/** What a page shows, as its history records it. */
+/** The text and mode of a page, as its history records them. */
 export interface ShownText {
   readonly mode: PublicLinkMode;
   /** Article revision. */

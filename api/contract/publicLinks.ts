@@ -1,24 +1,21 @@
 import { z } from "zod";
 import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
 import { pageQuery, unixSeconds } from "../schema/common.ts";
-import { ArticleId, WorkspaceId } from "../schema/id.ts";
+import { WorkspaceId } from "../schema/id.ts";
 import { PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
-import { etag, inWorkspace, pageOf } from "./resource.ts";
-
-const params = z.strictObject({ articleId: ArticleId });
-const resource = { kind: "article", in: "params", name: "articleId" } as const;
+import { articleParams, etag, inWorkspace, ofArticle, pageOf } from "./resource.ts";
 
 export const publicLinks = {
   get: operation({
     method: "GET",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     replies: { 200: PublicLink },
     replyHeaders: etag,
     credential: "any",
     scopes: ["publishing:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["not_published"],
     summary: "Get the public link of an article",
@@ -28,13 +25,13 @@ export const publicLinks = {
   put: operation({
     method: "PUT",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     bodies: { "application/json": PublicLinkRequest },
     bodyOptional: true,
     replies: { 200: PublicLink, 201: PublicLink },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["name_taken"],
@@ -46,12 +43,12 @@ export const publicLinks = {
   update: operation({
     method: "PATCH",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     bodies: { "application/json": PublicLinkRequest },
     replies: { 200: PublicLink },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["not_published", "name_taken"],
@@ -62,13 +59,13 @@ export const publicLinks = {
   refreshSnapshot: operation({
     method: "POST",
     path: "/articles/{articleId}/public-link/snapshot",
-    params,
+    params: articleParams,
     bodies: { "application/json": SnapshotRequest },
     bodyOptional: true,
     replies: { 200: PublicLink },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     errors: ["not_published", "public_link_wrong_mode", "revision_gone"],
     summary: "Refresh the frozen content of a Snapshot",
@@ -78,7 +75,7 @@ export const publicLinks = {
   history: operation({
     method: "GET",
     path: "/articles/{articleId}/public-link/history",
-    params,
+    params: articleParams,
     query: z.strictObject({
       ...pageQuery,
       from: unixSeconds("Only periods that end after this time.").optional(),
@@ -93,7 +90,7 @@ export const publicLinks = {
     },
     credential: "any",
     scopes: ["publishing:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["not_published"],
     summary: "List which text was public when, newest first",
@@ -103,11 +100,11 @@ export const publicLinks = {
   sync: operation({
     method: "POST",
     path: "/articles/{articleId}/public-link/sync",
-    params,
+    params: articleParams,
     replies: { 202: PublicLink },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     errors: ["not_published", "public_link_wrong_mode"],
     summary: "Retry the synchronization of a Live link",
@@ -116,11 +113,11 @@ export const publicLinks = {
   delete: operation({
     method: "DELETE",
     path: "/articles/{articleId}/public-link",
-    params,
+    params: articleParams,
     replies: { 204: null },
     credential: "any",
     scopes: ["publishing:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["not_published"],

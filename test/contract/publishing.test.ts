@@ -10,7 +10,7 @@ import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -34,18 +34,11 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
   const liveSync = async () => (await node.links.get(call(), articleId)).link.liveSync;
 
   beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-    node = createPublishingNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
     articleId = await create("Über den Wolken!", "First words.\n");
     node.pump.start();
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.abort());
-    await node.closePages();
-    await close();
-  });
+  afterEach(() => close());
 
   test("[PL1] an article is published Live unless Snapshot is requested, at an address from its title", async () => {
     expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");

@@ -10,9 +10,10 @@ import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
-import type { ManualTime } from "../support/manualTime.ts";
-import { type ArticleNodeOptions, composeArticles } from "./articleFixture.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { type ArticleNodeOptions, addWorkspace, composeArticles } from "./articleFixture.ts";
 
 export interface PageAnswer {
   readonly status: number;
@@ -80,6 +81,25 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     page,
     trouble,
     closePages: pages.close,
+  };
+}
+
+/** Opens a store with a workspace whose articles can be published. `close` ends the due pump and the pages first. */
+export async function openPublishing(open: (time: ManualTime) => Promise<OpenedStorage>) {
+  const time = createManualTime();
+  const { storage, close } = await open(time);
+  const node = createPublishingNode(storage, time);
+  const workspaceId = await addWorkspace(storage);
+  return {
+    time,
+    storage,
+    node,
+    workspaceId,
+    async close(): Promise<void> {
+      await node.pump.drain(AbortSignal.abort());
+      await node.closePages();
+      await close();
+    },
   };
 }
 

@@ -392,7 +392,7 @@ function toRow([field, { is, above, unit }]: readonly [string, LimitText]): stri
 
 function toSection({ title, before, limits, after }: Section): string {
   const rows = Object.entries(limits).map(toRow);
-  const table = rows.length === 0 ? [] : [["| field | default | above it | what it bounds |", "|---|---|---|---|", ...rows].join("\n")];
+  const table = rows.length === 0 ? [] : [["| field | default | above it | bounds |", "|---|---|---|---|", ...rows].join("\n")];
   return [`## ${title}`, before, ...table, after].filter((part) => part !== undefined).join("\n\n");
 }
 

@@ -99,7 +99,7 @@ export class JoinedCommit {
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
 export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
 
-/** What articles need of folders. Both functions make the commit of the unit fail if the folder changes meanwhile. */
+/** The functions of folders that articles need. Both make the commit of the unit fail if the folder changes meanwhile. */
 export interface ArticleFolders {
   /** Throws `validation_failed` unless the folder exists in the workspace and takes articles. */
   requireOpen(unit: UnitOfWork, workspaceId: string, folderId: string): Promise<void>;
@@ -228,7 +228,7 @@ export interface ArticleListeners {
    * because the same commit writes it already.
    */
   articleDeleted(unit: UnitOfWork, article: DeletedArticle): Promise<void>;
-  /** Reviews: the article is being deleted for good. What belongs to it is removed later, in pieces. */
+  /** Reviews: the article is being deleted for good. Its reviews are removed later, in pieces. */
   articlePurged(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
   /** Topics: the article of a topic is being deleted for good. */
   articleRemoved(unit: UnitOfWork, article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<void>;

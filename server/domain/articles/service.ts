@@ -11,6 +11,7 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
+import { joinListeners } from "../call/joinListeners.ts";
 import type { Pager } from "../call/paging.ts";
 import type { FolderContents } from "../folders/port.ts";
 import type { SearchSource } from "../search/port.ts";
@@ -34,7 +35,6 @@ import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createFolderArticles } from "./folderArticles.ts";
 import { createHistory, type History } from "./history.ts";
-import { joinListeners } from "./joinListeners.ts";
 import type {
   ArmAtEdit,
   ArticleEvents,
@@ -122,12 +122,20 @@ export interface ArticleService {
   readonly manifest: Manifest;
 }
 
+const listenedEvents = {
+  articleUpdated: true,
+  articleCommitted: true,
+  articleDeleted: true,
+  articlePurged: true,
+  articleRemoved: true,
+} as const;
+
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
   const { storage, actors, articleEvents, clock, findTopicId, folders, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
-  const listeners = joinListeners(options.listeners);
+  const listeners = joinListeners<ArticleListeners>(listenedEvents, options.listeners);
   const attributions = createAttributions({ storage, reader, texts });
   const composition = createCommitComposition({ storage, history, listeners, articleEvents, texts, baseUrl });
   const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, composition, texts });

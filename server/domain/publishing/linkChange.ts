@@ -1,6 +1,6 @@
 /**
- * Adds to the commit of a public link what changes with it: the link summary of the article, the event of the article's
- * stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
+ * LinkChange adds the consequences of a changed public link to its commit: the link summary of the article, the event of
+ * the article's stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ArticleEventData } from "../../../api/schema/articleEvent.ts";
@@ -46,7 +46,7 @@ function isChanged(next: PublicLinkRecord, previous: PublicLinkRecord | undefine
   return !isSame || !isDeepStrictEqual(now.content, before.content);
 }
 
-/** Returns what a request of this account adds to the commit of a link. */
+/** Returns the changes that a request of this account adds to the commit of a link. */
 export type GatherLinkChange = (by: string) => Gather<PublicLinkRecord["context"]>;
 
 export function createGatherLinkChange({ storage, articleEvents, baseUrl, wake }: LinkChangeOptions): GatherLinkChange {

@@ -16,7 +16,7 @@ import type { Partition, Storage, Stored } from "../../platform/storage/port.ts"
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import type { ArticleEvents } from "../articles/port.ts";
 import type { Call } from "../call/call.ts";
-import type { Pager } from "../call/paging.ts";
+import type { PageQuery, Pager } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { principalOf } from "../call/principal.ts";
 import type { Freeze } from "./freeze.ts";
@@ -49,12 +49,10 @@ export interface PublicLinks {
   list(call: Call, query: LinkQuery): Promise<{ readonly publicLinks: readonly PublicLink[]; readonly nextToken?: string }>;
 }
 
-export interface LinkQuery {
+export interface LinkQuery extends PageQuery {
   readonly workspaceId: string;
   readonly mode?: PublicLinkMode | undefined;
   readonly state?: PublicLink["state"] | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface PublicLinksOptions {

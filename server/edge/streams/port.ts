@@ -46,7 +46,7 @@ export interface OpenedStream {
   readonly isOver: boolean;
 }
 
-/** What one kind of stream knows of its log. */
+/** One kind of stream over a log. */
 export interface TimelineSource {
   readonly log: string;
   toItem(entry: LogEntry): EventItem;
