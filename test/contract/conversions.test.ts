@@ -100,6 +100,15 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
     expect(await codeOf(node.conversions.output(conversionId, call()))).toBe("not_ready");
   });
 
+  test("[CV63] a pair of formats that is not supported is refused with the formats that are", async () => {
+    expect(node.conversions.formats().pairs).toContainEqual({ from: "html", to: "markdown", lossless: false });
+    const refused = node.conversions.create(request({ source: { content: "<p>", format: "html" }, to: "pdf" }), call());
+    await expect(refused).rejects.toMatchObject({
+      code: "unsupported_media_type",
+      facts: { errors: [{ pointer: "/to", message: "must be one of 'markdown'" }] },
+    });
+  });
+
   test("[CV51] an error of the server is repeated, and at last ends the conversion as failed", async () => {
     node.converter.answer = async () => {
       throw new Error("a bug");

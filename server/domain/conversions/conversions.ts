@@ -10,6 +10,7 @@ import type {
   ConversionOptions,
   ConversionOutput,
   ConversionOutputFormat,
+  ConversionPair,
   ConversionTarget,
 } from "../../../api/schema/conversion.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
@@ -75,7 +76,7 @@ export interface ConversionsOptions {
   readonly documents: TargetReaders["documents"];
   readonly sources: Sources;
   readonly waits: Pick<EndWaits, "wait">;
-  readonly pairs: ConversionFormats["pairs"];
+  readonly pairs: readonly ConversionPair[];
   readonly pager: Pager;
   /** Without a trailing slash. */
   readonly baseUrl: string;

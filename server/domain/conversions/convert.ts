@@ -84,7 +84,9 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
         const sha256 = await storage.blobs.put(partitionOfId(id), bytes);
         const error = await target?.add(unit);
         if (error !== undefined) return { event: { type: "convert.failed", error } };
-        return { event: { type: "convert.succeeded", output: { sha256, bytes: bytes.length, contentType }, fidelity, cacheKey } };
+        const [mediaType = ""] = contentType.split(";");
+        const stored = { sha256, bytes: bytes.length, contentType: mediaType };
+        return { event: { type: "convert.succeeded", output: stored, fidelity, cacheKey } };
       },
     };
   }

@@ -1,7 +1,7 @@
 /** Builds the conversions domain: its requests, and the effect that converts. */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
-import type { ConversionFormats } from "../../../api/schema/conversion.ts";
+import type { ConversionPair } from "../../../api/schema/conversion.ts";
 import type { After } from "../../platform/actors/after.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
@@ -35,7 +35,7 @@ export interface ConversionServiceOptions {
   readonly outbound: Pick<Outbound, "checkUrl" | "fetch">;
   readonly converter: Converter;
   /** The pairs of formats that the converter supports. */
-  readonly pairs: ConversionFormats["pairs"];
+  readonly pairs: readonly ConversionPair[];
   readonly pager: Pager;
   readonly ids: IdSource;
   readonly limits: Limits;
