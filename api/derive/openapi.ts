@@ -225,14 +225,22 @@ const errorlessStatus: Readonly<Record<number, string>> = {
 
 /**
  * Refers to a shared example, because several operations return the same schema. Bytes have no example unless they are
- * Markdown.
+ * text.
  */
 function toReplyExample(mediaType: string, { $ref }: SchemaObject): Json {
-  if (typeof $ref !== "string")
-    return mediaType === "text/markdown" ? { example: "# How a draft survives\n\nIt is written to disk first.\n" } : {};
+  if (typeof $ref !== "string") {
+    const example = textExamples[mediaType];
+    return example === undefined ? {} : { example };
+  }
   const name = $ref.slice(schemaPrefix.length);
   return { examples: { [name]: reference("examples", name) } };
 }
+
+const textExamples: Readonly<Record<string, string>> = {
+  "text/markdown": "# How a draft survives\n\nIt is written to disk first.\n",
+  "text/html": "<h1>How a draft survives</h1>\n<p>It is written to disk first.</p>\n",
+  "text/plain": "How a draft survives\n\nIt is written to disk first.\n",
+};
 
 const schemaPrefix = "#/components/schemas/";
 

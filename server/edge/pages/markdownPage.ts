@@ -16,6 +16,7 @@ import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
+import { activeElements } from "../../domain/call/activeElements.ts";
 import { footnotePrefix, headingAnchor, headingPrefix, rehypePageTree, textOf } from "./pageTree.ts";
 
 export interface LaidOutText {
@@ -96,45 +97,6 @@ const allowed: Readonly<Record<string, readonly Attribute[]>> = {
   wbr: [],
 };
 
-/** Elements that are removed together with their content. Any other element that is not allowed leaves its content. */
-const stripped = [
-  "applet",
-  "audio",
-  "base",
-  "button",
-  "canvas",
-  "datalist",
-  "dialog",
-  "embed",
-  "form",
-  "frame",
-  "frameset",
-  "iframe",
-  "link",
-  "math",
-  "meta",
-  "noembed",
-  "noframes",
-  "noscript",
-  "object",
-  "option",
-  "param",
-  "picture",
-  "plaintext",
-  "portal",
-  "script",
-  "select",
-  "source",
-  "style",
-  "svg",
-  "template",
-  "textarea",
-  "title",
-  "track",
-  "video",
-  "xmp",
-];
-
 const footnoteId = /^user-content\.fn(ref)?-[\w-]+$/;
 
 const schema: Schema = {
@@ -170,7 +132,7 @@ const schema: Schema = {
   },
   required: { input: { type: "checkbox", disabled: true } },
   protocols: { cite: ["http", "https"], href: ["http", "https", "mailto"], src: ["https"] },
-  strip: stripped,
+  strip: [...activeElements],
   clobber: [],
   clobberPrefix: "",
   allowComments: false,
