@@ -25,6 +25,7 @@ export const defaultLimits = {
   "rate.upgrades": { count: 1000, seconds: 1, burst: 2000 } as RateLimit,
   "rate.refusals": { count: 2, seconds: 60, burst: 10 } as RateLimit,
   "rate.runs": { count: 20, seconds: 60, burst: 20 } as RateLimit,
+  "rate.conversions": { count: 30, seconds: 60, burst: 30 } as RateLimit,
   "rate.management": { count: 60, seconds: 60, burst: 120 } as RateLimit,
   "rate.auth": { count: 10, seconds: 60, burst: 20 } as RateLimit,
   "rate.public": { count: 300, seconds: 1, burst: 600 } as RateLimit,
@@ -37,10 +38,11 @@ export const defaultLimits = {
   "body.freeForm": 64 * KiB,
   "body.freeFormDepth": 8,
   "batch.calls": 100,
+  "prefer.waitMs": 30 * second,
   "body.prose": 10_000,
   "body.public": 16 * KiB,
   "body.inFlight": 64 * MiB,
-  "body.inFlightAccount": 16 * MiB,
+  "body.inFlightAccount": 32 * MiB,
   "body.inFlightAddress": 256 * KiB,
   "list.limitMax": 100,
   "list.limitDefault": 50,
@@ -124,6 +126,9 @@ export const defaultLimits = {
   "code.blocks": 50,
   "code.blockChars": 20_000,
 
+  "conversion.input": 25 * MiB,
+  "conversion.fetchMs": 15 * second,
+
   "folder.perWorkspace": 5000,
   "folder.depth": 20,
   "job.records": 200,
@@ -140,9 +145,13 @@ export const defaultLimits = {
   "keep.deliveries": 30 * day,
   "keep.jobs": 30 * day,
   "keep.trash": 30 * day,
+  "keep.output": 24 * hour,
+  "keep.conversions": 30 * day,
   "keep.events": 30 * day,
   "keep.eventsPerLog": 100_000,
 };
 
 export type Limits = { readonly [Field in keyof typeof defaultLimits]: (typeof defaultLimits)[Field] };
 export type LimitField = keyof Limits;
+/** A limit that is one number. */
+export type NumberField = { [Field in LimitField]: Limits[Field] extends number ? Field : never }[LimitField];

@@ -16,6 +16,9 @@ import { articleRecord } from "./domain/articles/records.ts";
 import { createArticleService } from "./domain/articles/service.ts";
 import { createPageTokens } from "./domain/call/pageToken.ts";
 import { createPager } from "./domain/call/paging.ts";
+import { createConverter } from "./domain/conversions/converter.ts";
+import { conversionPairs } from "./domain/conversions/pairs.ts";
+import { createConversionService } from "./domain/conversions/service.ts";
 import { createLocateFolder } from "./domain/folders/locate.ts";
 import { createFolderOperations } from "./domain/folders/operations.ts";
 import { createFolders } from "./domain/folders/service.ts";
@@ -142,6 +145,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const runKind = defineRunKind({ keepEventsMs: limits["keep.events"] });
   const publishingListeners = createPublishingListeners(parts);
   const templates = createTemplateService(parts);
+  const folderReader = createFolders(parts);
   const articles = createArticleService({
     ...parts,
     checkpointQuietMs,
@@ -149,7 +153,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     metrics,
     broadcast: options.broadcast,
     findTopicId: createFindTopicId(parts),
-    folders: createFolders(parts),
+    folders: folderReader,
     fillTemplate: templates.fill,
     armAtEdit: publishingListeners.armAtEdit,
     listeners: [
@@ -197,6 +201,18 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     startJob,
   });
   const jobs = createJobService({ ...parts, kind: jobKind, works: [...folders.works, ...reviews.works] });
+  const conversions = createConversionService({
+    ...parts,
+    access: identity.accessResolver,
+    documents: articles.documents,
+    articles: articles.writer,
+    imports: articles.imports,
+    writing: articles.writing,
+    folders: folderReader,
+    outbound,
+    converter: createConverter(parts),
+    pairs: conversionPairs,
+  });
   const search = createSearchService({
     ...parts,
     sources: [articles.searchSource, topics.searchSource, reviews.searchSource],
@@ -243,7 +259,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     node: parts.nodeId,
     contract,
     handlers: {
-      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs, search }),
+      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, conversions, topics, runs, search }),
       webhooks: webhooks.webhooks,
       jobs: jobs.jobs,
     },
@@ -266,7 +282,9 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
   const installed = installManifests(
     [
       createHousekeepingManifest(storage, types),
-      ...[identity, webhooks, articles, reviews, publishing, topics, runs, jobs, search, streams, pages].map(({ manifest }) => manifest),
+      ...[identity, webhooks, articles, reviews, publishing, topics, runs, jobs, conversions, search, streams, pages].map(
+        ({ manifest }) => manifest,
+      ),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
     ],
@@ -286,6 +304,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     },
     async drain(signal) {
       streams.close();
+      conversions.stopWaiting();
       await articles.rooms.drain();
       await pump.drain(signal);
       collab.stop();

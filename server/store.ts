@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import { articleRecordTypes } from "./domain/articles/records.ts";
+import { conversionRecordTypes } from "./domain/conversions/records.ts";
 import { folderRecordTypes } from "./domain/folders/records.ts";
 import { identityRecordTypes } from "./domain/identity/recordTypes.ts";
 import { jobRecordTypes } from "./domain/jobs/records.ts";
@@ -41,6 +42,7 @@ export const recordTypes = [
   ...topicRecordTypes,
   ...runRecordTypes,
   ...jobRecordTypes,
+  ...conversionRecordTypes,
 ] as readonly AnyRecordType[];
 
 type StoreConfig = Pick<Config, "redis" | "dataDir" | "diskReserveMiB">;

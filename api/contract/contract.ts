@@ -5,6 +5,7 @@ import { articles } from "./articles.ts";
 import { auth } from "./auth.ts";
 import { commits } from "./commits.ts";
 import { content } from "./content.ts";
+import { conversions } from "./conversions.ts";
 import { folders } from "./folders.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
@@ -33,6 +34,7 @@ export type AppContract = {
   readonly reviews: typeof reviews;
   readonly templates: typeof templates;
   readonly publicLinks: typeof publicLinks;
+  readonly conversions: typeof conversions;
   readonly webhooks: typeof webhooks;
   readonly topics: typeof topics;
   readonly workflows: typeof workflows;
@@ -53,6 +55,7 @@ export const contract: AppContract = {
   reviews,
   templates,
   publicLinks,
+  conversions,
   webhooks,
   topics,
   workflows,
@@ -74,6 +77,7 @@ export const resourceDescriptions: { readonly [Resource in keyof AppContract]: s
   reviews: "Reviews: comments and suggestions about places of a text, with replies.",
   templates: "Templates: texts with placeholders that articles start with.",
   publicLinks: "Public pages of articles, Live or as a Snapshot.",
+  conversions: "Conversions of documents between Markdown, HTML, DOCX, PDF, plain text and JSON.",
   webhooks: "Webhooks: addresses that receive signed requests when events occur.",
   topics: "Ideas for articles on their way to a draft, with approvals and an audit trail.",
   workflows: "Workflows: the steps that agents can execute.",

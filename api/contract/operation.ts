@@ -5,6 +5,7 @@
  * This module must not know how a request arrives, which code handles it, or where data is stored.
  */
 import type { z } from "zod";
+import type { NumberField } from "../limits.ts";
 import type { ErrorCode } from "../schema/error.ts";
 import type { Scope } from "../scopes.ts";
 
@@ -13,6 +14,21 @@ export const bytes = Symbol("bytes");
 export type Bytes = typeof bytes;
 
 export type MediaMap = { readonly [mediaType: string]: z.ZodType | Bytes };
+
+/**
+ * Declares a body of `multipart/form-data`: the part `file`, and further parts that are fields. A field whose schema is not
+ * text is sent as JSON.
+ */
+export interface Form<Fields extends z.ZodObject = z.ZodObject> {
+  readonly fields: Fields;
+  /** Description of the part `file`. */
+  readonly file: string;
+  /** The limit of the bytes of `file`. */
+  readonly maxFile: NumberField;
+}
+
+/** Media type of a request body → its form. */
+export type BodyMap = { readonly "multipart/form-data"?: Form } & { readonly [mediaType: string]: z.ZodType | Bytes | Form };
 
 /**
  * Declares a reply whose media type the caller chooses by `Accept`; the first entry is the default. Exactly one entry
@@ -53,7 +69,7 @@ export interface ResourceReference {
 }
 
 /** The rate limit of an operation in addition to `rate.default` and, for writes, `rate.writes`. */
-export type RateClass = "management" | "auth" | "runs";
+export type RateClass = "management" | "auth" | "runs" | "conversions";
 
 /** True if the named field of the body has this value, or if the body has any of these fields. */
 export type RateCondition = { readonly name: string; readonly is: string } | { readonly anyOf: readonly string[] };
@@ -64,7 +80,7 @@ export interface OperationSpec {
   readonly path: `/${string}`;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  readonly bodies?: MediaMap;
+  readonly bodies?: BodyMap;
   /** A missing body counts as `{}`. */
   readonly bodyOptional?: boolean;
   /** The body carries document text, so `body.text` limits its size instead of `body.json`. */
@@ -84,6 +100,8 @@ export interface OperationSpec {
   readonly rate?: RateClass;
   /** `rate` applies only if the body meets this condition. It is then charged after the body is parsed. */
   readonly rateWhen?: RateCondition;
+  /** The operation waits for the end of the work that it starts if the caller sends `Prefer: wait=<seconds>` (RFC 7240). */
+  readonly prefersWait?: boolean;
   /** The operation compares `If-Match` (RFC 9110) with the ETag of the record. */
   readonly ifMatch?: boolean;
   /** The answer contains a secret, so its copy for idempotent replay is sealed and short-lived. */
@@ -139,20 +157,38 @@ type Simplify<T> = { [Key in keyof T]: T[Key] } & {};
 
 type JsonBody<Spec extends OperationSpec> = Spec["bodies"] extends { readonly "application/json": infer Schema } ? Schema : undefined;
 
-/** The parsed parts of a request. `body` is bytes with a media type if the caller did not send JSON. */
+/** The parsed parts of a request. `body` is a form, or bytes with a media type, if the caller did not send JSON. */
 export interface ParsedInput<Spec extends OperationSpec> {
   readonly params: SchemaOutput<Spec["params"]>;
   readonly query: SchemaOutput<Spec["query"]>;
   readonly body: Body<Spec>;
 }
-type OtherMedia<Spec extends OperationSpec> = Exclude<keyof Spec["bodies"] & string, "application/json">;
+type OtherMedia<Spec extends OperationSpec> = Exclude<keyof Spec["bodies"] & string, "application/json" | "multipart/form-data">;
+type FormBody<Spec extends OperationSpec> = Spec["bodies"] extends { readonly "multipart/form-data": Form<infer Fields> }
+  ? ParsedForm<z.output<Fields>>
+  : never;
 type Body<Spec extends OperationSpec> =
   | (JsonBody<Spec> extends z.ZodType ? z.output<JsonBody<Spec>> : never)
+  | FormBody<Spec>
   | ([OtherMedia<Spec>] extends [never] ? never : RawBody<OtherMedia<Spec>>);
 
 export interface RawBody<MediaType extends string = string> {
   readonly mediaType: MediaType;
   readonly bytes: Uint8Array;
+}
+
+/** A file of a form, as its part declares it. */
+export interface UploadedFile {
+  /** The last part of the file's path, without control characters. */
+  readonly name?: string;
+  /** In lower case and without parameters. */
+  readonly mediaType?: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface ParsedForm<Fields> {
+  readonly file: UploadedFile;
+  readonly fields: Fields;
 }
 
 /** Input of tRPC, MCP and the CLI: `params ∪ query ∪ JSON body`. Names never clash (checked at start). */

@@ -33,6 +33,11 @@ export const requestHeaders = {
     "4b1c2f1e-0d6a-4a52-8a43-6f1f4b7f5a11",
     { type: "string", minLength: 1, maxLength: 255 },
   ),
+  prefer: requestHeader(
+    "prefer",
+    "`wait=<seconds>` (RFC 7240): how long the answer may wait for the end of the work that the request starts, at most 30 seconds.",
+    "wait=30",
+  ),
   ifMatch: requestHeader("if-match", "Entity tag of the record as last read; 412 if it has changed since.", '"r3"'),
   ifNoneMatch: requestHeader("if-none-match", "Entity tag of the caller's copy; 304 if that is current.", '"r3"'),
 };

@@ -8,6 +8,7 @@ import type { z } from "zod";
 import {
   bytes,
   type Contract,
+  type Form,
   mediaOf,
   type OperationSpec,
   type ReplyBody,
@@ -163,6 +164,7 @@ function toParameters(schema: z.ZodObject | undefined, place: "path" | "query", 
 function toHeaderParameters(spec: OperationSpec): string[] {
   const names = ["requestId", "apiVersion", "traceparent"];
   if (takesIdempotencyKey(spec)) names.push("idempotencyKey");
+  if (spec.prefersWait === true) names.push("prefer");
   if (spec.ifMatch === true) names.push("ifMatch");
   if (takesIfNoneMatch(spec)) names.push("ifNoneMatch");
   return names;
@@ -180,9 +182,17 @@ function toRequestBody(spec: OperationSpec, registry: SchemaRegistry): Json | un
   if (spec.bodies === undefined) return undefined;
   const content = Object.entries(spec.bodies).map(([mediaType, schema]) => {
     const example = mediaType === "application/json" && spec.example !== undefined ? { example: spec.example } : {};
-    return [mediaType, { schema: toMedia(schema, "input", registry), ...example }];
+    const written = schema !== bytes && "fields" in schema ? toForm(schema, registry) : toMedia(schema, "input", registry);
+    return [mediaType, { schema: written, ...example }];
   });
   return { required: spec.bodyOptional !== true, content: Object.fromEntries(content) };
+}
+
+/** OpenAPI sends a part whose schema is an object as JSON, as the server reads it. */
+function toForm({ fields, file }: Form, registry: SchemaRegistry): SchemaObject {
+  const { properties, required = [], ...rest } = registry.add(fields, "input") as { properties: object; required?: string[] };
+  const part = { type: "string", format: "binary", description: file };
+  return { ...rest, properties: { file: part, ...properties }, required: ["file", ...required] };
 }
 
 function toMedia(schema: z.ZodType | typeof bytes, io: "input" | "output", registry: SchemaRegistry): SchemaObject {
@@ -215,14 +225,22 @@ const errorlessStatus: Readonly<Record<number, string>> = {
 
 /**
  * Refers to a shared example, because several operations return the same schema. Bytes have no example unless they are
- * Markdown.
+ * text.
  */
 function toReplyExample(mediaType: string, { $ref }: SchemaObject): Json {
-  if (typeof $ref !== "string")
-    return mediaType === "text/markdown" ? { example: "# How a draft survives\n\nIt is written to disk first.\n" } : {};
+  if (typeof $ref !== "string") {
+    const example = textExamples[mediaType];
+    return example === undefined ? {} : { example };
+  }
   const name = $ref.slice(schemaPrefix.length);
   return { examples: { [name]: reference("examples", name) } };
 }
+
+const textExamples: Readonly<Record<string, string>> = {
+  "text/markdown": "# How a draft survives\n\nIt is written to disk first.\n",
+  "text/html": "<h1>How a draft survives</h1>\n<p>It is written to disk first.</p>\n",
+  "text/plain": "How a draft survives\n\nIt is written to disk first.\n",
+};
 
 const schemaPrefix = "#/components/schemas/";
 

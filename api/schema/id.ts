@@ -76,3 +76,5 @@ export const ApprovalId = idSchema("apr", "ApprovalId", "an approval");
 export type ApprovalId = z.infer<typeof ApprovalId>;
 export const JobId = idSchema("job", "JobId", "a job");
 export type JobId = z.infer<typeof JobId>;
+export const ConversionId = idSchema("cnv", "ConversionId", "a conversion");
+export type ConversionId = z.infer<typeof ConversionId>;

@@ -10,6 +10,7 @@ import type { OperationSpec } from "../../api/contract/operation.ts";
 import { fieldNames } from "../../api/derive/input.ts";
 import { defaultLimits } from "../../api/limits.ts";
 import { type ErrorCode, Problem } from "../../api/schema/error.ts";
+import { satisfies, scopeNames } from "../../api/scopes.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { sampleOf } from "./schemaSample.ts";
 import { articleId, credentials, foreignWorkspaceId, reviewId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
@@ -174,6 +175,7 @@ describe("hostile input on every operation", () => {
         "",
         "x",
       ]) {
+        if (type.startsWith("multipart/") && operation.spec.bodies?.["multipart/form-data"] !== undefined) continue;
         const body = Uint8Array.from(Buffer.from(JSON.stringify(goodBody(operation.spec))));
         const problem = await expectProblem(operation, body, ["unsupported_media_type"], { "content-type": type });
         expect(problem.detail).toMatch(/application\/json|UTF-8/);
@@ -331,8 +333,9 @@ describe("hostile input on every operation", () => {
 
   it("[API4] a key with every scope except the required ones is refused, on every operation", async () => {
     for (const { key, spec, target } of operations.filter((operation) => operation.spec.scopes !== undefined)) {
+      const others = scopeNames.filter((held) => spec.scopes?.every((wanted) => !satisfies([held], wanted)));
       const response = await surface.fetch(spec.method, target, {
-        headers: { ...credentials.key("conversions:execute"), ...json },
+        headers: { ...credentials.key(...others), ...json },
         ...(spec.method === "GET" ? {} : { body: "{}" }),
       });
       expect([response.status, (await response.json()).missingScopes], key).toEqual([403, spec.scopes]);

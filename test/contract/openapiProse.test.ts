@@ -135,7 +135,8 @@ describe("the OpenAPI document, for its readers", () => {
     for (const [resource, group] of Object.entries(contract)) {
       for (const [name, spec] of Object.entries(group as Record<string, OperationSpec>)) {
         for (const [mediaType, schema] of Object.entries(spec.bodies ?? {})) {
-          if (schema === bytes) continue;
+          // A form has a file, for which there is no example.
+          if (schema === bytes || "file" in schema) continue;
           const media = document.paths[spec.path]?.[spec.method.toLowerCase()]?.requestBody?.content[mediaType] ?? {};
           const [example] = examplesOf(media);
           expect(example, `${resource}.${name}`).toBeDefined();

@@ -61,6 +61,10 @@ const creations: Readonly<Record<string, () => Promise<Creation>>> = {
   "articles.duplicate": () => post(`/articles/${articleId}/duplicate`),
   "templates.create": () => post("/templates", { workspaceId, name: "More", content: "" }),
   "templates.instantiate": () => post(`/templates/${templateId}/instantiate`, { title: "From a template" }),
+  "conversions.create": async () => {
+    const body = { source: { content: "# Kites\n", format: "markdown" }, to: "txt" };
+    return { answer: await rest.request("POST", "/conversions", body, { prefer: "wait=30" }) };
+  },
   "commits.create": () => post(`/articles/${articleId}/commits`),
   "reviews.create": () => post(`/articles/${articleId}/reviews`, { body: "Another comment." }),
   "reviews.reply": () => post(`/reviews/${reviewId}/replies`, { body: "A reply." }),

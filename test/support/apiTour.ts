@@ -39,6 +39,7 @@ export async function tourEverything(tourist: Tourist): Promise<void> {
   await tourReviews(tourist, places);
   await tourTemplates(tourist, places);
   await tourPublicLink(tourist, places);
+  await tourConversions(tourist, places);
   await tourWebhooks(tourist, places);
   await tourTopics(tourist, places);
   await tourRuns(tourist, places);
@@ -229,6 +230,22 @@ async function tourPublicLink({ send }: Tourist, { workspaceId, articleId }: Pla
   await send(200, "publicLinks.history", { params, query: { limit: "10" } });
   await send(200, "publicLinks.list", { params: { workspaceId }, query: { mode: "snapshot" } });
   await send(204, "publicLinks.delete", { params });
+}
+
+async function tourConversions({ send }: Tourist, { workspaceId, articleId }: Places): Promise<void> {
+  const wait = { prefer: "wait=30" };
+  await send(200, "conversions.formats");
+  const content = { source: { content: "# How a draft survives\n", format: "markdown" }, to: "txt" };
+  const { conversionId } = await send(201, "conversions.create", { body: content, headers: wait });
+  const target = { workspaceId, title: "Imported" };
+  await send(201, "conversions.create", { body: { source: { articleId }, to: "markdown", target }, headers: wait });
+  await send(422, "conversions.create", { body: { ...content, target } });
+  await send(200, "conversions.list", { query: { limit: "1" } });
+  const params = { conversionId };
+  await send(200, "conversions.get", { params });
+  await send(200, "conversions.output", { params, headers: { accept: "application/vnd.svc.conversion-output+json" } });
+  await send(204, "conversions.delete", { params });
+  await send(404, "conversions.get", { params });
 }
 
 async function tourWebhooks({ send }: Tourist, { workspaceId }: Places): Promise<void> {

@@ -79,6 +79,7 @@ const sections: readonly Section[] = [
         above: "the refusal is delayed by `socket.refusalMs`",
       },
       "rate.runs": { is: "Requests that start a run or continue one.", above: "429" },
+      "rate.conversions": { is: "Requested conversions.", above: "429" },
       "rate.management": { is: "Writes to keys, webhooks, accounts and members.", above: "429" },
       "rate.auth": { is: "Sign-in with a password, and setup, for each address. The rate slows down guessing.", above: "429" },
       "rate.public": { is: "Public pages, for each address and server.", above: "429" },
@@ -103,6 +104,10 @@ const sections: readonly Section[] = [
         above: "400",
         unit: "calls",
       },
+      "prefer.waitMs": {
+        is: "Longest wait of `Prefer: wait`. Proxies often end a request without an answer after a minute.",
+        above: "shortened to the limit",
+      },
       "body.prose": {
         is: "Instructions, feedback and notes; the text, the quote and the replacement of a review.",
         above: "422",
@@ -114,7 +119,7 @@ const sections: readonly Section[] = [
         above: "503 with `Retry-After`",
       },
       "body.inFlightAccount": {
-        is: "The same for one account with all its keys and sessions: three of the largest bodies at once.",
+        is: "The same for one account with all its keys and sessions: one upload of `conversion.input` beside other bodies.",
         above: "503 with `Retry-After`",
       },
       "body.inFlightAddress": {
@@ -345,6 +350,13 @@ thread gets so little of a processor that the work takes 20 times as long on the
     },
   },
   {
+    title: "Conversions",
+    limits: {
+      "conversion.input": { is: "An uploaded file, or a document at an address.", above: "413; the conversion fails" },
+      "conversion.fetchMs": { is: "Reading a document at an address, from the name lookup on.", above: "the conversion fails" },
+    },
+  },
+  {
     title: "Counts and lifetimes",
     limits: {
       "keys.active": { is: "Active API keys of one account.", above: "409 `limit_reached`", unit: "keys" },
@@ -375,14 +387,15 @@ thread gets so little of a processor that the work takes 20 times as long on the
         unit: "records",
       },
       "keep.jobs": { is: "Time for which a job can be read after its end.", above: "deleted" },
+      "keep.output": { is: "Time for which the output of a conversion is kept.", above: "410 `output_expired`" },
+      "keep.conversions": { is: "Time for which a conversion can be read after its end.", above: "deleted" },
       "keep.deliveries": { is: "Time for which webhook deliveries are kept.", above: "deleted" },
       "keep.events": { is: "Time for which events of runs, workspaces and articles are kept.", above: "`stream.reset`" },
       "keep.eventsPerLog": { is: "Events kept of one run, of one workspace, and of one article.", above: "`stream.reset`", unit: "events" },
       "keep.trash": { is: "Time for which a deleted article stays in the trash.", above: "deleted for good" },
     },
-    after: `Conversions, invitations and custom workflows do not exist yet. So their limits do not exist either: \`rate.conversions\`, \`conversion.*\`,
-\`archive.*\`, \`keep.output\`, \`keep.invitation\`, \`workflow.steps\`. There is no \`blob.bytes\`, because every blob is already limited by
-\`article.file\` or \`run.stepOutput\`.`,
+    after: `Invitations and custom workflows do not exist yet. So their limits do not exist either: \`keep.invitation\`, \`workflow.steps\`. There is no \`blob.bytes\`, because every blob is already limited by
+\`article.file\`, \`run.stepOutput\` or \`conversion.input\`.`,
   },
 ];
 

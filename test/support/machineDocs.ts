@@ -2,6 +2,7 @@
 
 import { agentRunMachine } from "../../machines/agentRun.ts";
 import { apiKeyMachine } from "../../machines/apiKey.ts";
+import { createConversionMachine } from "../../machines/conversion.ts";
 import { createDeliveryMachine, defaultDeliverySchedule } from "../../machines/delivery.ts";
 import { createEndpointMachine } from "../../machines/endpoint.ts";
 import { createJobMachine } from "../../machines/job.ts";
@@ -24,6 +25,12 @@ const machineDocs: readonly MachineDoc[] = [
     title: "Webhook endpoint",
     source: "machines/endpoint.ts",
     machine: createEndpointMachine({ onGone: true, afterFailingMs: 1 }),
+  },
+  {
+    name: "conversion",
+    title: "Conversion",
+    source: "machines/conversion.ts",
+    machine: createConversionMachine({ keepOutputMs: 0, keepMs: 0 }),
   },
   { name: "job", title: "Job", source: "machines/job.ts", machine: createJobMachine({ keepMs: 0 }) },
 ];

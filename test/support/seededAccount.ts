@@ -21,6 +21,7 @@ const prefixes = {
   approvalId: "apr",
   folderId: "fld",
   jobId: "job",
+  conversionId: "cnv",
 } as const satisfies Record<string, IdPrefix>;
 export type IdName = keyof typeof prefixes;
 export const idNames = Object.keys(prefixes) as readonly IdName[];
@@ -63,6 +64,9 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   const { folderId } = await rest.expect(201, "POST", "/folders", { workspaceId, name: `${mark} folder`, contentProject: {} });
   const { folderId: other } = await rest.expect(201, "POST", "/folders", { workspaceId, name: `${mark} other`, parentFolderId: folderId });
   const { jobId } = await rest.expect(202, "POST", `/folders/${other}/archive`, { note: mark });
+  const source = { content: `# ${mark}\n`, format: "markdown" };
+  const wait = { prefer: "wait=30" };
+  const { conversionId } = await rest.expect(201, "POST", "/conversions", { source, to: "txt" }, wait);
   const topic = { title: `${mark} in high wind`, targetAudience: "builders" };
   const { topicId } = await rest.expect(201, "POST", `${inside}/topics`, topic);
   await rest.expect(201, "POST", `${inside}/topics`, { ...topic, title: `${mark} in no wind` });
@@ -77,7 +81,22 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
   }, 30_000);
   const { approvalId } = pendingApproval;
   const ids = {
-    ...{ workspaceId, articleId, commitId, templateId, reviewId, replyId, keyId, webhookId, topicId, runId, approvalId, folderId, jobId },
+    ...{
+      workspaceId,
+      articleId,
+      commitId,
+      templateId,
+      reviewId,
+      replyId,
+      keyId,
+      webhookId,
+      topicId,
+      runId,
+      approvalId,
+      folderId,
+      jobId,
+      conversionId,
+    },
     username,
   };
   return { rest, ids: { ...ids, ...commonNames } };
@@ -85,7 +104,7 @@ export async function seedAccount(rest: Rest, username: string, mark = "Kept"): 
 
 /** Returns everything that an account can read, by path. */
 export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<Record<string, unknown>> {
-  const { workspaceId, articleId, reviewId, topicId, runId, folderId, jobId } = ids;
+  const { workspaceId, articleId, reviewId, topicId, runId, folderId, jobId, conversionId } = ids;
   const topics = `/workspaces/${workspaceId}/topics`;
   const paths = [
     ...["/auth/me", "/accounts", "/workspaces", "/api-keys", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/collaborators`],
@@ -96,7 +115,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...[`/articles/${articleId}/blame`, `/articles/${articleId}/public-link`, `/articles/${articleId}/public-link/history`],
     `/articles/${articleId}/public-link/diff`,
     ...[`/folders?workspaceId=${workspaceId}`, `/folders/${folderId}`, `/jobs/${jobId}`],
-    `/templates?workspaceId=${workspaceId}`,
+    ...[`/templates?workspaceId=${workspaceId}`, "/conversions", `/conversions/${conversionId}`],
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],
     ...["", "/transitions", "/outline", "/draft", "/audit"].map((rest) => `${topics}/${topicId}${rest}`),
     ...["", "/approvals", "/artifacts", "/artifacts/outline-1", "/events"].map((rest) => `/runs/${runId}${rest}`),

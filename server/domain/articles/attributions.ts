@@ -34,6 +34,13 @@ export interface Attributions {
     live: { readonly revision: number; readonly pieces: DocumentPieces },
     commitId: string | undefined,
   ): Promise<Attributed>;
+  /** Attributes the text of an article that the caller's commit creates, and stores the attribution. */
+  makeFirst(
+    owner: string,
+    articleId: string,
+    first: { readonly author: Author; readonly update: Uint8Array; readonly pieces: DocumentPieces },
+    commitId: string,
+  ): Promise<Attributed>;
 }
 
 /**
@@ -104,6 +111,13 @@ export function createAttributions({ storage, reader, texts }: AttributionsOptio
         : { author: { username: article.value.createdBy, kind: "user" } };
       const bytes = await texts.attribute(owner, { before, claims, authors, pieces, commitId, unknown });
       return { authors: recent, blob: await storage.blobs.put(partitionOfId(article.value.articleId), bytes) };
+    },
+
+    async makeFirst(owner, articleId, { author, update, pieces }, commitId) {
+      const claims = await texts.claimClocks(owner, { updates: [{ author: 0, update }] });
+      const authors = [author];
+      const bytes = await texts.attribute(owner, { before: undefined, claims, authors, pieces, commitId, unknown: { author } });
+      return { authors, blob: await storage.blobs.put(partitionOfId(articleId), bytes) };
     },
   };
 }

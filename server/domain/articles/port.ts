@@ -9,7 +9,7 @@ import type { ArticleDiff, ArticleFile, Author, CommitKind, DiffFormat, PublicLi
 import type { ArticleEventData, ArticleEventName } from "../../../api/schema/articleEvent.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
-import type { Batch, CommitResult, DueWrite, Stored } from "../../platform/storage/port.ts";
+import type { Batch, CommitResult, DueWrite, Requirement, Stored } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
 import type { WorkspaceRecord } from "../identity/workspaces/records.ts";
 import type { ArticleRecord } from "./records.ts";
@@ -190,6 +190,32 @@ export interface ArticleWriter {
     articleId: string,
     file: ArticleFile,
   ): Promise<{ readonly text: string; readonly commitId: string; readonly revision: number } | undefined>;
+}
+
+/** The commit of a text that comes from outside. All ids are chosen by the caller, so that a retry makes the same changes. */
+export interface ImportOrder extends Pick<CommitOrder, "articleId" | "commitId" | "message" | "ids" | "traceparent"> {
+  readonly workspaceId: string;
+  /** The new text of `content.md`. */
+  readonly content: string;
+  readonly author: Author;
+  /** Yjs client id of the text. No other text of the article may have it. */
+  readonly clientId: number;
+}
+
+/** Brings texts from outside into articles, for conversions. */
+export interface ArticleImports {
+  /**
+   * Creates an article with the text and with its first commit, of kind `import`. Adds everything to the unit. Throws
+   * `not_found` if the workspace does not exist.
+   */
+  create(unit: UnitOfWork, order: ImportOrder & { readonly title: string; readonly folderId?: string | undefined }): Promise<void>;
+  /**
+   * Makes `content.md` of the live document equal to the text, merged with what others wrote since `baseRevision` as far
+   * as that revision is kept. The edit is stored only while `guard` holds, and only once: a repeat finds its client id.
+   * Returns the revision that has it; the caller makes the commit. Throws `not_found`, `content_too_large`, and
+   * `WriteFenced` if `guard` does not hold.
+   */
+  replace(order: ImportOrder & { readonly baseRevision: number }, guard: Requirement): Promise<{ readonly revision: number }>;
 }
 
 /** `data` of the webhook event article.updated. The set of fields is closed. */

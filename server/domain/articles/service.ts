@@ -17,6 +17,7 @@ import type { FolderContents } from "../folders/port.ts";
 import type { SearchSource } from "../search/port.ts";
 import { type ArticleActivity, createArticleActivity } from "./articleActivity.ts";
 import { createArticleCreation } from "./articleCreation.ts";
+import { createArticleImports } from "./articleImports.ts";
 import { createArticleList } from "./articleList.ts";
 import { type Articles, createArticles } from "./articles.ts";
 import { type ArticleTexts, createArticleTexts } from "./articleTexts.ts";
@@ -24,6 +25,7 @@ import { createArticleWriter } from "./articleWriter.ts";
 import { createAttributions } from "./attributions.ts";
 import { type Blame, createBlame } from "./blame.ts";
 import { createCheckpointWorkers } from "./checkpoint.ts";
+import { createCommitComposition } from "./commitComposition.ts";
 import { type Commits, createCommits } from "./commits.ts";
 import { createCommitWriter } from "./commitWriter.ts";
 import { type ArticleContents, createContents } from "./content.ts";
@@ -37,6 +39,7 @@ import type {
   ArmAtEdit,
   ArticleEvents,
   ArticleFolders,
+  ArticleImports,
   ArticleListeners,
   ArticleWriter,
   Documents,
@@ -110,6 +113,8 @@ export interface ArticleService {
   readonly writer: ArticleWriter;
   /** For runs. */
   readonly writing: DocumentWriting;
+  /** For conversions. */
+  readonly imports: ArticleImports;
   /** For folders. */
   readonly folderArticles: FolderContents;
   /** For the search. */
@@ -132,7 +137,9 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
   const listeners = joinListeners<ArticleListeners>(listenedEvents, options.listeners);
   const attributions = createAttributions({ storage, reader, texts });
-  const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, articleEvents, texts, baseUrl });
+  const composition = createCommitComposition({ storage, history, listeners, articleEvents, texts, baseUrl });
+  const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, composition, texts });
+  const writing = createDocumentWriting({ texts, limits });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, actors, listeners, articleEvents, keepTrashMs: limits["keep.trash"], wake });
   const content = createContents({ rooms, history, texts });
@@ -158,7 +165,8 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
     documents,
     blame: createBlame({ storage, history, texts, pager, maxSpans: limits["blame.spans"] }),
     restore: createRestore({ rooms, history, commits, texts }),
-    writing: createDocumentWriting({ texts, limits }),
+    writing,
+    imports: createArticleImports({ storage, rooms, writing, history, attributions, composition, texts, nodeId }),
     writer: createArticleWriter({ storage, commitWriter, history }),
     folderArticles: createFolderArticles({ storage, trash }),
     searchSource: createArticleSearchSource({ storage }),

@@ -61,6 +61,8 @@ export interface Call {
   readonly isRepeatable: boolean;
   readonly limits: Limits;
   readonly remoteAddress: string;
+  /** Milliseconds for which the caller wants to wait for the end of the work that the call starts (`Prefer: wait`). */
+  readonly waitMs?: number | undefined;
   /** Entity tags of the `If-Match` header. Services pass the record revision that they read to `requireMatch`. */
   readonly ifMatch?: readonly string[] | undefined;
   /**

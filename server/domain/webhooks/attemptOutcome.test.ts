@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isDelivered, toExchange, toRetryAfterMs } from "./attemptOutcome.ts";
 
 const answered = (status: number, headers: Record<string, string | string[]> = {}, body = "") =>
-  ({ kind: "answered", status, headers, body: Buffer.from(body) }) as const;
+  ({ kind: "answered", status, headers, body: Buffer.from(body), isComplete: true }) as const;
 
 describe("attemptOutcome", () => {
   test("[WH5] only a 2xx counts as delivered", () => {

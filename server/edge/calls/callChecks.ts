@@ -13,7 +13,7 @@ import { type PreparedOperation, rankOf } from "./preparedOperation.ts";
 
 export function checkSize(operation: PreparedOperation, source: CallSource): void {
   if (!source.tooLarge) return;
-  throw new AppError("payload_too_large", `The body of ${operation.key} may have at most ${operation.maxBodyBytes} bytes.`);
+  throw new AppError("payload_too_large", `The body of ${operation.key} may have at most ${source.maxBodyBytes} bytes.`);
 }
 
 /** Returns the scopes that the principal lacks. Only API keys are limited to scopes: a session has every scope. */

@@ -18,7 +18,7 @@ export class IncomingBody {
   bytes: Uint8Array = noBytes;
   private readonly share: BodyShare;
   private readonly body: RequestBody;
-  private readonly maxBytes: number;
+  readonly maxBytes: number;
   private received: Promise<void> | undefined;
   private hasEnded = false;
   private onEnded: (() => void) | undefined;

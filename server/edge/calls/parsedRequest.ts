@@ -4,10 +4,11 @@
  * The parts are parsed when they are first needed, because an earlier check may need one of them. A part that does not
  * fit throws the `AppError` of its refusal. The order of the checks is decided in `wrapper.ts`.
  */
-import type { RateCondition } from "../../../api/contract/operation.ts";
+import type { ParsedForm, RateCondition } from "../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import { parsePart } from "../../domain/call/findings.ts";
 import type { CallSource } from "./callSource.ts";
+import type { FormParts } from "./formBody.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
 
 const noFields: Record<string, unknown> = Object.freeze({});
@@ -81,7 +82,13 @@ export class ParsedRequest implements PreparedRequest {
     if (operation.body === undefined && operation.rawBodies.length === 0) return;
     const body = this.#source.body();
     if ("raw" in body) this.body = body.raw;
+    else if ("form" in body) this.body = parseForm(operation, body.form);
     else if (operation.body === undefined) throw new Error(`operation ${operation.key} takes no JSON body`);
     else this.body = parsePart(operation.body, body.json, "body", operation);
   }
+}
+
+function parseForm({ key, form }: PreparedOperation, { file, fields }: FormParts): ParsedForm<Record<string, unknown>> {
+  if (form === undefined) throw new Error(`operation ${key} takes no form`);
+  return { file, fields: parsePart(form.fields, fields, "body") };
 }

@@ -9,6 +9,7 @@ import { z } from "zod";
 import {
   bytes,
   type Contract,
+  type Form,
   jsonOf,
   mediaOf,
   type OperationSpec,
@@ -44,6 +45,15 @@ export interface PreparedReply {
   readonly rawMediaTypes: readonly string[];
 }
 
+export interface PreparedForm {
+  readonly fields: z.ZodObject;
+  /** Names of the fields that are sent as JSON. */
+  readonly jsonFields: readonly string[];
+  readonly maxFileBytes: number;
+  /** Limit of the whole body: the file, and room for the other parts. */
+  readonly maxBodyBytes: number;
+}
+
 export interface PreparedOperation {
   /** Key path in the contract, such as `articles.get`. */
   readonly key: string;
@@ -58,7 +68,10 @@ export interface PreparedOperation {
   readonly body: z.ZodType | undefined;
   /** Media types of request bodies that are bytes instead of JSON. */
   readonly rawBodies: readonly string[];
+  /** The form that the operation takes instead of JSON. */
+  readonly form: PreparedForm | undefined;
   readonly bodyOptional: boolean;
+  /** Limit of a body that is not a form. */
   readonly maxBodyBytes: number;
   /** True if the resource id or the rate condition is in the body, so the body must be read before those checks. */
   readonly needsBodyEarly: boolean;
@@ -116,6 +129,7 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
     query: z.compile(spec.query ?? z.strictObject({})),
     body: body === undefined ? undefined : z.compile(body),
     rawBodies: Object.entries(spec.bodies ?? {}).flatMap(([mediaType, schema]) => (schema === bytes ? [mediaType] : [])),
+    form: prepareForm(spec.bodies?.["multipart/form-data"], limits),
     bodyOptional: spec.bodyOptional === true || spec.bodies === undefined,
     maxBodyBytes: toMaxBodyBytes(spec, limits),
     needsBodyEarly: spec.resource?.in === "body" || spec.rateWhen !== undefined,
@@ -130,6 +144,23 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
     negotiable: toNegotiable(key, spec),
     split: toInputSplitter(key, spec),
   };
+}
+
+function prepareForm(form: Form | undefined, limits: Limits): PreparedForm | undefined {
+  if (form === undefined) return undefined;
+  const { fields, maxFile } = form;
+  const maxFileBytes = limits[maxFile];
+  return {
+    fields: z.compile(fields),
+    jsonFields: Object.keys(fields.shape).filter((name) => !isText(fields.shape[name] as z.ZodType)),
+    maxFileBytes,
+    maxBodyBytes: maxFileBytes + limits["body.json"],
+  };
+}
+
+function isText(schema: z.ZodType): boolean {
+  const definition = schema._zod.def as unknown as { readonly type: string; readonly innerType?: z.ZodType };
+  return definition.innerType === undefined ? ["string", "enum"].includes(definition.type) : isText(definition.innerType);
 }
 
 function toNegotiable(key: string, { replies }: OperationSpec): PreparedOperation["negotiable"] {

@@ -12,10 +12,11 @@ import type { PathParams } from "../host/router.ts";
 import type { BodyBudget, BodyOwner } from "./bodyBudget.ts";
 import { guardJson } from "./bodyGuard.ts";
 import type { CallSource } from "./callSource.ts";
+import { formMediaType, readForm } from "./formBody.ts";
 import { IncomingBody } from "./incomingBody.ts";
 import { readJson } from "./jsonBody.ts";
 import { rankMediaTypes, readContentType, requireNoEncoding } from "./mediaTypes.ts";
-import type { PreparedOperation } from "./preparedOperation.ts";
+import type { PreparedForm, PreparedOperation } from "./preparedOperation.ts";
 import type { RequestContext } from "./requestContext.ts";
 import type { CallWrapper } from "./wrapper.ts";
 
@@ -34,7 +35,8 @@ export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, li
   const readers = { operation, limits, readParams: toParamReader(spec.params), readQueryFields: toTextReader(spec.query) };
   async function serveWithBody(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply> {
     // The host requires that the body is opened in the same turn as its handler.
-    const body = new IncomingBody(request, bodies, operation.maxBodyBytes);
+    const maxBytes = takesForm(operation, request) ? operation.form.maxBodyBytes : operation.maxBodyBytes;
+    const body = new IncomingBody(request, bodies, maxBytes);
     try {
       return await calls.perform(operation, new RestSource(readers, context, request, params, body));
     } finally {
@@ -91,6 +93,10 @@ class RestSource implements CallSource {
     return this.incoming?.tooLarge === true;
   }
 
+  get maxBodyBytes(): number {
+    return this.incoming?.maxBytes ?? this.readers.operation.maxBodyBytes;
+  }
+
   get bodyNeeded(): CallSource["bodyNeeded"] {
     if (this.incoming === undefined) return "never";
     return this.readers.operation.needsBodyEarly ? "early" : "last";
@@ -122,8 +128,13 @@ class RestSource implements CallSource {
       guardJson(json, { limits, documentText: operation.spec.documentText === true, freeForm: operation.freeForm });
       return { json };
     }
+    if (takesForm(operation, this.request)) {
+      return { form: readForm(bytes, this.request.header("content-type") ?? "", { ...operation.form, limits }) };
+    }
     if (mediaType !== undefined && operation.rawBodies.includes(mediaType)) return { raw: { mediaType, bytes } };
-    const accepted = [...(operation.body === undefined ? [] : ["application/json"]), ...operation.rawBodies].join(", ");
+    const json = operation.body === undefined ? [] : ["application/json"];
+    const form = operation.form === undefined ? [] : [formMediaType];
+    const accepted = [...json, ...form, ...operation.rawBodies].join(", ");
     const got = mediaType === undefined ? "is missing" : "is not supported here";
     throw new AppError("unsupported_media_type", `The content-type of the body ${got}; it must be ${accepted}.`, {}, { accept: accepted });
   }
@@ -131,6 +142,12 @@ class RestSource implements CallSource {
   accept(): readonly string[] {
     return rankMediaTypes(this.request.header("accept"), this.readers.operation.negotiable?.mediaTypes ?? []);
   }
+}
+
+/** True if the operation takes a form, and the request declares one. A malformed `content-type` declares none. */
+function takesForm(operation: PreparedOperation, request: HttpRequest): operation is PreparedOperation & { readonly form: PreparedForm } {
+  if (operation.form === undefined) return false;
+  return request.header("content-type")?.split(";")[0]?.trim().toLowerCase() === formMediaType;
 }
 
 /** Turns a 200 into a 304 if `If-None-Match` contains the ETag of the answer (weak comparison, RFC 9110). */

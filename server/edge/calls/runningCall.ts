@@ -61,7 +61,17 @@ export class RunningCall implements Call {
     return this.context.traceparent;
   }
 
+  get waitMs(): number | undefined {
+    return readWaitMs(this.context.header("prefer"), this.limits["prefer.waitMs"]);
+  }
+
   get remoteAddress(): string {
     return this.context.remoteAddress;
   }
+}
+
+/** Returns the time of `Prefer: wait=<seconds>` (RFC 7240), at most `maxMs`. A preference that is not understood is ignored. */
+function readWaitMs(prefer: string | undefined, maxMs: number): number | undefined {
+  const seconds = /(?:^|[,;])[ \t]*wait[ \t]*=[ \t]*"?(\d{1,9})"?[ \t]*(?:$|[,;])/i.exec(prefer ?? "")?.[1];
+  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, maxMs);
 }

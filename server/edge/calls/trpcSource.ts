@@ -89,6 +89,10 @@ export class TrpcSource implements CallSource {
     return this.incoming?.tooLarge === true;
   }
 
+  get maxBodyBytes(): number {
+    return this.incoming?.maxBytes ?? this.operation.maxBodyBytes;
+  }
+
   /** A body is needed early, because it also contains the path and query fields. */
   get bodyNeeded(): CallSource["bodyNeeded"] {
     return this.incoming === undefined ? "never" : "early";

@@ -6,8 +6,9 @@
  * This module knows no URLs and no wire formats: a `CallSource` supplies the input as values, and the result is an
  * `Answer`, checked against the contract.
  */
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
-import type { OperationSpec, RawBody } from "../../../api/contract/operation.ts";
+import type { OperationSpec, ParsedForm, RawBody } from "../../../api/contract/operation.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
@@ -244,7 +245,18 @@ function toAnswered(
 
 /** Canonical text of a parsed request. It is the same for REST and tRPC. */
 function canonical({ params, query, body }: PreparedRequest): string {
-  return JSON.stringify([params, query, isRawBody(body) ? [body.mediaType, Buffer.from(body.bytes).toString("base64")] : body]);
+  if (isRawBody(body)) return JSON.stringify([params, query, [body.mediaType, Buffer.from(body.bytes).toString("base64")]]);
+  if (!isForm(body)) return JSON.stringify([params, query, body]);
+  const { bytes, ...file } = body.file;
+  return JSON.stringify([params, query, [file, hash("sha256", bytes), body.fields]]);
+}
+
+function isForm(body: unknown): body is ParsedForm<unknown> {
+  return typeof body === "object" && body !== null && "file" in body && isUpload(body.file);
+}
+
+function isUpload(file: unknown): boolean {
+  return typeof file === "object" && file !== null && "bytes" in file && file.bytes instanceof Uint8Array;
 }
 
 function isRawBody(body: unknown): body is RawBody {

@@ -7,6 +7,7 @@
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
+import type { ConversionService } from "../../domain/conversions/service.ts";
 import type { FolderOperations } from "../../domain/folders/operations.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
@@ -20,6 +21,7 @@ import { createArticleHandlers } from "./articles.ts";
 import { createAuthHandlers } from "./auth.ts";
 import { createCommitHandlers } from "./commits.ts";
 import { createContentHandlers } from "./content.ts";
+import { createConversionHandlers } from "./conversions.ts";
 import { createFolderHandlers } from "./folders.ts";
 import { createKeyHandlers } from "./keys.ts";
 import { createMemberHandlers } from "./members.ts";
@@ -39,12 +41,14 @@ export interface HandlerServices {
   readonly reviews: Omit<ReviewService, "manifest">;
   readonly templates: Pick<TemplateService, "templates">;
   readonly publishing: Pick<Publishing, "links" | "list" | "history">;
+  readonly conversions: Pick<ConversionService, "conversions">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
   readonly search: Pick<SearchService, "search">;
 }
 
-export function createHandlers({ identity, folders, articles, templates, reviews, publishing, topics, runs, search }: HandlerServices) {
+export function createHandlers(domains: HandlerServices) {
+  const { identity, folders, articles, templates, reviews, publishing, conversions, topics, runs, search } = domains;
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -59,6 +63,7 @@ export function createHandlers({ identity, folders, articles, templates, reviews
     reviews: createReviewHandlers(reviews),
     templates: createTemplateHandlers({ ...templates, ...articles }),
     publicLinks: createPublicLinkHandlers(publishing),
+    conversions: createConversionHandlers(conversions),
     topics: createTopicHandlers({ ...topics, ...runs }),
     workflows: createWorkflowHandlers(runs),
     runs: createRunHandlers(runs),

@@ -22,6 +22,7 @@ export const readHeaders = [
   "if-none-match",
   "last-event-id",
   "origin",
+  "prefer",
   "traceparent",
   "transfer-encoding",
   "trpc-accept",

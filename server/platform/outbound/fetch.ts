@@ -50,6 +50,8 @@ export interface OutboundAnswer {
    * receiver closes the connection.
    */
   readonly body: Uint8Array;
+  /** False if the body was cut off. */
+  readonly isComplete: boolean;
 }
 
 export type OutboundOutcome =
@@ -137,9 +139,13 @@ async function readAnswer(client: Client, options: Dispatcher.RequestOptions): P
       },
     });
   };
-  await client.stream(options, toBody).catch((error: unknown) => {
-    if (head === undefined) throw error;
-  });
+  const isComplete = await client.stream(options, toBody).then(
+    () => true,
+    (error: unknown) => {
+      if (head === undefined) throw error;
+      return false;
+    },
+  );
   if (head === undefined) throw new Error("the request ended without a response");
-  return { kind: "answered", ...head, body: Buffer.concat(pieces) };
+  return { kind: "answered", ...head, body: Buffer.concat(pieces), isComplete };
 }

@@ -13,8 +13,9 @@ import { WriteFenced } from "../../../../realtime/room/rooms.ts";
 import type { After } from "../../../platform/actors/after.ts";
 import { type ActorRuntime, CommitConflict, type EffectOutcome, type RunEffect, type Timeless } from "../../../platform/actors/port.ts";
 import type { IdSource } from "../../../platform/storage/ids.ts";
-import { type Storage, StorageFullError, StorageUnavailableError } from "../../../platform/storage/port.ts";
+import type { Storage } from "../../../platform/storage/port.ts";
 import type { Documents } from "../../articles/port.ts";
+import { isInfrastructureError } from "../../call/infrastructureError.ts";
 import type { Executors, StepResult } from "../executors/port.ts";
 import { unavailableReports } from "../executors/unavailableReports.ts";
 import type { RunKind } from "../model/records.ts";
@@ -262,12 +263,6 @@ function toAction({ context: { run, step } }: StepInput, texts: ArticleSession["
 /** Draws a new random Yjs client id, so all content under this id belongs to this attempt. */
 function drawWriter(ids: IdSource): number {
   return Buffer.from(ids.bytes(4)).readUInt32BE();
-}
-
-/** True for infrastructure errors that the step did not cause. The step is retried without limit until they end. */
-function isInfrastructureError(reason: unknown): boolean {
-  if (reason instanceof StorageFullError || reason instanceof StorageUnavailableError || reason instanceof WriteFenced) return true;
-  return reason instanceof AppError && (reason.code === "unavailable" || reason.code === "disk_full");
 }
 
 /**

@@ -1,0 +1,65 @@
+/** Checks the target of a requested conversion, and chooses the ids of what the conversion will write. */
+import type { ConversionTarget } from "../../../api/schema/conversion.ts";
+import { AppError, notFound } from "../../../api/schema/error.ts";
+import type { ConversionTargetContext } from "../../../machines/conversion.ts";
+import type { Documents } from "../articles/port.ts";
+import type { Access, Call } from "../call/call.ts";
+import type { AccessResolver } from "../call/ports.ts";
+import { principalOf } from "../call/principal.ts";
+import { refuseField } from "../call/refuseField.ts";
+import type { Folders } from "../folders/service.ts";
+
+/** A target with the access of the caller to its workspace. */
+export interface AccessedTarget {
+  readonly access: Access;
+  readonly target: ConversionTarget;
+}
+
+export interface TargetReaders {
+  readonly folders: Pick<Folders, "find">;
+  readonly documents: Pick<Documents, "read">;
+}
+
+/** Length of a title in the API. */
+const maxTitle = 500;
+
+/** Throws `not_found`, or `insufficient_permission` for a caller who may only read. */
+export async function accessTarget(access: AccessResolver, target: ConversionTarget, call: Call): Promise<AccessedTarget> {
+  const [kind, id] =
+    "articleId" in target
+      ? (["article", target.articleId] as const)
+      : "folderId" in target
+        ? (["folder", target.folderId] as const)
+        : (["workspace", target.workspaceId] as const);
+  const found = await access.resolve(principalOf(call), kind, id, { deleted: false });
+  if (found === undefined) throw notFound();
+  if (found.role === "read") throw new AppError("insufficient_permission", "A target needs write permission in its workspace.");
+  return { access: found, target };
+}
+
+/** Throws `validation_failed` for a folder that takes no articles. `title` is that of a new article if the target has none. */
+export async function toTargetContext(
+  { folders, documents }: TargetReaders,
+  { access: { workspaceId, partition }, target }: AccessedTarget,
+  title: string,
+  ids: Call["ids"],
+): Promise<ConversionTargetContext> {
+  const made = { commitId: ids.next("cmt", partition), clientId: Buffer.from(ids.bytes(4)).readUInt32BE() };
+  if ("articleId" in target) {
+    return { articleId: target.articleId, ...made, baseRevision: (await documents.read(target.articleId)).revision };
+  }
+  const articleId = ids.next("art", partition);
+  const created = {
+    title: (target.title ?? title)
+      .slice(0, maxTitle)
+      .replace(/\p{Surrogate}$/u, "")
+      .trim(),
+  };
+  if (!("folderId" in target)) return { articleId, ...made, created };
+  const { folderId } = target;
+  const folder = await folders.find(workspaceId, folderId);
+  if (folder === undefined || folder.value.archivedAtMs !== undefined) {
+    throw refuseField("target/folderId", "must be the id of a folder that is not archived", "not_found");
+  }
+  return { articleId, ...made, created: { ...created, folderId } };
+}
