@@ -79,6 +79,7 @@ export const defaultLimits = {
   "sockets.credential": 2000,
   "sse.buffer": 1 * MiB,
   "sse.credential": 2000,
+  "sse.address": 2000,
   "awareness.state": 4 * KiB,
   "awareness.states": 100,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,

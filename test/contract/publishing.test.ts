@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import { PublicLink } from "../../api/schema/publicLink.ts";
+import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -84,7 +84,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await codeOf(node.links.update(call(), other, { slug: "clouds" }))).toBe("name_taken");
     const { link } = await node.links.update(call(), other, { slug: "others-too", indexable: true });
     expect(link).toMatchObject({ slug: "others-too", url: `${baseUrl}/p/others-too`, indexable: true, mode: "live" });
-    expect((await node.page("/p/others.md")).code).toBe("not_found");
+    expect((await node.page("/p/others.md")).status).toBe(301);
     expect((await node.page("/p/others-too.md")).status).toBe(200);
     expect((await node.articles.get(other)).article.publicLink?.slug).toBe("others-too");
     // A name that was given up is free for other links.
@@ -412,7 +412,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     }
     await node.links.unpublish(call(), ids[1] as string);
     const list = async (query: object) => {
-      const { publicLinks, nextToken } = await node.links.list(call(), { workspaceId, ...query });
+      const { publicLinks, nextToken } = await node.list(call(), { workspaceId, ...query });
       return { ids: publicLinks.map((link) => link.articleId), nextToken };
     };
     expect((await list({})).ids).toEqual([ids[3], ids[2], ids[0]]);
@@ -424,7 +424,21 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await list({ limit: 2, nextToken: first.nextToken })).ids).toEqual([ids[0]]);
     const elsewhere = await addWorkspace(storage);
     const foreign = createCall(storage, elsewhere, partitionOfId(elsewhere));
-    expect((await node.links.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
+    expect((await node.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
+  });
+
+  test("[PL43] the list of links shows the title of each page", async () => {
+    const frozen = await create("Frozen");
+    await node.links.put(call(), articleId, {});
+    await time.advance(1000);
+    await node.links.put(call(), frozen, { mode: "snapshot" });
+    for (const id of [articleId, frozen]) await node.articles.update(id, { title: "Renamed" }, call());
+    const { publicLinks } = await node.list(call(), { workspaceId });
+    for (const link of publicLinks) expect(ListedPublicLink.parse(link)).toEqual(link);
+    const { title, ...link } = publicLinks[0] ?? {};
+    expect(link).toEqual((await node.links.get(call(), frozen)).link);
+    expect([title, publicLinks[1]?.title]).toEqual(["Frozen", "Renamed"]);
+    expect(JSON.parse((await node.page("/p/frozen.json")).body).title).toBe("Frozen");
   });
 
   test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
@@ -480,8 +494,10 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await append("More.\n");
     expect((await node.page(path)).headers.etag).toBe(etag);
     for (const slug of ["never-known", "UPPER", "a".repeat(3000)]) expect((await node.page(`/p/${slug}/card.png`)).code).toBe("not_found");
+    await node.links.update(call(), articleId, { slug: "renamed" });
+    expect((await node.page(path)).headers.location).toBe("../renamed/card.png");
     await node.links.unpublish(call(), articleId);
-    expect(await node.page(path)).toMatchObject({ status: 410, code: "unpublished" });
+    expect(await node.page("/p/renamed/card.png")).toMatchObject({ status: 410, code: "unpublished" });
   });
 
   test("[PL7] a page's policy allows one script file by its hash on a Live page, and no inline style", async () => {

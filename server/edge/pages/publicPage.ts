@@ -3,10 +3,9 @@
  * as their picture, and their style and script.
  *
  * Anyone may read a public page, so each client address is limited by `rate.public`. Caches may store every answer but
- * must revalidate it for each request.
+ * must revalidate it for each request, redirects too: another page may take an earlier slug.
  */
-import { AppError } from "../../../api/schema/error.ts";
-import type { FoundPage, PublicPages, PublishedPage } from "../../domain/publishing/service.ts";
+import { type FoundPage, noPage, type PublicPages, type PublishedPage } from "../../domain/publishing/service.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import { createRequestContext } from "../calls/requestContext.ts";
@@ -64,6 +63,12 @@ function toHeaders(page: PublishedPage, format: Format, tag: string): Record<str
     "x-svc-content-hash": page.contentHash,
     ...(page.indexable ? {} : { "x-robots-tag": "noindex" }),
   };
+}
+
+/** Returns the address of a page relative to another one, so that it also works behind a proxy that adds a path prefix. */
+function toLocation(slug: string, format: Format): string {
+  if (format === "html") return slug;
+  return format === "png" ? `../${slug}/card.png` : `${slug}.${format}`;
 }
 
 /** Evaluates `If-None-Match` with the weak comparison that RFC 9110 requires. */
@@ -135,8 +140,12 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }
     }
   }
 
-  /** Answers for a missing or unpublished page: HTML for browsers, otherwise a problem (thrown as `AppError`). */
-  function toErrorPage(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+  /** Answers for an earlier slug, and for a page that is not public: HTML for browsers, otherwise a problem (thrown as `AppError`). */
+  function toErrorPage(request: HttpRequest, page: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+    if (page.kind === "moved") {
+      return { status: 301, headers: { ...common, location: toLocation(page.slug, format) } };
+    }
+    const { kind } = page;
     // Only this answer depends on `Accept`. Without `vary` a cache would serve the HTML to programs or the problem to browsers.
     const headersOfBoth = format === "html" ? { ...common, vary: "accept" } : common;
     if (format === "html" && wantsHtml(request)) {
@@ -148,8 +157,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }
       };
       return { status: kind === "unpublished" ? 410 : 404, headers, body: toErrorPageHtml(kind) };
     }
-    if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, headersOfBoth);
-    throw new AppError("not_found", "There is no public page at this address.", {}, headersOfBoth);
+    throw noPage(kind, headersOfBoth);
   }
 
   async function toCardReply(request: HttpRequest, slug: string): Promise<HttpReply> {
