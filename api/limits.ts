@@ -102,6 +102,16 @@ export const defaultLimits = {
   "webhook.retryAfter": 24 * hour,
   "webhook.oldSecret": 24 * hour,
 
+  "conversion.ms": 30 * second,
+  "conversion.memory": 512 * MiB,
+  "conversion.output": 64 * MiB,
+  "conversion.nodes": 500_000,
+  "conversion.depth": 100,
+  "archive.entries": 2000,
+  "archive.total": 200 * MiB,
+  "archive.entry": 50 * MiB,
+  "archive.ratio": 200,
+
   "run.journal": 1000,
   "run.stepOutput": 4 * MiB,
   "run.state": 32 * MiB,

@@ -52,7 +52,8 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 async function measure(count: number): Promise<void> {
-  const storage = recordSearchChanges(createMemoryStorage(), [noteRecord], log);
+  const recorded = { records: [noteRecord], dependencies: [] };
+  const storage = recordSearchChanges(createMemoryStorage(), recorded, log);
   const ids = createIds(storage);
   const workspaceId = ids.next("ws", partition);
   const directory = mkdtempSync(join(tmpdir(), "bench-search-"));
@@ -66,7 +67,7 @@ async function measure(count: number): Promise<void> {
       }),
     });
   const source: SearchSource = {
-    ...{ name: "articles", kind: "article", record: noteRecord, scopes: [], hasFolder: false },
+    ...{ name: "articles", kind: "article", record: noteRecord, scopes: [] },
     async read(keys) {
       const found = await storage.records.getMany(noteRecord, keys);
       return found.map((stored) => {
@@ -80,7 +81,7 @@ async function measure(count: number): Promise<void> {
   for (let at = 0; at < count; at += 100) await write(Array.from({ length: 100 }, () => [text(6), text(wordsOfText)]));
   const limits = defaultLimits;
   const service = createSearchService({
-    ...{ storage, clock: { after }, limits, log, sources: [source], recorded: [noteRecord] },
+    ...{ storage, clock: { after }, limits, log, sources: [source], recorded },
     directory,
   });
   const startedAtMs = performance.now();

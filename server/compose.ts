@@ -29,6 +29,8 @@ import { createJobService } from "./domain/jobs/service.ts";
 import { createPublishingListeners } from "./domain/publishing/listeners.ts";
 import { createPublishing } from "./domain/publishing/service.ts";
 import { createLocateReview } from "./domain/reviews/locate.ts";
+import { reviewRecord } from "./domain/reviews/records.ts";
+import { reviewPlace } from "./domain/reviews/searchSource.ts";
 import { createReviewListeners, createReviewService } from "./domain/reviews/service.ts";
 import { createReviewStreamEvents } from "./domain/reviews/streamEvents.ts";
 import { defineRunKind } from "./domain/runs/engine/runKind.ts";
@@ -65,8 +67,8 @@ import { createRecordTypes } from "./platform/storage/recordType.ts";
 import { observeConflicts } from "./platform/storage/retryOnConflict.ts";
 import { recordTypes } from "./store.ts";
 
-/** The records that a search finds. Every commit that writes one of them records the change for the index. */
-const searchedRecords = [articleRecord, topicRecord];
+/** What a search finds depends on. Every commit that makes such a change records it for the index. */
+const searchChanges = { records: [articleRecord, topicRecord, reviewRecord], dependencies: [reviewPlace] };
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -96,7 +98,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
 
   // Platform: what every domain may use.
   const platform = createParts({
-    storage: recordSearchChanges(announceAccessFacts(countStoreErrors(options.storage, metrics)), searchedRecords, log),
+    storage: recordSearchChanges(announceAccessFacts(countStoreErrors(options.storage, metrics)), searchChanges, log),
     log,
     leaseMs,
     // No other process writes due rows, and those that are not announced are not urgent: expired records and blobs.
@@ -158,12 +160,16 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       createReviewListeners(parts),
     ],
   });
+  const jobKind = defineJobKind(limits);
+  const startJob = createStartJob(jobKind);
   const reviews = createReviewService({
     ...parts,
     rooms: articles.rooms,
     documents: articles.documents,
     articles: articles.writer,
     writing: articles.writing,
+    duplicateArticle: articles.articles.duplicate,
+    startJob,
     findAccount: identity.findAccount,
     listeners: [webhooks.reviewListeners, createReviewStreamEvents(parts.articleEvents)],
   });
@@ -184,18 +190,17 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     executors: steps.executors,
     timeline: createTimelineReader(parts),
   });
-  const jobKind = defineJobKind(limits);
   const folders = createFolderOperations({
     ...parts,
     articles: articles.folderArticles,
     topics: runs.folderTopics,
-    startJob: createStartJob(jobKind),
+    startJob,
   });
-  const jobs = createJobService({ ...parts, kind: jobKind, works: folders.works });
+  const jobs = createJobService({ ...parts, kind: jobKind, works: [...folders.works, ...reviews.works] });
   const search = createSearchService({
     ...parts,
-    sources: [articles.searchSource, topics.searchSource],
-    recorded: searchedRecords,
+    sources: [articles.searchSource, topics.searchSource, reviews.searchSource],
+    recorded: searchChanges,
     directory: config.searchDir,
   });
 

@@ -1,8 +1,8 @@
 /**
  * StartServer starts a whole server from its settings and drains it.
  *
- * The host listens first, so that a probe always gets an answer. Then the store is opened, the service is composed,
- * and the readiness gate opens. The drain undoes these steps in reverse order within `shutdownMs`.
+ * The host listens first, so that a probe always gets an answer. Then the store is opened and its indexes are completed, the
+ * service is composed, and the readiness gate opens. The drain undoes these steps in reverse order within `shutdownMs`.
  * This module must not end the process or choose an exit code: `main.ts` does both.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,7 +18,8 @@ import { startQuietCollector } from "./platform/quietCollector.ts";
 import { readSecretKeyFile } from "./platform/secretKeyFile.ts";
 import { deriveSecrets } from "./platform/secrets.ts";
 import { toHttpOrigin, toLinkAddress } from "./platform/settings/linkAddress.ts";
-import { describeStore, hasStore, openStorage } from "./store.ts";
+import { upgradeIndexes } from "./platform/storage/indexUpgrade.ts";
+import { describeStore, hasStore, openStorage, recordTypes } from "./store.ts";
 
 /** Part of the drain time that is reserved for giving leases back and for the last flush. */
 const lastStepsMs = 500;
@@ -72,6 +73,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     opened.push(() => storage.close());
     const { durable, reason } = await storage.status();
     if (!durable) log.warn({ reason }, "acknowledged writes may be lost: the store is not set up to be durable");
+    await upgradeIndexes({ storage, recordTypes, log });
     const metrics = createMetrics();
     service = await composeService({
       config,

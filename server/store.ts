@@ -18,6 +18,7 @@ import { topicRecordTypes } from "./domain/topics/records.ts";
 import { webhookRecordTypes } from "./domain/webhooks/records.ts";
 import { callRecordTypes } from "./edge/calls/records.ts";
 import { directoryRow } from "./platform/storage/directory.ts";
+import { indexMarkRecord } from "./platform/storage/indexUpgrade.ts";
 import { isLmdbWriteRejection } from "./platform/storage/lmdb/database.ts";
 import { createLmdbStorage } from "./platform/storage/lmdb/lmdbStorage.ts";
 import type { Storage } from "./platform/storage/port.ts";
@@ -28,6 +29,7 @@ import { isMarked } from "./platform/storage/storeMark.ts";
 /** The record types are listed statically, because the store needs them before any service exists. */
 export const recordTypes = [
   directoryRow,
+  indexMarkRecord,
   ...callRecordTypes,
   ...identityRecordTypes,
   ...articleRecordTypes,

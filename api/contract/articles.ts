@@ -132,7 +132,10 @@ export const articles = {
     bodies: { "application/json": DuplicateArticleRequest },
     bodyOptional: true,
     replies: { 201: Article },
-    replyHeaders,
+    replyHeaders: {
+      ...replyHeaders,
+      "x-svc-job": "Only if the article has so many reviews that a job copies the rest of them: the id of the job.",
+    },
     location: "/articles/{articleId}",
     credential: "any",
     scopes: ["articles:write"],
@@ -140,7 +143,7 @@ export const articles = {
     role: "write",
     summary: "Copy an article with the live text of all its files",
     description:
-      "The copy is a new document whose author is the caller. It has no commits, no topic, no reviews and no public page, and later changes of either article do not reach the other one.",
+      "The copy is a new document whose author is the caller. It has no commits, no topic and no public page, and later changes of either article do not reach the other one. With `includeReviews` it also has copies of the reviews, with their authors, replies, states and times; these copies send no webhook and no event.",
     example: { title: "How a draft survives, second edition" },
   }),
   presence: operation({

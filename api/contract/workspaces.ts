@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { defaultLimits } from "../limits.ts";
 import { WorkspaceId } from "../schema/id.ts";
-import { SearchName, SearchResponse } from "../schema/search.ts";
-import { TopicStatus } from "../schema/topic.ts";
+import { SearchName, SearchResponse, SearchStatus } from "../schema/search.ts";
 import {
   CreateWorkspaceRequest,
   CreateWorkspaceResponse,
@@ -67,22 +66,24 @@ export const workspaces = {
         .array(SearchName)
         .min(1)
         .max(20)
-        .describe("What to look through; `articles` by default. Repeat the parameter for several. Topics need the scope `workspaces:read`.")
+        .describe(
+          "What to look through; `articles` by default. Repeat the parameter for several. Topics need the scope `workspaces:read`, reviews the scope `reviews:read`.",
+        )
         .optional(),
       folderId: z
         .string()
         .max(64)
         .meta({
-          description: "Only articles in this folder itself, and topics of this content project.",
+          description: "Only articles in this folder itself, their reviews, and topics of this content project.",
           example: "fld_01KAHX0000050123456789ABCD",
         })
         .optional(),
       status: z
-        .array(TopicStatus)
+        .array(SearchStatus)
         .min(1)
         .max(20)
         .describe(
-          "Only topics in one of these states; by default all but `archived`. Needs `in=topics` alone. Repeat the parameter for several.",
+          "Only topics and reviews in one of these states; by default all but `archived`. Repeat the parameter for several. Every value must be a state of a searched kind, and every searched kind must have one of them.",
         )
         .optional(),
       limit: z
@@ -103,7 +104,7 @@ export const workspaces = {
     scopes: ["articles:read"],
     resource: inWorkspace,
     role: "read",
-    summary: "Find articles and topics by their words, the best hits first",
-    description: `Articles are found by their title and by the text of their last commit or checkpoint, topics by their title and their editorial fields. Titles count most, then content.md, then the other files. Case and accents do not matter: \`cafe\` finds "Café". Chinese, Japanese, Korean and Thai text is found by any part. A committed change is found within two seconds on every node. Each hit is read again from the store before it is answered, so a record in the trash or in another workspace is never shown. A query has at most ${defaultLimits["search.words"]} words.`,
+    summary: "Find articles, topics and reviews by their words, the best hits first",
+    description: `Articles are found by their title and by the text of their last commit or checkpoint, topics by their title and their editorial fields, reviews by their text and their replies. Titles count most, then content.md, then the other files. Case and accents do not matter: \`cafe\` finds "Café". Chinese, Japanese, Korean and Thai text is found by any part. A committed change is found within two seconds on every node. Each hit is read again from the store before it is answered, so a record in the trash or in another workspace is never shown, nor is a review of an article in the trash. A query has at most ${defaultLimits["search.words"]} words.`,
   }),
 } as const;

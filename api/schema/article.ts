@@ -105,8 +105,12 @@ export const DuplicateArticleRequest = z
   .strictObject({
     title: Title.describe("Title of the copy; `Copy of` and the title of the article by default.").optional(),
     folderId: FolderId.describe("Folder for the copy, null for the top level; the folder of the article by default.").nullable().optional(),
+    includeReviews: z
+      .boolean()
+      .describe("`true`: also copy the reviews of the article. A key then needs the scope `reviews:write`.")
+      .optional(),
   })
-  .meta({ id: "DuplicateArticleRequest", description: "What the copy is called, and where it is." });
+  .meta({ id: "DuplicateArticleRequest", description: "What the copy is called, where it is, and whether it has the reviews." });
 
 export const InstantiateTemplateRequest = z
   .strictObject({

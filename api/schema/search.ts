@@ -2,22 +2,35 @@
 import { z } from "zod";
 import { number, text, unixSeconds } from "./common.ts";
 import { idText } from "./id.ts";
+import { ReviewStatus } from "./review.ts";
+import { topicStatuses } from "./topic.ts";
 
 /** Kinds of records that a search covers. A domain that adds a source adds its name here. */
-export const searchNames = ["articles", "topics"] as const;
+export const searchNames = ["articles", "topics", "reviews"] as const;
 export const SearchName = z.enum(searchNames).meta({ id: "SearchName", description: "Kind of records that a search looks through." });
 export type SearchName = z.infer<typeof SearchName>;
 
-export const SearchKind = z.enum(["article", "topic"]).meta({ id: "SearchKind", description: "Kind of the record that was found." });
+export const SearchKind = z
+  .enum(["article", "topic", "review"])
+  .meta({ id: "SearchKind", description: "Kind of the record that was found." });
 export type SearchKind = z.infer<typeof SearchKind>;
+
+/** States of the records that have a state. */
+export const SearchStatus = z
+  .enum([...topicStatuses, ...ReviewStatus.options])
+  .meta({ id: "SearchStatus", description: "State of a topic or of a review." });
+export type SearchStatus = z.infer<typeof SearchStatus>;
 
 export const SearchHit = z
   .strictObject({
     kind: SearchKind,
     id: text("Id of the record that was found.", "art_01KAHX0000050123456789ABCD"),
-    articleId: idText("art", "The article that was found, or the article of the topic.").optional(),
+    articleId: idText("art", "The article that was found, or the article of the topic or review.").optional(),
     topicId: idText("top", "The topic that was found, or the topic of the article.").optional(),
-    title: text("Title of the record as it is now. It is plain text, not HTML.", "How a draft survives a power cut"),
+    title: text(
+      "Title of the record as it is now; for a review, the title of its article. It is plain text, not HTML.",
+      "How a draft survives a power cut",
+    ),
     snippet: text(
       "Part of the text as HTML: the words that were found are in `<mark>` elements, and everything else is escaped. The beginning of the text if only the title has the words.",
       "A draft is safe only once it is <mark>flushed</mark> to disk.",

@@ -72,6 +72,8 @@ function toReviewRecord({ articleId, workspaceId, createdAtMs }: ArticleRecord, 
   return { id, state: "open", context, machineVersion: 1, step: 1, pending: [], timers: {} };
 }
 
+const searched = { records: [articleRecord, reviewRecord], dependencies: [] };
+
 /** Adds articles to a store that is open in this process. */
 export async function fill(
   opened: Storage,
@@ -79,7 +81,7 @@ export async function fill(
   { articles, toUpdate }: Filling,
   catalog?: Catalog,
 ): Promise<readonly string[]> {
-  const storage = catalog === undefined ? opened : recordSearchChanges(opened, [articleRecord], pino({ level: "silent" }));
+  const storage = catalog === undefined ? opened : recordSearchChanges(opened, searched, pino({ level: "silent" }));
   const partition = partitionOfId(workspaceId);
   const ids = createIds(storage);
   const articleIds: string[] = [];

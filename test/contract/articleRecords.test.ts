@@ -134,7 +134,7 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
   test("[AR3] typing and commits never fail a rename under If-Match, but another rename does", async () => {
     const { article, revision } = await create("Title", "text");
     const { articleId } = article;
-    const handlers = createArticleHandlers(node);
+    const handlers = createArticleHandlers({ ...node, copies: node.articles });
     const etag = handlers.get.reply({ article, revision }).headers?.etag ?? "";
     expect(etag).toBe('"r1-1"');
     await node.edits.edit(articleId, { mode: "append", content: " more" }, call());

@@ -1,4 +1,6 @@
 /** Creates reviews as a server has them: articles, actors, due pump and listeners, on a store with a manual clock. */
+import { createStartJob, defineJobKind } from "../../server/domain/jobs/jobKind.ts";
+import { createJobService } from "../../server/domain/jobs/service.ts";
 import type { ReviewCreated, ReviewReplied, ReviewResolved } from "../../server/domain/reviews/port.ts";
 import { createReviewListeners, createReviewService } from "../../server/domain/reviews/service.ts";
 import type { UnitOfWork } from "../../server/platform/actors/port.ts";
@@ -28,16 +30,20 @@ export function createReviewNode(storage: Storage, time: Pick<ManualTime, "now" 
     <Event>(list: Event[]) =>
     async (unit: UnitOfWork, event: Event) =>
       unit.afterCommit(() => void list.push(event));
+  const jobKind = defineJobKind(parts.limits);
   const service = createReviewService({
     ...parts,
     rooms: node.rooms,
     documents: node.documents,
     articles: node.writer,
     writing: node.writing,
+    duplicateArticle: node.articles.duplicate,
+    startJob: createStartJob(jobKind),
     findAccount: async (username) => accounts.get(username),
     listeners: [{ reviewCreated: note(events.created), reviewReplied: note(events.replied), reviewResolved: note(events.resolved) }],
   });
-  parts.install([service.manifest]);
+  const jobs = createJobService({ storage: parts.storage, kind: jobKind, works: service.works });
+  parts.install([service.manifest, jobs.manifest]);
   return { ...node, ...service, reviewEvents: events, actors: parts.actors, closeReviews: async () => service.manifest.close?.() };
 }
 

@@ -19,6 +19,7 @@ import { type ArticleNode, addWorkspace, createArticleNode, createCall } from ".
 
 const partition = 5;
 const log = pino({ level: "silent" });
+const recorded = { records: [articleRecord], dependencies: [] };
 const patience = { timeout: 20_000 };
 
 let time: ManualTime;
@@ -29,7 +30,7 @@ let workspaceId: string;
 const running = new Set<SearchService>();
 
 async function useStore(memory: Storage): Promise<void> {
-  storage = recordSearchChanges(memory, [articleRecord], log);
+  storage = recordSearchChanges(memory, recorded, log);
   node = createArticleNode(storage, time);
   workspaceId = await addWorkspace(storage, partition);
 }
@@ -52,7 +53,7 @@ function start(given: Storage = storage, source: SearchSource = node.searchSourc
     limits: defaultLimits,
     log,
     sources: [source],
-    recorded: [articleRecord],
+    recorded,
     directory,
   });
   running.add(service);
@@ -223,7 +224,7 @@ describe("building the index", () => {
       },
     };
     const killed = createSearchService({
-      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded: [articleRecord] },
+      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded },
       directory,
     });
     killed.start();
@@ -234,7 +235,7 @@ describe("building the index", () => {
     // The process is gone, and with it the lock of its folder.
     const copy = mkdtempSync(join(tmpdir(), "svc-search-"));
     const survivor = createSearchService({
-      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded: [articleRecord] },
+      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded },
       directory: copy,
     });
     try {

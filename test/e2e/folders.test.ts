@@ -30,6 +30,15 @@ afterAll(async () => {
 const create = async (name: string, more: object = {}): Promise<string> =>
   (await rest.expect(201, "POST", "/folders", { workspaceId, name, ...more })).folderId;
 
+const article = async (title: string, more: object = {}): Promise<string> =>
+  (await rest.expect(201, "POST", "/articles", { workspaceId, title, content: `# ${title}\n`, ...more })).articleId;
+
+/** Titles of the articles that a list shows, in the order of the alphabet. */
+async function titles(filter: string): Promise<readonly string[]> {
+  const { articles } = await other.expect(200, "GET", `/articles?workspaceId=${workspaceId}&${filter}`);
+  return articles.map(({ title }: { title: string }) => title).toSorted();
+}
+
 const untilEnded = (by: Rest, jobId: string) =>
   untilReturns(async () => {
     const job = await by.expect(200, "GET", `/jobs/${jobId}`);
@@ -79,4 +88,41 @@ test("[FO9] the deletion of a folder with its contents can be followed and repea
   expect(await untilEnded(other, jobId)).toMatchObject({ status: "succeeded", result: { folders: 9, articles: 0, topics: 1 } });
   expect(await other.expect(200, "GET", `${inTopics}/${topicId}`)).not.toHaveProperty("contentProjectId");
   expect((await rest.request("DELETE", `/folders/${root}?recursive=true`)).status).toBe(404);
+});
+
+test("[FO8][FO9][FO10][AR25] a folder with articles and topics is filled, archived, restored and deleted over REST", async () => {
+  const root = await create("Seasons", { contentProject: {} });
+  const part = await create("Winter", { parentFolderId: root });
+  for (let at = 0; at < 6; at += 1) await article(`Spring ${at}`, { folderId: root });
+  const moved = await article("Skates", { folderId: root });
+  const inPart = await article("Skis", { folderId: part });
+  const outside = await article("Outside");
+  const topic = { title: "Ice", targetAudience: "all", contentProjectId: root };
+  const { topicId } = await rest.expect(201, "POST", `/workspaces/${workspaceId}/topics`, topic);
+  expect(await rest.expect(200, "PATCH", `/articles/${moved}`, { folderId: part })).toMatchObject({ folderId: part });
+  const spring = Array.from({ length: 6 }, (_, at) => `Spring ${at}`);
+  expect([await titles(`folderId=${root}`), await titles(`folderId=${part}`)]).toEqual([spring, ["Skates", "Skis"]]);
+  expect(await titles("folderId=null")).toContain("Outside");
+
+  const archive = await rest.expect(202, "POST", `/folders/${root}/archive`, { note: "Over." });
+  const refused = await rest.request("POST", "/articles", { workspaceId, title: "Late", folderId: root });
+  expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, "/folderId"]);
+  await rest.expect(200, "PATCH", `/articles/${inPart}/content`, { mode: "append", content: "Still open.\n" });
+  expect(await untilEnded(rest, archive.jobId)).toMatchObject({ status: "succeeded", result: { topics: 1 } });
+  const statusOf = async () => (await other.expect(200, "GET", `/workspaces/${workspaceId}/topics/${topicId}`)).status;
+  expect(await statusOf()).toBe("archived");
+  const restore = await rest.expect(202, "POST", `/folders/${root}/restore`, {});
+  await untilEnded(other, restore.jobId);
+  expect(await statusOf()).toBe("idea");
+
+  for (const folderId of [root, part]) expect((await rest.request("DELETE", `/folders/${folderId}`)).body.code).toBe("folder_not_empty");
+  const { jobId } = await rest.expect(202, "DELETE", `/folders/${root}?recursive=true`);
+  const deleted = { folders: 2, articles: 8, topics: 1 };
+  expect(await untilEnded(other, jobId)).toMatchObject({ status: "succeeded", result: deleted, progress: { done: 11, of: 11 } });
+  const trash = await titles("deleted=true&limit=100");
+  expect(trash.filter((title) => /^S(pring|k)/.test(title))).toEqual(["Skates", "Skis", ...spring]);
+  expect(await other.expect(200, "GET", `/articles/${inPart}`)).toHaveProperty("deletedAt");
+  expect((await rest.expect(200, "POST", `/articles/${inPart}/undelete`)).folderId).toBeNull();
+  expect(await rest.expect(200, "GET", `/articles/${outside}`)).not.toHaveProperty("deletedAt");
+  expect(await rest.expect(200, "GET", `/workspaces/${workspaceId}/topics/${topicId}`)).not.toHaveProperty("contentProjectId");
 });

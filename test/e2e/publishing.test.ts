@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
-import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
-import { createRedisStorage } from "../../server/platform/storage/redis/redisStorage.ts";
 import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
+import { withStoreOf } from "../support/stoppedStore.ts";
 
 let server: RunningServer;
 let rest: Rest;
@@ -35,13 +34,7 @@ async function create(content: string): Promise<{ articleId: string; linkPath: s
 
 /** Writes the link into the stopped server's store as six failed attempts leave it. In real time this takes 43 minutes. */
 async function giveUpSync(articleId: string): Promise<void> {
-  const recordTypes = [publicLinkRecord];
-  const address = server.store?.redis?.address;
-  const storage =
-    address === undefined
-      ? await createLmdbStorage({ directory: server.dataDir, recordTypes })
-      : await createRedisStorage({ address, recordTypes });
-  try {
+  await withStoreOf(server, async (storage) => {
     const link = await storage.records.get(publicLinkRecord, articleId);
     if (link === undefined) throw new Error(`${articleId} has no public link`);
     const { context } = link.value;
@@ -49,9 +42,7 @@ async function giveUpSync(articleId: string): Promise<void> {
     const value = { ...link.value, state: { live: "failed" }, context: { ...context, sync } };
     const put = { op: "put", type: publicLinkRecord, value, replacing: link } as const;
     expect(await storage.commit({ partition: partitionOfId(articleId), records: [put] })).toMatchObject({ ok: true });
-  } finally {
-    await storage.close();
-  }
+  });
 }
 
 test("[PL1][PL2] a published page follows an edit, even one that a kill -9 interrupts", async () => {

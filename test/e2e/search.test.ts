@@ -90,12 +90,81 @@ test("[SR10] a filter that finds nothing there, an unknown kind and too many hit
   for (const [more, pointer] of [
     ["&status=idea", "/status"],
     ["&in=topics&in=articles&status=idea", "/status"],
-    ["&in=reviews", "/in/0"],
+    ["&in=runs", "/in/0"],
+    ["&in=topics&status=open", "/status"],
+    ["&in=reviews&status=open&status=idea", "/status/1"],
     ["&limit=101", "/limit"],
   ]) {
     const { status, body } = await rest.request("GET", pathOf("power", more));
     expect([more, status, body.code, body.errors?.[0]?.pointer]).toEqual([more, 422, "validation_failed", pointer]);
   }
+});
+
+/** Waits until the reviews with the word are these. */
+const untilReviews = (q: string, reviewIds: readonly string[], more = "") =>
+  vi.waitFor(async () => expect((await find(q, `&in=reviews${more}`)).map(({ id }) => id)).toEqual(reviewIds), patience);
+
+test("[SR15] reviews are found by their text and replies, by their state, and where their article is", async () => {
+  const { folderId } = await rest.expect(201, "POST", "/folders", { workspaceId, name: "Reviewed" });
+  const articleId = await write("Lanterns", "They glow.\n");
+  const reviews = `/articles/${articleId}/reviews`;
+  const { reviewId } = await rest.expect(201, "POST", reviews, { body: "Is the <b>wick</b> trimmed?", anchor: { quote: "glow" } });
+  const { reviewId: other } = await rest.expect(201, "POST", reviews, { body: "The glass is new." });
+  const { replyId } = await rest.expect(201, "POST", `/reviews/${reviewId}/replies`, { body: "Trimmed with scissors." });
+  await untilReviews("scissors", [reviewId]);
+  expect(await find("wick", "&in=reviews")).toEqual([
+    {
+      kind: "review",
+      id: reviewId,
+      articleId,
+      title: "Lanterns",
+      snippet: "Is the &lt;b&gt;<mark>wick</mark>&lt;/b&gt; trimmed?",
+      score: 1,
+      updatedAt: expect.any(Number),
+    },
+  ]);
+  expect(await titles("lanterns", "&in=reviews")).toEqual([]);
+  expect(await titles("lanterns", "&in=reviews&in=articles")).toEqual(["Lanterns"]);
+  await rest.expect(200, "PATCH", `/reviews/${other}`, { status: "resolved" });
+  await untilReviews("glass", [other], "&status=resolved");
+  expect(await find("glass", "&in=reviews&status=open&status=rejected")).toEqual([]);
+  expect((await find("glass", "&in=reviews&in=topics&status=resolved&status=idea")).map(({ id }) => id)).toEqual([other]);
+
+  expect(await find("wick", `&in=reviews&folderId=${folderId}`)).toEqual([]);
+  await rest.expect(200, "PATCH", `/articles/${articleId}`, { folderId, title: "Lamps" });
+  await untilReviews("wick", [reviewId], `&folderId=${folderId}`);
+  expect(await titles("wick", "&in=reviews")).toEqual(["Lamps"]);
+  await rest.expect(204, "DELETE", `/articles/${articleId}`);
+  expect(await find("wick", "&in=reviews")).toEqual([]);
+  await rest.expect(200, "POST", `/articles/${articleId}/undelete`);
+  await untilReviews("wick", [reviewId]);
+
+  await rest.expect(204, "DELETE", `/reviews/${reviewId}/replies/${replyId}`);
+  await untilReviews("scissors", []);
+  await rest.expect(204, "DELETE", `/reviews/${reviewId}`);
+  expect(await find("wick", "&in=reviews")).toEqual([]);
+});
+
+test("[SR15] articles and topics are found by the folder in which they are now, and not by folders below or above", async () => {
+  const { folderId } = await rest.expect(201, "POST", "/folders", { workspaceId, name: "Boats", contentProject: {} });
+  const { folderId: below } = await rest.expect(201, "POST", "/folders", { workspaceId, name: "Sails", parentFolderId: folderId });
+  const articleId = await write("Regatta", "They tack.\n");
+  const inTopics = `/workspaces/${workspaceId}/topics`;
+  await rest.expect(201, "POST", inTopics, { title: "Regatta rules", targetAudience: "sailors", contentProjectId: folderId });
+  const untilIn = (folder: string, found: readonly string[]) =>
+    vi.waitFor(
+      async () => expect((await titles("regatta", `&in=articles&in=topics&folderId=${folder}`)).toSorted()).toEqual(found),
+      patience,
+    );
+  await untilIn(folderId, ["Regatta rules"]);
+  await rest.expect(200, "PATCH", `/articles/${articleId}`, { folderId });
+  await untilIn(folderId, ["Regatta", "Regatta rules"]);
+  await rest.expect(200, "PATCH", `/articles/${articleId}`, { folderId: below });
+  await untilIn(below, ["Regatta"]);
+  await untilIn(folderId, ["Regatta rules"]);
+  await rest.expect(200, "PATCH", `/articles/${articleId}`, { folderId: null });
+  await untilIn(below, []);
+  expect(await titles("regatta", `&folderId=${workspaceId}`)).toEqual([]);
 });
 
 test("[SR10] a key finds topics only with the scope to read topics, and nothing without the scope to read articles", async () => {
@@ -109,6 +178,7 @@ test("[SR10] a key finds topics only with the scope to read topics, and nothing 
     code: "insufficient_scope",
     missingScopes: ["workspaces:read"],
   });
+  expect(await reader.expect(403, "GET", pathOf("power", "&in=reviews"))).toMatchObject({ missingScopes: ["reviews:read"] });
   const both = await keyOf("articles:read", "workspaces:read");
   expect((await both.expect(200, "GET", pathOf("power", "&in=topics"))).hits).toHaveLength(1);
   expect(await (await keyOf("workspaces:read")).expect(403, "GET", pathOf("power"))).toMatchObject({ missingScopes: ["articles:read"] });
@@ -166,12 +236,14 @@ test("[SR13] q of the lists of articles and topics finds accents without accents
 
 test("[SR8] after kill -9 everything that was committed is found", async () => {
   const written = await Promise.all(Array.from({ length: 30 }, (_, at) => write(`Killed ${at}`, `Word number${at}.\n`)));
+  await rest.expect(201, "POST", `/articles/${written[0]}/reviews`, { body: "Killed too." });
   await server.kill();
   await server.start();
   await vi.waitFor(
     async () => expect(new Set((await find("killed", "&limit=100")).map(({ id }) => id))).toEqual(new Set(written)),
     patience,
   );
+  await vi.waitFor(async () => expect(await titles("killed", "&in=reviews")).toEqual(["Killed 0"]), patience);
   expect(await titles("number17 ")).toEqual(["Killed 17"]);
   expect(await titles("flushed")).toEqual([durable]);
 });

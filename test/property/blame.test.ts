@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import * as Y from "yjs";
 import type { Author } from "../../api/schema/article.ts";
 import { type AuthoredSpan, attribute, claimClocks, piecesOfDocument, readSpans } from "../../server/domain/articles/attribute.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 
 const file = "content.md";
 const people: readonly Author[] = [
@@ -174,7 +175,7 @@ test("[CO14] blame equals a model of each character, for any edits of several au
       for (const at of people.keys()) world.send(at);
       world.commit();
     }),
-    { numRuns: 300 },
+    { numRuns: toRuns(300) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   type TextOperation,
 } from "../../server/domain/articles/merge.ts";
 import { applyHunks, countLines, diffLines, diffTexts, type Hunk } from "../../server/domain/articles/textDiff.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 
 const carryOver = (base: string, written: string, live: string): TextOperation[] => carryHunksOver(base, diffTexts(base, written), live);
 
@@ -69,7 +70,7 @@ test("[AR10] the hunks between two texts turn one into the other, ascend and nev
         expect(isWellFormed(base.slice(hunk.start, hunk.end))).toBe(true);
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: toRuns(2000) },
   );
 });
 
@@ -78,7 +79,7 @@ test("[AR10] a write based on the live text produces exactly the written text", 
     fc.property(text, text, (base, written) => {
       expect(applyOperations(base, carryOver(base, written, base))).toBe(written);
     }),
-    { numRuns: 1000 },
+    { numRuns: toRuns(400) },
   );
 });
 
@@ -91,7 +92,7 @@ test("[AR11] a merge removes only characters of the base, and keeps all text add
         for (const range of inserted) expect(at + remove <= range.start || at >= range.end).toBe(true);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(800) },
   );
 });
 
@@ -117,7 +118,7 @@ test("[AR11] text inserted on both sides is in the result, each piece whole and 
       expect(removed).toBeLessThanOrEqual(0);
       expect(-removed).toBeLessThanOrEqual(own.reduce((sum, hunk) => sum + hunk.end - hunk.start, 0));
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(800) },
   );
 });
 
@@ -126,7 +127,7 @@ test("[AR12] the same change on both sides counts once, so a repeated write chan
     fc.property(three, ([base, written]) => {
       expect(carryOver(base, written, written)).toEqual([]);
     }),
-    { numRuns: 1000 },
+    { numRuns: toRuns(400) },
   );
 });
 
@@ -135,7 +136,7 @@ test("[AR11] a write without a change leaves the live text unchanged", () => {
     fc.property(three, ([base, , live]) => {
       expect(carryOver(base, base, live)).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(200) },
   );
 });
 
@@ -154,7 +155,7 @@ test("[AR10] operations ascend, do not overlap and never split a surrogate pair"
       expect(from).toBeLessThanOrEqual(live.length);
       expect(isWellFormed(applyOperations(live, operations))).toBe(true);
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(800) },
   );
 });
 
@@ -180,7 +181,7 @@ test("[AR20] operations moved onto a newer text remove no newer text and lose no
       );
       expect(result).toBe(own.map(({ insert }) => insert).join(""));
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(800) },
   );
 });
 
@@ -192,7 +193,7 @@ test("[AR21] operations joined into any number of places give the same text", ()
       expect(joined.length).toBeLessThanOrEqual(maxPlaces);
       expect(applyOperations(live, joined)).toBe(applyOperations(live, operations));
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(800) },
   );
 });
 
@@ -203,7 +204,7 @@ test("[CO6] counted lines agree with the number of lines", () => {
       expect(lineCount(next) - lineCount(base)).toBe(added - removed);
       expect(added + removed === 0).toBe(base === next);
     }),
-    { numRuns: 1000 },
+    { numRuns: toRuns(400) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterEach, expect, it, vi } from "vitest";
 import type { RoomLimits } from "../../realtime/ports.ts";
 import { Room } from "../../realtime/room/room.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
@@ -138,7 +139,7 @@ it("[RT84] the short path of a keystroke stores, acknowledges and refuses what t
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), async (steps) => {
       expect(await outcomeOf(steps, false)).toEqual(await outcomeOf(steps, true));
     }),
-    { numRuns: Number(process.env.PLAIN_UPDATE_RUNS ?? 600) },
+    { numRuns: toRuns(200) },
   );
 });
 

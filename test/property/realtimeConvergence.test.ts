@@ -4,6 +4,7 @@ import * as decoding from "lib0/decoding";
 import { expect, it } from "vitest";
 import * as Y from "yjs";
 import type { RoomLimits } from "../../realtime/ports.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
@@ -286,7 +287,7 @@ it("[RT1] [RT2] [RT3] [RT22] random histories converge, and only stored content 
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), fc.integer({ min: 1, max: 2 }), (steps, nodes) =>
       converges(steps, nodes),
     ),
-    { numRuns: 300, examples: [...onceFailed.map((steps): [Step[], number] => [steps, 1]), [onceFailedOnTwoNodes, 2]] },
+    { numRuns: toRuns(100), examples: [...onceFailed.map((steps): [Step[], number] => [steps, 1]), [onceFailedOnTwoNodes, 2]] },
   );
 });
 
@@ -298,7 +299,7 @@ it("[RT42] random histories converge when no, or almost no, pending updates are 
     fc.asyncProperty(fc.array(alone, { minLength: 10, maxLength: 60 }), fc.integer({ min: 1, max: 2 }), pending, (steps, nodes, bytes) =>
       converges(steps, nodes, { "document.pending": bytes }),
     ),
-    { numRuns: 300 },
+    { numRuns: toRuns(100) },
   );
 });
 
@@ -310,6 +311,6 @@ it("[RT1] [RT96] random histories converge in a room so large that most members 
   const paced = fc.oneof({ weight: 8, arbitrary: step }, { weight: 1, arbitrary: long });
   await fc.assert(
     fc.asyncProperty(fc.array(paced, { minLength: 10, maxLength: 60 }), (steps) => converges(steps, 1, {}, 14)),
-    { numRuns: 150 },
+    { numRuns: toRuns(50) },
   );
 });

@@ -9,6 +9,7 @@ import * as Y from "yjs";
 import { articleFiles } from "../../api/schema/article.ts";
 import { encodeWhole } from "../../realtime/document/encodeDocument.ts";
 import { rawUpdate, updateFrame } from "../support/hostileFrames.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 import { articleId, createRealtimeRig } from "../support/realtimeRig.ts";
 import { type PairedClient, settle, turns } from "../support/socketPair.ts";
 
@@ -183,6 +184,6 @@ it("[RT1] [RT8] [RT12] after any hostile update the document opens, and all copi
         rig.close();
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: toRuns(500) },
   );
 });

@@ -3,10 +3,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as Y from "yjs";
 import type { TextAnchor } from "../../machines/reviewContext.ts";
+import { toCopiedAnchors } from "../../server/domain/reviews/anchorCopies.ts";
 import { contextOf, placeQuotes } from "../../server/domain/reviews/anchorPlaces.ts";
 import { findPlaces } from "../../server/domain/reviews/anchorSearch.ts";
 import { placeIn } from "../../server/domain/reviews/anchors.ts";
 import { toCharacterIds, toOffsets } from "../../server/domain/reviews/characterIds.ts";
+import { toRuns } from "../support/propertyRuns.ts";
 
 const file = "content.md";
 
@@ -22,11 +24,16 @@ type Edit =
   /** Deletes everything and inserts a text, as a client without a diff does. `change` is applied to the text before. */
   | { readonly kind: "rewrite"; readonly at: number; readonly insert: string };
 
+/** One edit, or two by different authors at the same time, which are merged. */
+type Step = readonly [Edit] | readonly [Edit, Edit];
+
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   fc.record({ kind: fc.constant("type" as const), at: share, remove: fc.nat(12), insert: fc.oneof(fc.constant(""), words(4)) }),
   fc.record({ kind: fc.constant("move" as const), from: share, length: fc.nat(40), to: share }),
   fc.record({ kind: fc.constant("rewrite" as const), at: share, insert: fc.oneof(fc.constant(""), words(6)) }),
 );
+
+const step: fc.Arbitrary<Step> = fc.oneof(fc.tuple(edit), fc.tuple(edit, edit));
 
 function pointIn(text: string, at: number): number {
   const point = Math.floor(at * text.length);
@@ -60,6 +67,15 @@ function apply(document: Y.Doc, next: Edit, clientId: number): void {
   });
 }
 
+function applyStep(document: Y.Doc, [first, second]: Step, clientId: number): void {
+  const other = new Y.Doc({ gc: false });
+  Y.applyUpdate(other, Y.encodeStateAsUpdate(document));
+  apply(document, first, clientId);
+  if (second === undefined) return;
+  apply(other, second, clientId + 1000);
+  Y.applyUpdate(document, Y.encodeStateAsUpdate(other));
+}
+
 function anchorAt(document: Y.Doc, start: number, end: number, revision: number): TextAnchor {
   const shared = document.getText(file);
   const text = shared.toString();
@@ -72,15 +88,15 @@ function anchorAt(document: Y.Doc, start: number, end: number, revision: number)
 const history = fc.record({
   text: words(40),
   place: fc.tuple(share, fc.integer({ min: 1, max: 20 })),
-  edits: fc.array(edit, { minLength: 1, maxLength: 8 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 8 }),
   /** After which edits the anchor is stored again, as after a commit. */
   stored: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
 });
 
-test("[RV3] an anchor with a place shows its quote there, after any edits, moves and rewritten texts", () => {
+test("[RV3] an anchor with a place shows its quote there, after any edits, moves, rewritten texts and merges", () => {
   const seen = { anchored: 0, moved: 0, orphaned: 0 };
   fc.assert(
-    fc.property(history, ({ text, place: [at, length], edits, stored }) => {
+    fc.property(history, ({ text, place: [at, length], steps, stored }) => {
       const document = new Y.Doc({ gc: false });
       document.clientID = 1;
       document.getText(file).insert(0, text);
@@ -89,8 +105,8 @@ test("[RV3] an anchor with a place shows its quote there, after any edits, moves
       const end = Math.max(from + 1, pointIn(text, Math.min(1, (from + length) / text.length)));
       const to = /^[\udc00-\udfff]/.test(text.slice(end)) ? end + 1 : end;
       let anchor = anchorAt(document, from, to, 1);
-      for (const [index, next] of edits.entries()) {
-        apply(document, next, index + 2);
+      for (const [index, next] of steps.entries()) {
+        applyStep(document, next, index + 2);
         const live = document.getText(file).toString();
         const placed = placeIn(document, file, index + 2, anchor);
         seen[placed.state] += 1;
@@ -106,7 +122,7 @@ test("[RV3] an anchor with a place shows its quote there, after any edits, moves
           anchor = { ...anchorAt(document, placed.start, placed.end, index + 2), state: placed.state, isMoved: placed.isMoved };
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: toRuns(1000) },
   );
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
 });
@@ -147,6 +163,34 @@ test("[RV4] edits outside the quote leave an anchor at exactly the characters th
         });
       },
     ),
+    { numRuns: toRuns(500) },
+  );
+});
+
+test("[RV23] an anchor that was copied shows its quote in the copy, also if both texts were edited since", () => {
+  const edits = fc.array(edit, { maxLength: 3 });
+  fc.assert(
+    fc.property(words(30), share, edits, edits, (text, at, ofSource, ofCopy) => {
+      const [source, copy] = [new Y.Doc({ gc: false }), new Y.Doc({ gc: false })];
+      source.clientID = 1;
+      source.getText(file).insert(0, text);
+      const start = pointIn(text, Math.min(at, 0.999));
+      const anchor = anchorAt(source, start, start + String.fromCodePoint(text.codePointAt(start) ?? 0).length, 1);
+      for (const [index, next] of ofSource.entries()) apply(source, next, index + 2);
+      const placed = placeIn(source, file, 9, anchor);
+      copy.clientID = 50;
+      copy.getText(file).insert(0, source.getText(file).toString());
+      for (const [index, next] of ofCopy.entries()) apply(copy, next, index + 51);
+      const texts = new Map([[file, source.getText(file).toString()] as const]);
+      const [copied] = toCopiedAnchors([{ file }], { revision: 9, texts, anchors: [placed] }, copy, 2);
+      if (copied === undefined) throw new Error("the anchor was not copied");
+      const live = copy.getText(file).toString();
+      if (ofCopy.length === 0) expect([copied.state, copied.start]).toEqual([placed.state, placed.start]);
+      if (copied.state !== "orphaned") expect(live.slice(copied.start, copied.end)).toBe(anchor.quote);
+      const found = placeIn(copy, file, 3, copied);
+      if (found.state !== "orphaned") expect(live.slice(found.start, found.end)).toBe(anchor.quote);
+      if (copied.state !== "orphaned") expect(found.start).toBe(copied.start);
+    }),
     { numRuns: 1000 },
   );
 });
@@ -194,7 +238,7 @@ test("[RV4] ids of characters and offsets are converted as Yjs converts relative
         expect(offset).toBe(Y.createAbsolutePositionFromRelativePosition(position, document)?.index);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 
@@ -210,7 +254,7 @@ test("[RV6] the search for many quotes finds the same places as one search for e
       });
       expect(findPlaces(text, wanted, 1000).map(({ starts }) => starts)).toEqual(naive);
     }),
-    { numRuns: 500 },
+    { numRuns: toRuns(250) },
   );
 });
 

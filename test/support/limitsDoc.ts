@@ -40,7 +40,7 @@ function toSize(bytes: number): string {
 }
 
 function isTime(field: string): boolean {
-  return /^keep\.(?!eventsPerLog)|Ms$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
+  return /^keep\.(?!eventsPerLog)|(?:Ms|\.ms)$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
 }
 
 /** Returns the default of a limit with its unit. */
@@ -56,6 +56,7 @@ function toDefault(field: string, value: number | RateLimit, unit: string | unde
 
 const fails = "the run fails";
 const stepFails = "the step fails";
+const notConverted = "the conversion fails";
 
 const sections: readonly Section[] = [
   {
@@ -300,6 +301,25 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "webhook.inFlightProcess": { is: "Open attempts of one server.", above: "the attempt waits", unit: "attempts" },
       "webhook.retryAfter": { is: "The longest `Retry-After` of a receiver that is honoured.", above: "shortened to the limit" },
       "webhook.oldSecret": { is: "Time for which the old secret signs too after a rotation.", above: "only the new secret signs" },
+    },
+  },
+  {
+    title: "Conversions",
+    before: "A conversion that exceeds one of these limits ends with `conversion_failed` and a sentence that names the limit.",
+    limits: {
+      "conversion.ms": { is: "Processor time of one conversion.", above: notConverted },
+      "conversion.memory": { is: "Memory of the process that converts.", above: notConverted },
+      "conversion.output": { is: "Output of one conversion.", above: notConverted },
+      "conversion.nodes": { is: "Elements of a document: paragraphs, pieces of text, cells.", above: notConverted, unit: "elements" },
+      "conversion.depth": { is: "Nesting of a document, such as lists in lists.", above: notConverted, unit: "levels" },
+      "archive.entries": { is: "Files in a DOCX archive.", above: notConverted, unit: "files" },
+      "archive.total": { is: "Inflated bytes of a DOCX archive.", above: notConverted },
+      "archive.entry": { is: "Inflated bytes of one file in a DOCX archive.", above: notConverted },
+      "archive.ratio": {
+        is: "Inflated bytes for each compressed byte of a file in a DOCX archive, above 1 MiB.",
+        above: notConverted,
+        unit: "times",
+      },
     },
   },
   {

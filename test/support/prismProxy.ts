@@ -93,8 +93,29 @@ export interface DocumentClient {
   readonly requests: number;
 }
 
+/** A request as it was sent, with its answer. */
+export interface Sent {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly answer: Answer<unknown>;
+}
+
+export interface ClientOptions {
+  /** Further headers of a request. Those of the request itself replace them. */
+  readonly toHeaders?: (operationId: string) => Readonly<Record<string, string>>;
+  /** Called after each success. */
+  readonly succeeded?: (sent: Sent) => Promise<void>;
+}
+
 /** `carried` returns the credential for requests without their own. */
-export function createDocumentClient(url: string, carried: () => Readonly<Record<string, string>>): DocumentClient {
+export function createDocumentClient(
+  url: string,
+  carried: () => Readonly<Record<string, string>>,
+  { toHeaders = () => ({}), succeeded: report = async () => {} }: ClientOptions = {},
+): DocumentClient {
   const operations = readOperations();
   const succeeded = new Set<string>();
   let requests = 0;
@@ -108,19 +129,23 @@ export function createDocumentClient(url: string, carried: () => Readonly<Record
       if (operation === undefined) throw new Error(`${documentFile} has no operation ${operationId}`);
       const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
       const search = new URLSearchParams(query).toString();
-      const sent = { ...as, ...headers };
-      const answer: Answer<unknown> = await createRest(url, sent).request(
-        operation.method,
-        search === "" ? path : `${path}?${search}`,
+      const sent = {
+        operationId,
+        method: operation.method,
+        path: search === "" ? path : `${path}?${search}`,
         body,
-      );
+        headers: { ...as, ...toHeaders(operationId), ...headers },
+      };
+      const answer: Answer<unknown> = await createRest(url, sent.headers).request(sent.method, sent.path, body);
       requests += 1;
       const violations = answer.headers.get("sl-violations");
       if (answer.status !== status || violations !== null) {
         const found = violations ?? JSON.stringify(answer.body);
         throw new Error(`${operationId}: answered ${answer.status} instead of ${status}, or broke the document: ${found}`);
       }
-      if (status < 300) succeeded.add(operationId);
+      if (status >= 300) return answer.body;
+      succeeded.add(operationId);
+      await report({ ...sent, answer });
       return answer.body;
     },
   };

@@ -4,6 +4,7 @@
  * All of them are new documents with one first batch, whose author is the caller and whose client id is fresh. One storage
  * commit creates the article, its log, its number and its armed checkpoint.
  */
+import * as Y from "yjs";
 import { type ArticleFile, articleFiles } from "../../../api/schema/article.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type { ActorRuntime, UnitOfWork } from "../../platform/actors/port.ts";
@@ -21,15 +22,9 @@ import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { emptyTexts, toContentHash } from "./fileTexts.ts";
 import { encodeBatch } from "./logEntry.ts";
-import type { ArticleFolders, Documents, FileTexts, FillTemplate } from "./port.ts";
+import type { ArticleFolders, ArticleReply, Documents, DuplicateArticle, FileTexts, FillTemplate, NewCopy } from "./port.ts";
 import { type ArticleRecord, articleRecord, documentLog } from "./records.ts";
 import { toClientId, toTextUpdate } from "./textUpdate.ts";
-
-/** An article with its live revision. */
-export interface ArticleReply {
-  readonly article: ArticleRecord;
-  readonly revision: number;
-}
 
 export interface CreateArticle {
   readonly workspaceId: string;
@@ -40,17 +35,10 @@ export interface CreateArticle {
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface DuplicateArticle {
-  readonly title?: string | undefined;
-  /** Null: at the top level. Absent: in the folder of the article. */
-  readonly folderId?: string | null | undefined;
-}
-
 export interface ArticleCreation {
   /** Throws `validation_failed` for a folder or template that the workspace does not have. */
   create(request: CreateArticle, call: Call): Promise<ArticleReply>;
-  /** Copies the live text of all files. Throws `not_found` for an article in the trash. */
-  duplicate(articleId: string, request: DuplicateArticle, call: Call): Promise<ArticleReply>;
+  readonly duplicate: DuplicateArticle;
 }
 
 export interface ArticleCreationOptions {
@@ -72,6 +60,8 @@ interface NewArticle {
   readonly templateId?: string | undefined;
   /** Returns the folder of the new article, and adds the conditions of the folder to the unit. */
   readonly toFolder: (unit: UnitOfWork) => Promise<string | undefined>;
+  /** Adds to the unit what is created together with the article. */
+  readonly also?: ((unit: UnitOfWork, copy: NewCopy) => Promise<void>) | undefined;
 }
 
 /** Length of a title in the API. */
@@ -102,7 +92,7 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
     return filled;
   }
 
-  async function store({ workspaceId, title, texts, templateId, toFolder }: NewArticle, call: Call): Promise<ArticleReply> {
+  async function store({ workspaceId, title, texts, templateId, toFolder, also }: NewArticle, call: Call): Promise<ArticleReply> {
     const { partition } = accessOf(call);
     const author = authorOf(call);
     const articleId = call.ids.next("art", partition);
@@ -110,7 +100,8 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
     const written: readonly ArticleFile[] = articleFiles.filter((file) => texts[file] !== "");
     const files = written.map((file) => ({ file, contentHash: toContentHash(texts[file]) }));
     const isEmpty = written.length === 0;
-    const entries = isEmpty ? [] : [encodeBatch(call.nowMs, nodeId, [{ author, update: toTextUpdate(texts, clientId) }])];
+    const update = toTextUpdate(texts, clientId);
+    const entries = isEmpty ? [] : [encodeBatch(call.nowMs, nodeId, [{ author, update }])];
     const wordCount = await work.countWords(workspaceId, texts["content.md"]);
     let hasMetConflict = false;
     return actors.commitUnit<ArticleReply>({ operation: "article.create", partition, committer: call }, async (unit) => {
@@ -133,6 +124,11 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
       if (!isEmpty) {
         unit.log({ op: "append", log: documentLog(articleId), entries });
         unit.due({ op: "arm", row: checkpointRow(articleId, call.nowMs, storage.now() + checkpointQuietMs) });
+      }
+      if (also !== undefined) {
+        const document = new Y.Doc();
+        Y.applyUpdate(document, update);
+        await also(unit, { workspaceId, copyId: articleId, document, revision: entries.length });
       }
       return { article, revision: entries.length };
     });
@@ -159,7 +155,7 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
       );
     },
 
-    async duplicate(articleId, { title, folderId }, call) {
+    async duplicate(articleId, { title, folderId }, call, also) {
       const source = await storage.records.get(articleRecord, articleId);
       if (source === undefined || source.value.deletedAtMs !== undefined) throw notFound();
       const { workspaceId } = source.value;
@@ -169,6 +165,7 @@ export function createArticleCreation(options: ArticleCreationOptions): ArticleC
           workspaceId,
           title: title ?? toCopyTitle(source.value.title),
           texts,
+          also,
           async toFolder(unit) {
             if (folderId === null) return undefined;
             if (folderId === undefined) return openFolderOf(folders, unit, source.value);

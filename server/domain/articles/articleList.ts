@@ -16,9 +16,8 @@ import { scanRows } from "../call/indexRows.ts";
 import { compareKeys } from "../call/mergedScan.ts";
 import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
-import type { ArticleReply } from "./articleCreation.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import type { FindTopicId } from "./port.ts";
+import type { ArticleReply, FindTopicId } from "./port.ts";
 import { type ArticleRecord, articleLists, articleRecord, inOrder, lastChangeMsOf, placeOf, publishedStateOf } from "./records.ts";
 
 export interface ArticleFilter extends PageQuery {

@@ -14,11 +14,11 @@ import type { Page } from "../call/paging.ts";
 import { requireMatch } from "../call/precondition.ts";
 import { present } from "../call/present.ts";
 import { accessOf } from "../call/principal.ts";
-import type { ArticleCreation, ArticleReply } from "./articleCreation.ts";
+import type { ArticleCreation } from "./articleCreation.ts";
 import type { ArticleFilter, ArticleList } from "./articleList.ts";
 import { checkpointRow } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
-import type { ArticleFolders } from "./port.ts";
+import type { ArticleFolders, ArticleReply } from "./port.ts";
 import { type ArticleRecord, articleRecord } from "./records.ts";
 import type { Trash } from "./trash.ts";
 

@@ -10,6 +10,7 @@ import type { ArticleEventData, ArticleEventName } from "../../../api/schema/art
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Stored } from "../../platform/storage/port.ts";
+import type { Call } from "../call/call.ts";
 import type { WorkspaceRecord } from "../identity/workspaces/records.ts";
 import type { ArticleRecord } from "./records.ts";
 
@@ -126,6 +127,37 @@ export type FillTemplate = (
   values: Readonly<Record<string, string>>,
   maxBytes: number,
 ) => Promise<string | undefined>;
+
+/** An article with its live revision. */
+export interface ArticleReply {
+  readonly article: ArticleRecord;
+  readonly revision: number;
+}
+
+export interface DuplicateRequest {
+  readonly title?: string | undefined;
+  /** Null: at the top level. Absent: in the folder of the article. */
+  readonly folderId?: string | null | undefined;
+}
+
+/** A copy of an article that is about to be stored. */
+export interface NewCopy {
+  readonly workspaceId: string;
+  readonly copyId: string;
+  readonly document: Y.Doc;
+  readonly revision: number;
+}
+
+/**
+ * Copies the live text of all files into a new article. `also` adds changes to the commit of the new article; it runs again
+ * after a conflict. Throws `not_found` for an article in the trash.
+ */
+export type DuplicateArticle = (
+  articleId: string,
+  request: DuplicateRequest,
+  call: Call,
+  also?: (unit: UnitOfWork, copy: NewCopy) => Promise<void>,
+) => Promise<ArticleReply>;
 
 /** Changes articles in the units of work of topics and runs. */
 export interface ArticleWriter {

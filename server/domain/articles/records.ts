@@ -169,6 +169,7 @@ export function articleCount(folderId: string): IndexKey {
 export const articleRecord = defineRecord<ArticleRecord>({
   name: "article",
   version: 1,
+  indexVersion: 2,
   partitionOf: partitionOfId,
   keyOf: (article) => article.articleId,
   indexes: toListRows,

@@ -5,9 +5,8 @@
  * to 6 characters are indexed. Longer words are looked up by their first 6 characters and compared after the titles are
  * read.
  *
- * A title word is found as it is written and in its folded form, so "cafe" finds "Café". Both forms are indexed, because
- * the rows of titles that were stored before have only the first one: "café" still finds these titles. A word of `q` with
- * accents finds only words with the same accents.
+ * A title word is found as it is written and in its folded form, so "cafe" finds "Café". A word of `q` with accents finds
+ * only words with the same accents.
  */
 import { defaultLimits } from "../../../api/limits.ts";
 import { foldText } from "./foldText.ts";

@@ -14,7 +14,7 @@ import { createLinkList, type ListLinks } from "./linkList.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
 import { createLiveEdits, editedRows } from "./liveEdits.ts";
 import { createPublicationHistory, type PublicationHistory } from "./publicationHistory.ts";
-import { providePublicLinkEffects } from "./publicLinkKind.ts";
+import { providePublicLinkEffects } from "./publicLinkEffects.ts";
 import { createPublicPages, type PublicPages } from "./publicPages.ts";
 import { createSlugs } from "./slugs.ts";
 import { collectRows, createCollectLinks } from "./takeDown.ts";

@@ -54,10 +54,8 @@ function toMatch(text: string, quote: string, start: number, at: number): Proble
  */
 export function locateRange(base: string, live: string, { start, end }: RangeRequest): number {
   checkRange(base, start, end);
-  if (base === live) return start;
-  const same = toSameEdges(base, live);
-  if (end <= same.before) return start;
-  if (start >= base.length - same.after) return start + live.length - base.length;
+  const moved = toShift(base, live)(start, end);
+  if (moved !== undefined) return moved;
   const [place] = placeQuotes(live, [{ quote: base.slice(start, end), ...contextOf(base, start, end) }]);
   if (place !== undefined) return place.start;
   const message = "The text of this range has changed since that revision, or its place is ambiguous.";
@@ -80,6 +78,19 @@ function checkRange(base: string, start: number, end: number): void {
   const { name, message } = wrong;
   const errors = [{ pointer: `/anchor/${name}`, code: "invalid_value", message }];
   throw new AppError("validation_failed", `The field anchor.${name} ${message}.`, { errors });
+}
+
+/**
+ * Returns a function that says where a range of `base` starts in another text: undefined unless the range is outside of
+ * everything that differs.
+ */
+export function toShift(base: string, live: string): (start: number, end: number) => number | undefined {
+  if (base === live) return (start) => start;
+  const same = toSameEdges(base, live);
+  return (start, end) => {
+    if (end <= same.before) return start;
+    return start >= base.length - same.after ? start + live.length - base.length : undefined;
+  };
 }
 
 /** Number of characters that are equal at the beginning and at the end of both texts; they do not overlap. */

@@ -26,6 +26,8 @@ export interface FileAnchor {
 export interface LiveAnchors {
   /** Revision of the live text. */
   readonly revision: number;
+  /** The live text of each file that has an anchor. */
+  readonly texts: ReadonlyMap<ArticleFile, string>;
   /** The anchors at their places, in the given order. An orphaned anchor keeps the offsets of its last place. */
   readonly anchors: readonly TextAnchor[];
 }
@@ -120,7 +122,7 @@ export function createAnchors({ rooms, documents, texts }: AnchorsOptions): Anch
   }
 
   async function place(articleId: string, owner: string, all: readonly FileAnchor[]): Promise<LiveAnchors> {
-    if (all.length === 0) return { revision: 0, anchors: [] };
+    if (all.length === 0) return { revision: 0, texts: new Map(), anchors: [] };
     const { revision, files } = await readFiles(articleId, all);
     const placed: TextAnchor[] = all.map(({ anchor }) => orphaned(anchor));
     for (const { indexes, text, starts } of files) {
@@ -137,7 +139,7 @@ export function createAnchors({ rooms, documents, texts }: AnchorsOptions): Anch
         if (found !== undefined) placed[index] = at((all[index] as FileAnchor).anchor, found, revision);
       }
     }
-    return { revision, anchors: placed };
+    return { revision, texts: new Map(files.map(({ file, text }) => [file, text])), anchors: placed };
   }
 
   return {

@@ -7,9 +7,11 @@ import { provide } from "../../platform/actors/provide.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import type { ArticleListeners, ArticleWriter, Documents, DocumentWriting } from "../articles/port.ts";
+import type { ArticleListeners, ArticleWriter, Documents, DocumentWriting, DuplicateArticle } from "../articles/port.ts";
 import { joinListeners } from "../call/joinListeners.ts";
 import type { Pager } from "../call/paging.ts";
+import type { JobWork, StartJob } from "../jobs/port.ts";
+import type { SearchSource } from "../search/port.ts";
 import { createAcceptCommits } from "./acceptCommits.ts";
 import { createAnchors } from "./anchors.ts";
 import { createFollowListener, createFollowText, type FollowListenerOptions } from "./followText.ts";
@@ -17,10 +19,12 @@ import { createMentions } from "./mentions.ts";
 import type { FindAccount, ReviewListeners } from "./port.ts";
 import { createRemoval, createRemovalListener, type RemovalListenerOptions } from "./removal.ts";
 import { createReplies, type Replies } from "./replies.ts";
+import { createReviewCopies, type ReviewCopies } from "./reviewCopies.ts";
 import { reviewKind } from "./reviewKind.ts";
 import { createReviewList, type ReviewList } from "./reviewList.ts";
 import { createReviews, type Reviews } from "./reviews.ts";
 import { createReviewTexts } from "./reviewTexts.ts";
+import { createReviewSearchSource } from "./searchSource.ts";
 import { createSuggestions, type Suggestions } from "./suggestions.ts";
 
 export type { ReviewView } from "./findReview.ts";
@@ -32,6 +36,8 @@ export interface ReviewServiceOptions {
   readonly documents: Documents;
   readonly articles: ArticleWriter;
   readonly writing: DocumentWriting;
+  readonly duplicateArticle: DuplicateArticle;
+  readonly startJob: StartJob;
   readonly findAccount: FindAccount;
   /** Called in this order. Their changes join the commit of the event. */
   readonly listeners: readonly Partial<ReviewListeners>[];
@@ -49,6 +55,10 @@ export interface ReviewService {
   readonly replies: Replies;
   readonly suggestions: Suggestions;
   readonly list: ReviewList;
+  readonly copies: Pick<ReviewCopies, "duplicate">;
+  readonly searchSource: SearchSource;
+  /** For the job service. */
+  readonly works: readonly JobWork[];
   readonly manifest: Manifest;
 }
 
@@ -67,11 +77,15 @@ export function createReviewService(options: ReviewServiceOptions): ReviewServic
   const mentions = createMentions({ ...options, texts });
   const commits = createAcceptCommits(options);
   const parts = { ...options, limits, anchors, mentions, commits, listeners };
+  const copies = createReviewCopies(parts);
   return {
     reviews: createReviews(parts),
     replies: createReplies(parts),
     suggestions: createSuggestions(parts),
     list: createReviewList(parts),
+    copies,
+    works: [copies.work],
+    searchSource: createReviewSearchSource({ storage }),
     manifest: {
       name: "reviews",
       actorKinds: [provide(reviewKind, {})],

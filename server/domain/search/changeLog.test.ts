@@ -11,11 +11,12 @@ interface Note {
 
 const types = ["note", "other"].map((name) => defineRecord<Note>({ name, version: 1, partitionOf: () => 3, keyOf: ({ id }) => id }));
 const [note, other] = types as [(typeof types)[0], (typeof types)[0]];
+const placeOfOther = { name: "other.place", record: other, isAffected: (before: Note, after: Note) => before.text !== after.text };
 const log = pino({ level: "silent" });
 
 function createStore() {
   const memory = createMemoryStorage();
-  return { memory, storage: recordSearchChanges(memory, [note], log, 20) };
+  return { memory, storage: recordSearchChanges(memory, { records: [note], dependencies: [placeOfOther] }, log, 20) };
 }
 
 const put = (type: typeof note, id: string) => ({ op: "put", type, value: { id, text: "" }, replacing: null }) as const;
@@ -36,6 +37,18 @@ test("[SR6] a commit records the searched records that it writes or deletes, and
     ["a", "b", "a"].map((key) => ({ type: "note", key })),
   );
   await vi.waitFor(() => expect(woken.mock.calls).toEqual([[Uint8Array.of(3)], [Uint8Array.of(3)]]));
+});
+
+test("[SR15] a commit records a change on which other records depend, and no change that does not concern them", async () => {
+  const { storage } = createStore();
+  const value = { id: "x", text: "" };
+  const write = async (text: string) => {
+    const replacing = (await storage.records.get(other, "x")) ?? null;
+    await storage.commit({ partition: 3, records: [{ op: "put", type: other, value: { ...value, text }, replacing }] });
+  };
+  for (const text of ["", "", "moved", "moved"]) await write(text);
+  const read = await storage.log.read({ partition: 3, log: changeLog, after: 0, limit: 9 });
+  expect(read.gap ? [] : read.entries.map(({ bytes }) => decodeChange(bytes))).toEqual([{ type: "other.place", key: "x" }]);
 });
 
 test("[SR6] a refused commit records nothing", async () => {

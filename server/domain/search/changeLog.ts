@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { Batch, CommitResult, Partition, Storage } from "../../platform/storage/port.ts";
-import type { AnyRecordType } from "../../platform/storage/recordType.ts";
+import type { RecordedChanges } from "./port.ts";
 
 export const changeLog = "search";
 /**
@@ -18,7 +18,7 @@ export const changeLog = "search";
 const defaultMaxEntries = 20_000;
 
 export interface Change {
-  /** Name of the record type. */
+  /** Name of the record type, or of the dependency. */
   readonly type: string;
   readonly key: string;
 }
@@ -39,12 +39,12 @@ export function toMark(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the same store with a `commit` that also appends the change of each record of these types, and that wakes the
- * followers of every node afterwards.
+ * Returns the same store with a `commit` that also appends the change of each record of these types and the changes on
+ * which other records depend, and that wakes the followers of every node afterwards.
  */
 export function recordSearchChanges(
   storage: Storage,
-  records: readonly AnyRecordType[],
+  { records, dependencies }: RecordedChanges,
   log: Logger,
   maxEntries = defaultMaxEntries,
 ): Storage {
@@ -53,9 +53,13 @@ export function recordSearchChanges(
   function changesOf(batch: Batch): readonly Change[] {
     const changes: Change[] = [];
     for (const write of batch.records ?? []) {
-      if (!names.has(write.type.name)) continue;
       const value = write.op === "put" ? write.value : write.replacing.value;
-      changes.push({ type: write.type.name, key: write.type.keyOf(value as never) });
+      const key = write.type.keyOf(value as never);
+      if (names.has(write.type.name)) changes.push({ type: write.type.name, key });
+      for (const { name, record, isAffected } of write.op === "put" && write.replacing !== null ? dependencies : []) {
+        if (record.name === write.type.name && isAffected(write.replacing?.value as never, value as never))
+          changes.push({ type: name, key });
+      }
     }
     return changes;
   }

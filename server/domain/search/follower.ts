@@ -11,6 +11,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../../../realtime/ports.ts";
 import { type Partition, partitionCount, type Storage } from "../../platform/storage/port.ts";
 import { type Change, changeLog, decodeChange, toMark } from "./changeLog.ts";
+import { createWithDependents } from "./dependents.ts";
 import type { IndexedDocument, IndexedPartition } from "./indexFile.ts";
 import { toPlaces } from "./places.ts";
 import type { SearchItem, SearchSource, StoredText } from "./port.ts";
@@ -65,6 +66,7 @@ const partitions: readonly Partition[] = Array.from({ length: partitionCount }, 
 
 export function createFollower({ storage, clock, index, sources, log, polls, pollMs = 1000 }: FollowerOptions): Follower {
   const sourceOf = new Map(sources.map((source) => [source.record.name, source]));
+  const withDependents = createWithDependents(sources);
   const places = new Map<Partition, Place>();
   /** Partitions whose logs may have entries that were not followed. */
   const awake = new Set<Partition>();
@@ -112,7 +114,8 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
 
   async function toDocument(source: SearchSource, item: SearchItem): Promise<IndexedDocument> {
     const { body, extra } = await item.texts();
-    return { type: source.record.name, key: item.id, places: toPlaces(source, item), title: item.title, body, extra };
+    const title = item.hasForeignTitle === true ? "" : item.title;
+    return { type: source.record.name, key: item.id, places: toPlaces(source, item), title, body, extra };
   }
 
   /** Reads the records as they are now and writes them. Only the last transaction moves the place. */
@@ -153,11 +156,8 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
     }
     const last = read.entries.at(-1);
     if (last === undefined) return;
-    await write(
-      place,
-      read.entries.map(({ bytes }) => decodeChange(bytes)),
-      { cursor: last.position, mark: toMark(last.bytes) },
-    );
+    const changes = await withDependents(read.entries.map(({ bytes }) => decodeChange(bytes)));
+    await write(place, changes, { cursor: last.position, mark: toMark(last.bytes) });
     if (last.position < read.tail) awake.add(partition);
   }
 

@@ -12,7 +12,7 @@ import { readText } from "./storedText.ts";
 import { toIndexedText } from "./tokens.ts";
 
 /** Rises with every change of the tables or of the words in them. A file of another version is built again. */
-const version = 1;
+const version = 2;
 /** Weights of the columns scope, title, body and extra. */
 const weights = "0, 8, 2, 1";
 const removedAtOnce = 500;

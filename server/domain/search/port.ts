@@ -7,6 +7,7 @@
  */
 import type { SearchKind } from "../../../api/schema/search.ts";
 import type { Scope } from "../../../api/scopes.ts";
+import type { RecordType } from "../../platform/storage/port.ts";
 import type { AnyRecordType } from "../../platform/storage/recordType.ts";
 
 /** A text as it is stored: as characters, or as deflated UTF-8 bytes that only a thread inflates. */
@@ -24,12 +25,28 @@ export interface SearchItem {
   readonly id: string;
   readonly workspaceId: string;
   readonly title: string;
+  /** The title is that of another record: it is shown, but does not find this one. */
+  readonly hasForeignTitle?: true;
   readonly updatedAtMs: number;
   readonly articleId?: string | undefined;
   readonly topicId?: string | undefined;
   readonly folderId?: string | undefined;
   readonly status?: string | undefined;
   texts(): Promise<SearchTexts>;
+}
+
+/** A change of one record after which other records are read again, because where they are found depends on it. */
+export interface SearchDependency<Value = never> {
+  /** Type of the entries in the log of changes. */
+  readonly name: string;
+  readonly record: RecordType<Value>;
+  readonly isAffected: (before: Value, after: Value) => boolean;
+}
+
+/** The changes that commits record. */
+export interface RecordedChanges {
+  readonly records: readonly AnyRecordType[];
+  readonly dependencies: readonly SearchDependency[];
 }
 
 export interface SearchSource {
@@ -46,6 +63,11 @@ export interface SearchSource {
     readonly all: readonly string[];
     /** The states in which records are found by a search without `status`. */
     readonly searched: readonly string[];
+  };
+  readonly dependency?: {
+    readonly on: SearchDependency;
+    /** Keys of the records that depend on the record with this key. */
+    keysOf(key: string): Promise<readonly string[]>;
   };
   /** Reads records in the order of their ids; `undefined` for a record that is missing or in the trash. */
   read(ids: readonly string[]): Promise<readonly (SearchItem | undefined)[]>;

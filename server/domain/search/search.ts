@@ -71,15 +71,24 @@ export function createSearch({ index, follower, sources, limits }: SearchOptions
   /** Returns the chosen sources. Refuses a filter that one of them does not have, because it would never find anything there. */
   function choose({ in: names = ["articles"], status }: SearchRequest): readonly SearchSource[] {
     const chosen = sources.filter(({ name }) => names.includes(name));
-    for (const { name, statuses } of chosen) {
-      if (status !== undefined && statuses === undefined)
-        throw refuse("/status", `cannot be used while 'in' contains ${name}, which have no status`);
+    if (status === undefined) return chosen;
+    for (const source of chosen) {
+      if (statusesOf(source, status).length > 0) continue;
+      const reason = source.statuses === undefined ? "have no status" : "have none of these states";
+      throw refuse("/status", `cannot be used while 'in' contains ${source.name}, which ${reason}`);
+    }
+    for (const [at, each] of status.entries()) {
+      if (!chosen.some(({ statuses }) => statuses?.all.includes(each) === true))
+        throw refuse(`/status/${at}`, `is a state that ${names.join(" and ")} do not have`);
     }
     return chosen;
   }
 
-  const statusesOf = ({ statuses }: SearchSource, asked: readonly string[] | undefined): readonly (string | undefined)[] =>
-    statuses === undefined ? [undefined] : (asked ?? statuses.searched);
+  /** The states in which records of the source are searched; `undefined` stands for records without a state. */
+  function statusesOf({ statuses }: SearchSource, asked: readonly string[] | undefined): readonly (string | undefined)[] {
+    if (statuses === undefined) return asked === undefined ? [undefined] : [];
+    return asked === undefined ? statuses.searched : asked.filter((status) => statuses.all.includes(status));
+  }
 
   async function find(workspaceId: string, expression: string, limit: number): Promise<readonly FoundDocument[]> {
     try {

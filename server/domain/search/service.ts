@@ -9,9 +9,8 @@ import type { Limits } from "../../../api/limits.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import type { AnyRecordType } from "../../platform/storage/recordType.ts";
 import { createFollower, type IndexProgress } from "./follower.ts";
-import type { SearchSource } from "./port.ts";
+import type { RecordedChanges, SearchSource } from "./port.ts";
 import { createSearch, type Search } from "./search.ts";
 import { createSearchIndex } from "./searchIndex.ts";
 
@@ -22,8 +21,8 @@ export interface SearchServiceOptions {
   readonly limits: Limits;
   readonly log: Logger;
   readonly sources: readonly SearchSource[];
-  /** The record types whose changes are recorded. */
-  readonly recorded: readonly AnyRecordType[];
+  /** The changes that `recordSearchChanges` records. */
+  readonly recorded: RecordedChanges;
   /** The setting `SEARCH_DIR`. */
   readonly directory: string;
 }
@@ -39,8 +38,9 @@ export interface SearchService {
 
 export function createSearchService(options: SearchServiceOptions): SearchService {
   const { storage, clock, limits, log, sources, recorded, directory } = options;
-  for (const { name, record } of sources) {
-    if (!recorded.includes(record)) throw new Error(`the changes of ${name} are not recorded, so the search would not follow them`);
+  for (const { name, record, dependency } of sources) {
+    const isRecorded = recorded.records.includes(record) && (dependency === undefined || recorded.dependencies.includes(dependency.on));
+    if (!isRecorded) throw new Error(`the changes of ${name} are not recorded, so the search would not follow them`);
   }
   const index = createSearchIndex({ parentDirectory: directory, maxSearchMs: limits["search.workMs"] });
   const follower = createFollower({ storage, clock, index, sources, log, polls: storage.isShared });

@@ -83,6 +83,7 @@ function toListRows(record: TopicRecord, scope: TopicScope): readonly IndexKey[]
 export const topicRecord = defineRecord<TopicRecord>({
   name: "topic",
   version: 1,
+  indexVersion: 2,
   partitionOf: partitionOfId,
   keyOf: (topic) => topic.id,
   indexes: (topic) => {

@@ -6,11 +6,12 @@
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleActivity } from "../../domain/articles/articleActivity.ts";
-import type { ArticleReply } from "../../domain/articles/articleCreation.ts";
 import type { Articles } from "../../domain/articles/articles.ts";
+import type { ArticleReply } from "../../domain/articles/port.ts";
 import { toArticle } from "../../domain/articles/records.ts";
 import type { CallReply, Handlers } from "../../domain/call/call.ts";
 import { liveEtag } from "../../domain/call/precondition.ts";
+import type { CopiedArticle, ReviewCopies } from "../../domain/reviews/reviewCopies.ts";
 
 function toReply({ article, revision }: ArticleReply): CallReply {
   return { status: 200, headers: { etag: liveEtag(revision, article.metaRevision) }, body: toArticle(article, revision) };
@@ -22,7 +23,18 @@ export function toCreatedReply(value: ArticleReply): CallReply {
   return { status: 201, headers: { ...headers, location: `/articles/${value.article.articleId}` }, body };
 }
 
-export function createArticleHandlers({ articles, activity }: { readonly articles: Articles; readonly activity: ArticleActivity }) {
+function toCopyReply({ jobId, ...reply }: CopiedArticle): CallReply {
+  const { headers, ...rest } = toCreatedReply(reply);
+  return { ...rest, headers: { ...headers, ...(jobId === undefined ? {} : { "x-svc-job": jobId }) } };
+}
+
+export interface ArticleServices {
+  readonly articles: Articles;
+  readonly activity: ArticleActivity;
+  readonly copies: Pick<ReviewCopies, "duplicate">;
+}
+
+export function createArticleHandlers({ articles, activity, copies }: ArticleServices) {
   return {
     create: { serve: ({ body }, call) => articles.create(body, call), reply: toCreatedReply },
     list: async ({ query }) => {
@@ -33,7 +45,7 @@ export function createArticleHandlers({ articles, activity }: { readonly article
     update: { serve: ({ params, body }, call) => articles.update(params.articleId, body, call), reply: toReply },
     delete: ({ params, query }, call) => articles.delete(params.articleId, query.permanent === true, call),
     undelete: { serve: ({ params }, call) => articles.undelete(params.articleId, call), reply: toReply },
-    duplicate: { serve: ({ params, body }, call) => articles.duplicate(params.articleId, body, call), reply: toCreatedReply },
+    duplicate: { serve: ({ params, body }, call) => copies.duplicate(params.articleId, body, call), reply: toCopyReply },
     presence: async ({ params }) => ({ clients: [...(await activity.clients(params.articleId))] }),
   } satisfies Handlers<AppContract>["articles"];
 }

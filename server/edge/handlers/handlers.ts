@@ -53,7 +53,7 @@ export function createHandlers({ identity, folders, articles, templates, reviews
     workspaces: { ...createWorkspaceHandlers(services), search: createSearchHandler(search.search) },
     members: createMemberHandlers(services),
     folders: createFolderHandlers(folders),
-    articles: createArticleHandlers(articles),
+    articles: createArticleHandlers({ ...articles, copies: reviews.copies }),
     content: createContentHandlers(articles),
     commits: createCommitHandlers(articles),
     reviews: createReviewHandlers(reviews),

@@ -6,6 +6,7 @@
  * text directions) is not in this list.
  */
 import type { Options as Schema } from "rehype-sanitize";
+import { activeElements } from "../../domain/call/activeElements.ts";
 
 type Attribute = NonNullable<Schema["attributes"]>[string][number];
 
@@ -77,45 +78,6 @@ const allowed: Readonly<Record<string, readonly Attribute[]>> = {
   wbr: [],
 };
 
-/** Elements that are removed together with their content. Any other element that is not allowed leaves its content. */
-const stripped = [
-  "applet",
-  "audio",
-  "base",
-  "button",
-  "canvas",
-  "datalist",
-  "dialog",
-  "embed",
-  "form",
-  "frame",
-  "frameset",
-  "iframe",
-  "link",
-  "math",
-  "meta",
-  "noembed",
-  "noframes",
-  "noscript",
-  "object",
-  "option",
-  "param",
-  "picture",
-  "plaintext",
-  "portal",
-  "script",
-  "select",
-  "source",
-  "style",
-  "svg",
-  "template",
-  "textarea",
-  "title",
-  "track",
-  "video",
-  "xmp",
-];
-
 const footnoteId = /^user-content\.fn(ref)?-[\w-]+$/;
 
 export const pageSchema: Schema = {
@@ -151,7 +113,7 @@ export const pageSchema: Schema = {
   },
   required: { input: { type: "checkbox", disabled: true } },
   protocols: { cite: ["http", "https"], href: ["http", "https", "mailto"], src: ["https"] },
-  strip: stripped,
+  strip: [...activeElements],
   clobber: [],
   clobberPrefix: "",
   allowComments: false,

@@ -21,7 +21,7 @@ import {
 } from "./keyValue.ts";
 import { fromByteText, toByteText } from "./orderedKey.ts";
 import type { Batch, CommitResult, Conflict, DueWrite, IndexKey, LogName, LogWrite, Partition, RecordWrite } from "./port.ts";
-import { decodeRow, encodeRow, revisionOfRow } from "./recordRow.ts";
+import { decodeRow, encodeRow, hasOlderIndex, revisionOfRow } from "./recordRow.ts";
 import type { AnyRecordType, RecordTypes } from "./recordType.ts";
 
 /** Writes to logs inside the transaction of a commit. */
@@ -177,7 +177,8 @@ class Commit {
       this.#revisions.push(0);
       this.#changes.push([row, null]);
     }
-    const derived = derive(type, key, older, write.op === "put" ? write.value : undefined);
+    const olderIndex = text !== undefined && hasOlderIndex(type, text);
+    const derived = derive(type, key, older, write.op === "put" ? write.value : undefined, olderIndex);
     for (const encoded of derived.indexRemoved) this.#changes.push([indexRowKey(this.#batch.partition, encoded, key), null]);
     for (const encoded of derived.indexAdded) this.#changes.push([indexRowKey(this.#batch.partition, encoded, key), "1"]);
     return { derived, owner: `${type.name}\x00${toByteText(key)}` };

@@ -57,8 +57,17 @@ function without(keys: ReadonlyMap<string, IndexKey>, others: ReadonlyMap<string
   return left;
 }
 
-/** Returns the derived changes of one record. `older` is `undefined` for a new record, `newer` for a deleted one. */
-export function derive<Value>(type: RecordType<Value>, key: string, older: Value | undefined, newer: Value | undefined): DerivedChanges {
+/**
+ * Returns the derived changes of one record. `older` is `undefined` for a new record, `newer` for a deleted one. With
+ * `olderIndex`, some index rows of `older` may be missing, so all rows of `newer` are added.
+ */
+export function derive<Value>(
+  type: RecordType<Value>,
+  key: string,
+  older: Value | undefined,
+  newer: Value | undefined,
+  olderIndex = false,
+): DerivedChanges {
   const keysOf = (of: ((value: Value) => readonly IndexKey[]) | undefined, value: Value | undefined) =>
     toEncoded(of === undefined || value === undefined ? undefined : of(value));
   const oldIndex = keysOf(type.indexes, older);
@@ -71,7 +80,7 @@ export function derive<Value>(type: RecordType<Value>, key: string, older: Value
   const newExpiry = expiresAt(newer);
   return {
     indexRemoved: [...without(oldIndex, newIndex).keys()],
-    indexAdded: [...without(newIndex, oldIndex).keys()],
+    indexAdded: olderIndex ? [...newIndex.keys()] : [...without(newIndex, oldIndex).keys()],
     uniqueRemoved: [...without(oldUnique, newUnique).keys()],
     uniqueAdded: without(newUnique, oldUnique),
     counts: toMoves(keysOf(type.counts, older).keys(), keysOf(type.counts, newer).keys()),

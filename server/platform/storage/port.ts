@@ -33,6 +33,12 @@ export interface RecordType<Value> {
   readonly partitionOf: (key: string) => Partition;
   readonly keyOf: (value: Value) => string;
   readonly indexes?: (value: Value) => readonly IndexKey[];
+  /**
+   * Version of `indexes`, written with each row; default 1. Raise it when `indexes` returns keys that it did not return for
+   * the same value before. The next write of an older row adds all of its index rows, and `indexUpgrade.ts` writes every
+   * older row again at the start of a server.
+   */
+  readonly indexVersion?: number;
   /** Keys that at most one record of the partition may have. */
   readonly unique?: (value: Value) => readonly IndexKey[];
   /** Counters that include this record; the record adds 1 to each of them. */
@@ -236,6 +242,8 @@ export interface Storage {
     getMany<Value>(type: RecordType<Value>, keys: readonly string[]): Promise<readonly (Stored<Value> | undefined)[]>;
     /** All records of a type in a partition, in key order. For export, repair and tests; too slow for a request. */
     scan<Value>(type: RecordType<Value>, partition: Partition): AsyncIterable<Stored<Value>>;
+    /** Like `scan`, but only records whose row has a lower `indexVersion` than the type. */
+    scanOlder<Value>(type: RecordType<Value>, partition: Partition): AsyncIterable<Stored<Value>>;
   };
   readonly index: {
     scan(scan: IndexScan): Promise<readonly IndexRow[]>;

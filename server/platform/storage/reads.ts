@@ -2,7 +2,7 @@
 import { countKey, indexTable, type KeyValueReader, recordKey, targetOfIndexRow } from "./keyValue.ts";
 import { afterAll, decodeKey, encodeKey } from "./orderedKey.ts";
 import type { IndexScan, Partition, RecordType, Storage, Stored } from "./port.ts";
-import { decodeRow } from "./recordRow.ts";
+import { decodeRow, hasOlderIndex } from "./recordRow.ts";
 import type { RowCache } from "./rowCache.ts";
 
 const scanPage = 256;
@@ -38,14 +38,18 @@ export function createReads(store: KeyValueReader, cache?: RowCache): Pick<Stora
     cache?.add(type, row, stored, text.length);
     return stored;
   }
-  async function* scan<Value>(type: RecordType<Value>, partition: Partition): AsyncIterable<Stored<Value>> {
+  async function* scanRows<Value>(
+    type: RecordType<Value>,
+    partition: Partition,
+    isWanted: (text: string) => boolean,
+  ): AsyncIterable<Stored<Value>> {
     let { start, end } = recordKey.range(partition, type.name);
     for (;;) {
       // Reads one page at a time, so no read transaction stays open while the caller works.
       const rows = store.keys({ start, end, limit: scanPage });
       for (const row of rows) {
-        const stored = read(type, row);
-        if (stored !== undefined) yield stored;
+        const text = store.get(row);
+        if (text !== undefined && isWanted(text)) yield decodeRow(type, text);
       }
       const last = rows.at(-1);
       if (last === undefined || rows.length < scanPage) return;
@@ -56,7 +60,8 @@ export function createReads(store: KeyValueReader, cache?: RowCache): Pick<Stora
     records: {
       get: async (type, key) => get(type, key),
       getMany: async (type, keys) => keys.map((key) => read(type, rowOf(type, key))),
-      scan,
+      scan: (type, partition) => scanRows(type, partition, () => true),
+      scanOlder: (type, partition) => scanRows(type, partition, (text) => hasOlderIndex(type, text)),
     },
     index: {
       scan: async (options) =>

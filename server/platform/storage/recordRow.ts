@@ -1,5 +1,6 @@
 /**
  * This module encodes a record as text: `{"v":<version>,"r":<revision>,"d":<value>}`. All stores use the same format.
+ * Before `"d"`, a row whose type has an `indexVersion` above 1 has this version as `"i"`, which older servers ignore.
  *
  * A row of an older version is upgraded when it is read. Values must be plain JSON. A value that JSON would silently
  * change (bytes, dates, NaN) is refused at the write, so the error does not appear only at a later read.
@@ -42,7 +43,15 @@ export function toJsonText(value: unknown, what: string): string {
 }
 
 export function encodeRow<Value>(type: RecordType<Value>, stored: Stored<Value>): string {
-  return `{"v":${type.version},"r":${stored.revision},"d":${toJsonText(stored.value, type.name)}}`;
+  const { version, indexVersion = 1 } = type;
+  const index = indexVersion === 1 ? "" : `,"i":${indexVersion}`;
+  return `{"v":${version},"r":${stored.revision}${index},"d":${toJsonText(stored.value, type.name)}}`;
+}
+
+/** True if the index rows of the stored record were derived by an earlier `indexes` of the type, so that some may be missing. */
+export function hasOlderIndex({ indexVersion = 1 }: Pick<RecordType<never>, "indexVersion">, text: string): boolean {
+  const written = /^\{"v":\d+,"r":\d+,"i":(\d+),/.exec(text)?.[1] ?? "1";
+  return Number(written) < indexVersion;
 }
 
 /** Reads the revision without parsing the value. */

@@ -16,6 +16,7 @@ export type RecordTypes = ReadonlyMap<string, RecordType<unknown>>;
 export function defineRecord<Value>(type: RecordType<Value>): RecordType<Value> {
   if (!/^[a-zA-Z][a-zA-Z0-9.-]{0,62}$/.test(type.name)) throw new Error(`record type name ${JSON.stringify(type.name)} is not usable`);
   if (!Number.isInteger(type.version) || type.version < 1) throw new Error(`record type ${type.name} needs a version from 1`);
+  if (!Number.isInteger(type.indexVersion ?? 1)) throw new Error(`record type ${type.name} needs a whole number as indexVersion`);
   for (let older = 1; older < type.version; older += 1) {
     if (type.upgrades?.[older] === undefined) throw new Error(`record type ${type.name} has no upgrade from version ${older}`);
   }

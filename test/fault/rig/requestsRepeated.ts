@@ -82,6 +82,8 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       },
       { method: "POST", path: `/articles/${articleId}/duplicate`, body: { title: name }, otherBody: { title: "Other" } },
       { method: "POST", path: `/templates/${templateId}/instantiate`, body: { title: name }, otherBody: { title: "Other" } },
+      { method: "POST", path: `/articles/${articleId}/reviews`, body: { body: name }, otherBody: { body: "Other" } },
+      { method: "POST", path: "/folders", body: { workspaceId, name }, otherBody: { workspaceId, name: "Other" } },
     ];
     return { name, ...(wishes[number % wishes.length] as Omit<PlannedRequest, "name">) };
   }
@@ -203,6 +205,8 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     ...(await readAll(`/articles?workspaceId=${workspaceId}`, "articles")).map(({ title }) => title),
     ...(await readAll(`${inside}/topics`, "topics")).map(({ title }) => title),
     ...(await readAll(`${inside}/webhooks`, "webhooks")).map(({ url }) => `Wish ${/\/(\d+\.)$/.exec(url ?? "")?.[1]}`),
+    ...(await readAll(`/articles/${articleId}/reviews`, "reviews")).map(({ body }) => body),
+    ...(await readAll(`/folders?workspaceId=${workspaceId}`, "folders")).map(({ name }) => name),
     ...content.split("\n"),
   ];
   for (const { name } of wishes) {

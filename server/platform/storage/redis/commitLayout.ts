@@ -11,7 +11,7 @@ import { checkLogWrite } from "../commitBatch.ts";
 import { type DerivedChanges, derive, expireKind } from "../derive.ts";
 import { toByteText } from "../orderedKey.ts";
 import type { Batch, DueRow, DueWrite, IndexKey, LogWrite, Partition, RecordWrite } from "../port.ts";
-import { decodeRow, encodeRow, toJsonText } from "../recordRow.ts";
+import { decodeRow, encodeRow, hasOlderIndex, toJsonText } from "../recordRow.ts";
 import type { AnyRecordType, RecordTypes } from "../recordType.ts";
 import { type Argument, redisKeys, splitEncoded, toArgument, toDueId, toLogName, toRecordField } from "./keys.ts";
 
@@ -154,7 +154,9 @@ export function layOut(batch: Batch, records: readonly PlannedRecord[], nowMs: n
     const digest = replacing === null ? "" : stored === undefined ? toDigest(type, key, older) : stored.slice(0, digestLength);
     const row = write.op === "put" ? toDigest(type, key, newer) + encodeRow(type, { value: newer, revision: revision + 1 }) : "";
     rows.push(keys.place(redisKeys.records(partition, type.name)), field, String(revision), digest, row);
-    const derived = derive(type, key, older, newer);
+    // If an earlier declaration derived other keys from the value, the digests differ, so the script has returned the row.
+    const olderIndex = stored !== undefined && hasOlderIndex(type, stored.slice(digestLength));
+    const derived = derive(type, key, older, newer, olderIndex);
     const owner = toArgument(`${type.name}\x00${toByteText(key)}`);
     for (const [sign, encodedKeys] of [
       ["-", derived.indexRemoved],

@@ -1,7 +1,7 @@
 /** This module loads records, index rows and counts from Redis. */
 import { afterAll, decodeKey, encodeKey, fromByteText } from "../orderedKey.ts";
 import type { IndexScan, Partition, RecordType, Storage, Stored } from "../port.ts";
-import { decodeRow } from "../recordRow.ts";
+import { decodeRow, hasOlderIndex } from "../recordRow.ts";
 import type { Calls } from "./commands.ts";
 import { digestLength } from "./commitLayout.ts";
 import type { Reply } from "./connection.ts";
@@ -9,8 +9,13 @@ import { redisKeys, splitEncoded, toArgument, toRecordField } from "./keys.ts";
 
 const pageSize = 256;
 
+function toText(row: Reply | undefined): string | undefined {
+  return Buffer.isBuffer(row) ? row.toString("utf8", digestLength) : undefined;
+}
+
 function toStored<Value>(type: RecordType<Value>, row: Reply | undefined): Stored<Value> | undefined {
-  return Buffer.isBuffer(row) ? decodeRow(type, row.toString("utf8", digestLength)) : undefined;
+  const text = toText(row);
+  return text === undefined ? undefined : decodeRow(type, text);
 }
 
 /** Bounds for `ZRANGE BYLEX`. */
@@ -60,11 +65,20 @@ export function createRedisReads(calls: Calls): Pick<Storage, "records" | "index
    * Lists all keys first. Records that exist at the start are returned unless they are deleted meanwhile; records added
    * during the scan may be missing.
    */
-  async function* scan<Value>(type: RecordType<Value>, partition: Partition): AsyncIterable<Stored<Value>> {
-    const fields = (await calls.read(partition, ["HKEYS", redisKeys.records(partition, type.name)])) as readonly Buffer[];
+  async function* scanRows<Value>(
+    type: RecordType<Value>,
+    partition: Partition,
+    isWanted: (text: string) => boolean,
+  ): AsyncIterable<Stored<Value>> {
+    const hash = redisKeys.records(partition, type.name);
+    const fields = (await calls.read(partition, ["HKEYS", hash])) as readonly Buffer[];
     const keys = fields.map((field) => field.toString("latin1")).sort((one, other) => (one < other ? -1 : 1));
     for (let at = 0; at < keys.length; at += pageSize) {
-      for (const stored of await getMany(type, keys.slice(at, at + pageSize).map(fromByteText))) if (stored !== undefined) yield stored;
+      const rows = (await calls.read(partition, ["HMGET", hash, ...keys.slice(at, at + pageSize).map(toArgument)])) as readonly Reply[];
+      for (const row of rows) {
+        const text = toText(row);
+        if (text !== undefined && isWanted(text)) yield decodeRow(type, text);
+      }
     }
   }
 
@@ -76,7 +90,8 @@ export function createRedisReads(calls: Calls): Pick<Storage, "records" | "index
         return toStored(type, await calls.read(partition, ["HGET", redisKeys.records(partition, type.name), field]));
       },
       getMany,
-      scan,
+      scan: (type, partition) => scanRows(type, partition, () => true),
+      scanOlder: (type, partition) => scanRows(type, partition, (text) => hasOlderIndex(type, text)),
     },
     index: {
       async scan(options) {
