@@ -494,8 +494,10 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     await append("More.\n");
     expect((await node.page(path)).headers.etag).toBe(etag);
     for (const slug of ["never-known", "UPPER", "a".repeat(3000)]) expect((await node.page(`/p/${slug}/card.png`)).code).toBe("not_found");
+    await node.links.update(call(), articleId, { slug: "renamed" });
+    expect((await node.page(path)).headers.location).toBe("../renamed/card.png");
     await node.links.unpublish(call(), articleId);
-    expect(await node.page(path)).toMatchObject({ status: 410, code: "unpublished" });
+    expect(await node.page("/p/renamed/card.png")).toMatchObject({ status: 410, code: "unpublished" });
   });
 
   test("[PL7] a page's policy allows one script file by its hash on a Live page, and no inline style", async () => {

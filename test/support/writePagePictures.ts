@@ -2,7 +2,7 @@
  * `npm run docs:pages`: publishes the sample articles on a real server, takes the pictures of docs/pages in Chromium, and
  * prints what a page costs its reader.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { openContext, startBrowser } from "./browser.ts";
@@ -117,8 +117,6 @@ const [server, browser] = await Promise.all([startServer({}, { store: "embedded"
 try {
   await publish(server.url, server.operator);
   for (const picture of pictures) await takePicture(browser, server.url, picture);
-  const card = await fetch(`${server.url}/p/${arabicPage.slug}/card.png`);
-  writeFileSync(join(folder, "card.png"), Buffer.from(await card.arrayBuffer()));
   for (const scripts of [true, false]) {
     const { requests, bytes, timing, readable } = await measure(browser, `${server.url}/p/${richPage.slug}`, scripts);
     const times = timing === undefined ? "" : `, layout shift ${timing.shift}, first paint ${Math.round(timing.paintMs)} ms`;

@@ -65,6 +65,12 @@ function toHeaders(page: PublishedPage, format: Format, tag: string): Record<str
   };
 }
 
+/** Returns the address of a page relative to another one, so that it also works behind a proxy that adds a path prefix. */
+function toLocation(slug: string, format: Format): string {
+  if (format === "html") return slug;
+  return format === "png" ? `../${slug}/card.png` : `${slug}.${format}`;
+}
+
 /** Evaluates `If-None-Match` with the weak comparison that RFC 9110 requires. */
 function isFresh(request: HttpRequest, etag: string): boolean {
   const given = request.header("if-none-match");
@@ -137,8 +143,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }
   /** Answers for an earlier slug, and for a page that is not public: HTML for browsers, otherwise a problem (thrown as `AppError`). */
   function toErrorPage(request: HttpRequest, page: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
     if (page.kind === "moved") {
-      // A relative address also works behind a proxy that adds a path prefix.
-      return { status: 301, headers: { ...common, location: format === "html" ? page.slug : `${page.slug}.${format}` } };
+      return { status: 301, headers: { ...common, location: toLocation(page.slug, format) } };
     }
     const { kind } = page;
     // Only this answer depends on `Accept`. Without `vary` a cache would serve the HTML to programs or the problem to browsers.

@@ -191,11 +191,8 @@ export const publicPageScript = `"use strict";
     disconnect();
     if (hasEnded || document.hidden) return;
     source = new EventSource(eventsUrl);
-    // A change may have happened while no connection was open.
-    source.addEventListener("open", () => {
-      delayMs = firstDelayMs;
-      void update();
-    });
+    source.addEventListener("open", () => (delayMs = firstDelayMs));
+    // The first event comes at once, so a change while no connection was open is found too.
     source.addEventListener("page.updated", update);
     source.addEventListener("page.removed", update);
     source.addEventListener("error", () => {
