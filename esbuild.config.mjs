@@ -14,14 +14,16 @@ import { build, version } from "esbuild";
 const root = import.meta.dirname;
 const stamp = join(root, "dist", "svc-server.hash");
 
-/** The server, and the programs of its threads, which it finds beside itself. */
+/** The server, and the programs of its threads and child processes, which it finds beside itself. */
 const entryPoints = {
   "svc-server": "server/main.ts",
   "text.worker": "server/domain/articles/text.worker.ts",
   "page.worker": "server/edge/pages/page.worker.ts",
+  "card.worker": "server/edge/pages/card.worker.ts",
   "article.worker": "server/domain/runs/executors/article.worker.ts",
   "review.worker": "server/domain/reviews/review.worker.ts",
   "search.worker": "server/domain/search/search.worker.ts",
+  "conversion.child": "server/domain/conversions/conversion.child.ts",
 };
 
 const sourceFolders = ["api", "machines", "realtime", "server"];

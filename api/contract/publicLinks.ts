@@ -1,10 +1,15 @@
 import { z } from "zod";
-import { PublicLinkMode, PublicLinkState } from "../schema/article.ts";
+import { ArticleDiff, DiffFormat, PublicLinkMode, PublicLinkState } from "../schema/article.ts";
 import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
-import { PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
+import { ListedPublicLink, PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
 import { articleParams, etag, inWorkspace, ofArticle, pageOf } from "./resource.ts";
+
+/** Sent when the publish gate has checked the text. */
+const gateHeaders = {
+  "x-svc-gate-findings": "Number of findings in the text that was published: errors and warnings. Sent if `gate` is `warn` or `block`.",
+} as const;
 
 export const publicLinks = {
   get: operation({
@@ -29,15 +34,16 @@ export const publicLinks = {
     bodies: { "application/json": PublicLinkRequest },
     bodyOptional: true,
     replies: { 200: PublicLink, 201: PublicLink },
+    replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
     resource: ofArticle,
     role: "write",
     ifMatch: true,
-    errors: ["name_taken"],
+    errors: ["name_taken", "gate_failed"],
     summary: "Make an article public (Live by default), or change its link",
     description:
-      "The answer is 201 if the article was not public before. A Live page follows every later edit; a Snapshot keeps its text until it is refreshed.",
+      "The answer is 201 if the article was not public before. A Live page follows every later edit; a Snapshot keeps its text until it is refreshed. An expired page becomes public again only with a later `expiresAt`, or `null`. A request that publishes a text passes the `gate` first.",
     example: { mode: "live", slug: "how-a-draft-survives" },
   }),
   update: operation({
@@ -46,14 +52,16 @@ export const publicLinks = {
     params: articleParams,
     bodies: { "application/json": PublicLinkRequest },
     replies: { 200: PublicLink },
+    replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
     resource: ofArticle,
     role: "write",
     ifMatch: true,
-    errors: ["not_published", "name_taken"],
-    summary: "Change a public link between Live and Snapshot, or change its slug",
-    description: "Fields that are left out do not change. An earlier slug redirects to the new one until another page takes it.",
+    errors: ["not_published", "name_taken", "gate_failed"],
+    summary: "Change a public link: its mode, slug, expiry and gate",
+    description:
+      "Fields that are left out do not change. An earlier slug redirects to the new one until another page takes it. After `expiresAt` the page answers 410; a later `expiresAt`, or `null`, makes it public again. A request that publishes a text (a change of the mode, or of a page that has expired) passes the `gate` first.",
     example: { mode: "snapshot" },
   }),
   refreshSnapshot: operation({
@@ -63,11 +71,12 @@ export const publicLinks = {
     bodies: { "application/json": SnapshotRequest },
     bodyOptional: true,
     replies: { 200: PublicLink },
+    replyHeaders: gateHeaders,
     credential: "any",
     scopes: ["publishing:write"],
     resource: ofArticle,
     role: "write",
-    errors: ["not_published", "public_link_wrong_mode", "revision_gone"],
+    errors: ["not_published", "public_link_wrong_mode", "revision_gone", "gate_failed"],
     summary: "Refresh the frozen content of a Snapshot",
     description: "The page then shows the newest text, or the given `revision`. A Live link answers 409 `public_link_wrong_mode`.",
     example: { revision: 42 },
@@ -96,6 +105,21 @@ export const publicLinks = {
     summary: "List which text was public when, newest first",
     description:
       "A period begins when the page shows another text or changes its mode, and ends when the next one begins or the page is unpublished. The periods are kept from the first publication on, until the article is deleted permanently. An article that was never public answers 404 `not_published`.",
+  }),
+  diff: operation({
+    method: "GET",
+    path: "/articles/{articleId}/public-link/diff",
+    params: articleParams,
+    query: z.strictObject({ format: DiffFormat.describe("Format of the hunks; `unified` by default.").optional() }),
+    replies: { 200: ArticleDiff },
+    credential: "any",
+    scopes: ["publishing:read", "articles:read"],
+    resource: ofArticle,
+    role: "read",
+    errors: ["not_published"],
+    summary: "Compare the published text with the newest one",
+    description:
+      "`from` is the revision that the page shows, `to` the live one. The text of the page is kept with the link, so the comparison is possible at any age.",
   }),
   sync: operation({
     method: "POST",
@@ -134,10 +158,10 @@ export const publicLinks = {
       state: PublicLinkState.describe("Only links in this state.").optional(),
     }),
     replies: {
-      200: pageOf("publicLinks", PublicLink, {
+      200: pageOf("publicLinks", ListedPublicLink, {
         id: "PublicLinkList",
         description: "A page of public links.",
-        items: "Public links, newest first.",
+        items: "Public links with their titles, newest first.",
       }),
     },
     credential: "any",
@@ -145,6 +169,7 @@ export const publicLinks = {
     resource: inWorkspace,
     role: "read",
     summary: "List the public links of a workspace",
-    description: "The list contains the links of all public articles, newest first.",
+    description:
+      "The list contains the links of all public articles with the titles of their pages, newest first. Expired links are included.",
   }),
 } as const;

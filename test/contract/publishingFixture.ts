@@ -6,6 +6,7 @@ import { AppError, errorRow } from "../../api/schema/error.ts";
 import { createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
 import { createPublishingListeners } from "../../server/domain/publishing/listeners.ts";
 import { createPublishing } from "../../server/domain/publishing/service.ts";
+import { validateMarkdown } from "../../server/domain/runs/executors/articleRules.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
@@ -28,8 +29,14 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   const { armAtEdit, articleDeleted } = createPublishingListeners(parts);
   const node = composeArticles(parts, { ...options, armAtEdit, listeners: { articleDeleted } });
   const access = createAccessWatch(parts);
-  /** `read`: reading fails. `late`: the result of a read is returned only after this promise. */
-  const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };
+  /** `read`: reading fails. `late`: the result of a read is returned only after this promise. `unread`: the checks cannot be made. */
+  const trouble: { read: boolean; late: Promise<void> | undefined; unread: { retryable: boolean } | undefined } = {
+    read: false,
+    late: undefined,
+    unread: undefined,
+  };
+  /** The texts that the gate has checked. */
+  const checked: string[] = [];
   const publishing = createPublishing({
     ...parts,
     access,
@@ -43,10 +50,22 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
       },
       readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
       commitIdAt: (articleId, revision) => node.documents.commitIdAt(articleId, revision),
+      diffFrom: (articleId, older, format, owner) => node.documents.diffFrom(articleId, older, format, owner),
+    },
+    // The step runs the same function in a worker thread.
+    async checkText(markdown) {
+      checked.push(markdown);
+      if (trouble.unread !== undefined) return { kind: "unread", reason: "The text was not read.", ...trouble.unread };
+      return { kind: "read", value: validateMarkdown({ markdown, expected: {} }) };
     },
   });
   parts.install([publishing.manifest]);
-  const pages = createPublicPageRoutes({ pages: publishing.pages, rateLimits: createRateLimits(parts), proxyHops: 0 });
+  const pages = createPublicPageRoutes({
+    pages: publishing.pages,
+    rateLimits: createRateLimits(parts),
+    proxyHops: 0,
+    baseUrl: parts.baseUrl,
+  });
   const router = createRouter(pages.routes);
 
   async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
@@ -77,9 +96,11 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     access,
     publishing,
     links: publishing.links,
+    list: publishing.list,
     history: publishing.history,
     page,
     trouble,
+    checked,
     closePages: pages.close,
   };
 }

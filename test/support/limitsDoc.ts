@@ -40,7 +40,7 @@ function toSize(bytes: number): string {
 }
 
 function isTime(field: string): boolean {
-  return /^keep\.(?!eventsPerLog)|Ms$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
+  return /^keep\.(?!eventsPerLog)|(?:Ms|\.ms)$|retryAfter|oldSecret|optionalApproval|refreshGrace/.test(field);
 }
 
 /** Returns the default of a limit with its unit. */
@@ -56,6 +56,7 @@ function toDefault(field: string, value: number | RateLimit, unit: string | unde
 
 const fails = "the run fails";
 const stepFails = "the step fails";
+const notConverted = "the conversion fails";
 
 const sections: readonly Section[] = [
   {
@@ -66,7 +67,7 @@ const sections: readonly Section[] = [
       "rate.default": { is: "Every request.", above: "429 with `Retry-After`" },
       "rate.writes": { is: "POST, PUT, PATCH and DELETE requests; they also count in `rate.default`.", above: "429" },
       "rate.connects": {
-        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart.",
+        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address.",
         above: "429, close 4429",
       },
       "rate.upgrades": {
@@ -239,6 +240,11 @@ thread gets so little of a processor that the work takes 20 times as long on the
         above: "the rest waits in the log",
       },
       "sse.credential": { is: "Open streams of one credential.", above: "429", unit: "streams" },
+      "sse.address": {
+        is: "Open event streams of public pages, for each address and server. All readers of an office may share one address.",
+        above: "429",
+        unit: "streams",
+      },
       "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
       "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
       "awareness.rate": { is: "Awareness frames of one socket.", above: "dropped; the newest is kept" },
@@ -295,6 +301,25 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "webhook.inFlightProcess": { is: "Open attempts of one server.", above: "the attempt waits", unit: "attempts" },
       "webhook.retryAfter": { is: "The longest `Retry-After` of a receiver that is honoured.", above: "shortened to the limit" },
       "webhook.oldSecret": { is: "Time for which the old secret signs too after a rotation.", above: "only the new secret signs" },
+    },
+  },
+  {
+    title: "Conversions",
+    before: "A conversion that exceeds one of these limits ends with `conversion_failed` and a sentence that names the limit.",
+    limits: {
+      "conversion.ms": { is: "Processor time of one conversion.", above: notConverted },
+      "conversion.memory": { is: "Memory of the process that converts.", above: notConverted },
+      "conversion.output": { is: "Output of one conversion.", above: notConverted },
+      "conversion.nodes": { is: "Elements of a document: paragraphs, pieces of text, cells.", above: notConverted, unit: "elements" },
+      "conversion.depth": { is: "Nesting of a document, such as lists in lists.", above: notConverted, unit: "levels" },
+      "archive.entries": { is: "Files in a DOCX archive.", above: notConverted, unit: "files" },
+      "archive.total": { is: "Inflated bytes of a DOCX archive.", above: notConverted },
+      "archive.entry": { is: "Inflated bytes of one file in a DOCX archive.", above: notConverted },
+      "archive.ratio": {
+        is: "Inflated bytes for each compressed byte of a file in a DOCX archive, above 1 MiB.",
+        above: notConverted,
+        unit: "times",
+      },
     },
   },
   {

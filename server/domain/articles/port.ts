@@ -5,7 +5,7 @@
  * an unpublished page is exactly as durable as its cause.
  */
 import type * as Y from "yjs";
-import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
+import type { ArticleDiff, ArticleFile, Author, CommitKind, DiffFormat, PublicLinkMode } from "../../../api/schema/article.ts";
 import type { ArticleEventData, ArticleEventName } from "../../../api/schema/articleEvent.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
@@ -23,6 +23,15 @@ export interface Documents {
   readAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
   /** The id of the commit at a revision; undefined when the revision has none. */
   commitIdAt(articleId: string, revision: number): Promise<string | undefined>;
+  /** Compares an older text of a file with its live text. `owner` is a workspace id. */
+  diffFrom(articleId: string, older: OlderText, format: DiffFormat, owner: string): Promise<ArticleDiff>;
+}
+
+/** A text of a file that the caller keeps. */
+export interface OlderText {
+  readonly file: ArticleFile;
+  readonly revision: number;
+  readonly text: string;
 }
 
 /** The run step that a commit is made for. */

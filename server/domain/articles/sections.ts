@@ -3,7 +3,7 @@
  * the same or a higher level. Headings inside quotes and lists neither begin nor end one.
  */
 import type { Heading, Nodes } from "mdast";
-import { parseMarkdown } from "./syntaxTree.ts";
+import { parseMarkdown } from "../call/parseMarkdown.ts";
 
 /** Offsets in UTF-16 code units of whole lines; `end` is exclusive. */
 export interface Section {

@@ -135,10 +135,12 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
   const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, articleEvents, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, actors, listeners, articleEvents, keepTrashMs: limits["keep.trash"], wake });
+  const content = createContents({ rooms, history, texts });
   const documents: Documents = {
     read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
     readAt: (articleId, revision) => history.textsAt(articleId, revision),
     commitIdAt: async (articleId, revision) => (await history.commitAt(articleId, revision))?.commitId,
+    diffFrom: content.diffFrom,
   };
   return {
     rooms,
@@ -149,7 +151,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
       }),
       list: createArticleList({ storage, reader, findTopicId, pager, limits }),
     }),
-    content: createContents({ rooms, history, texts }),
+    content,
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
     activity: createArticleActivity({ rooms, clock, texts }),

@@ -2,9 +2,13 @@
 
 const words = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’-][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 
-/** Counts words: runs of letters and digits, with apostrophes and hyphens inside. Each Han, Hiragana or Katakana character is a word. */
+/** Finds words: runs of letters and digits, with apostrophes and hyphens inside. Each Han, Hiragana or Katakana character is a word. */
+export function findWords(text: string): Iterable<RegExpMatchArray> {
+  return text.matchAll(words);
+}
+
 export function countWords(text: string): number {
   let count = 0;
-  for (const _word of text.matchAll(words)) count += 1;
+  for (const _word of findWords(text)) count += 1;
   return count;
 }

@@ -15,6 +15,7 @@ import { AppError } from "../../../api/schema/error.ts";
 import { createRecentUse } from "./recentUse.ts";
 import { processorMsOf } from "./threadTime.ts";
 import type { TaskAnswer, TaskOrder, Tasks, ThreadReady } from "./workerTasks.ts";
+import { limitWork } from "./workLimit.ts";
 
 export interface WorkerPoolOptions {
   /** The module that runs the tasks, from `toProgramFile`. */
@@ -32,8 +33,7 @@ export interface TaskBounds {
   /** The owner of the text. Owners share the threads. */
   readonly owner: string;
   /**
-   * Maximum milliseconds of processor time of the thread. On the clock the task may take `maxStretch` times as long. Where
-   * the time of a thread is unknown, both are the time on the clock.
+   * Maximum milliseconds of processor time of the thread. On the clock the task may take longer (workLimit.ts).
    */
   readonly maxMs: number;
   /** Maximum milliseconds to wait for a thread. */
@@ -75,14 +75,6 @@ interface Job {
   readonly settle: { resolve(outcome: TaskOutcome<never>): void; reject(error: unknown): void };
   waiting?: NodeJS.Timeout;
 }
-
-/**
- * Most time on the clock that a task may take, in multiples of its limit. Beside a busy thread of normal priority, a
- * thread of this pool gets about a tenth of a processor (workerTasks.ts).
- */
-const maxStretch = 20;
-/** Shortest pause before the processor time of a thread is read again: the clock ticks of /proc are as long. */
-const recheckMs = 10;
 
 /** How a task ended whose thread must be ended too. "starved": the machine was too busy to work on it for its time. */
 type Stopped = { readonly kind: "starved" };
@@ -177,7 +169,11 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
       };
       // The thread has ended, for example because it ran out of memory.
       const stop = () => end({ kind: "tooMuch" });
-      const cancelLimit = limitWork(threadId, maxMs, (kind) => end({ kind }));
+      const cancelLimit = limitWork(
+        () => processorMsOf(threadId),
+        maxMs,
+        (kind) => end({ kind }),
+      );
       worker.once("message", end).once("error", stop).once("exit", stop);
       worker.postMessage(order);
     });
@@ -232,27 +228,6 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
       await Promise.all(threads.map(({ started }) => started?.worker.terminate()));
     },
   };
-}
-
-/**
- * Calls `stop` when the thread has worked for `maxMs` ("tooMuch"), or when it could not do so within `maxStretch` times as
- * long ("starved"). Returns the function that cancels this.
- */
-function limitWork(threadId: number | undefined, maxMs: number, stop: (kind: "tooMuch" | "starved") => void): () => void {
-  const startedAtMs = performance.now();
-  const usedBeforeMs = processorMsOf(threadId);
-  let timer: NodeJS.Timeout;
-  const check = () => {
-    const usedMs = processorMsOf(threadId);
-    if (usedMs === undefined || usedBeforeMs === undefined) return stop("tooMuch");
-    const leftMs = usedBeforeMs + maxMs - usedMs;
-    if (leftMs <= 0) return stop("tooMuch");
-    const patienceMs = startedAtMs + maxMs * maxStretch - performance.now();
-    if (patienceMs <= 0) return stop("starved");
-    timer = setTimeout(check, Math.max(recheckMs, Math.min(leftMs, patienceMs)));
-  };
-  timer = setTimeout(check, maxMs);
-  return () => clearTimeout(timer);
 }
 
 function startWorker(program: URL, maxOldGenerationSizeMb: number): Worker {

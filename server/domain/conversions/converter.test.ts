@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pathToFileURL } from "node:url";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { defaultLimits } from "../../../api/limits.ts";
+import { makeLongDocument } from "../../../test/support/documents.ts";
+import { createConverter } from "./converter.ts";
+
+const log = pino({ level: "silent" });
+const limits = { ...defaultLimits, "conversion.memory": 1024 * 1024 * 1024 };
+const converter = createConverter({ limits, log });
+const utf8 = (text: string) => Buffer.from(text, "utf8");
+
+/** A server that must not be called. */
+const requests: string[] = [];
+const server = createServer(({ url = "" }, response) => {
+  requests.push(url);
+  response.end();
+});
+let address: string;
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.close();
+  await converter.close();
+});
+
+test("[CV28] the process is reused for the next document, and its outputs are those of the engine", async () => {
+  const first = await converter.convert({ from: "markdown", to: "html", bytes: utf8("# One\n"), title: "Two" });
+  expect(first).toMatchObject({ ok: true, contentType: "text/html; charset=utf-8", fidelity: { score: 1, losses: [] } });
+  expect(first.ok && Buffer.from(first.bytes).toString("utf8")).toContain("<title>Two</title>");
+  const processId = converter.processId();
+  expect(processId).toBeGreaterThan(0);
+  await converter.convert({ from: "markdown", to: "txt", bytes: utf8("# One\n") });
+  expect(converter.processId()).toBe(processId);
+});
+
+test("[CV21] addresses of networks and files in a document are never opened", async () => {
+  const file = pathToFileURL(import.meta.filename).href;
+  const markdown = `![a](${address}/md.png) ![b](${file}) ![c](/etc/hostname) [d](${address}/link)\n\n<img src="${address}/raw.png">\n`;
+  const html = `<img src="${address}/img.png"><link rel="stylesheet" href="${address}/a.css"><iframe src="${address}/frame"></iframe><img src="${file}">`;
+  for (const to of ["html", "docx", "pdf"] as const) {
+    for (const [from, text] of [
+      ["markdown", markdown],
+      ["html", html],
+    ] as const) {
+      const outcome = await converter.convert({ from, to, bytes: utf8(text) });
+      expect(outcome, `${from} → ${to}`).toMatchObject({ ok: true });
+      expect(outcome.ok && Buffer.from(outcome.bytes).includes("never opened"), `${from} → ${to}`).toBe(false);
+    }
+  }
+  expect(requests).toEqual([]);
+});
+
+test("[CV25] files that are not what they are said to be are refused with the reason", async () => {
+  const refused = async (from: "markdown" | "pdf" | "json", bytes: Uint8Array) => {
+    const outcome = await converter.convert({ from, to: "txt", bytes });
+    return outcome.ok ? "converted" : outcome.detail;
+  };
+  expect(await refused("markdown", new Uint8Array([0xff, 0xfe, 0x00]))).toBe(
+    "The document is not UTF-8 text; save it as UTF-8, or name the format that it has.",
+  );
+  expect(await refused("pdf", utf8("no PDF"))).toMatch(/^The document is not a PDF: /);
+  expect(await refused("json", utf8("[]"))).toMatch(/^The syntax tree is wrong at "": /);
+});
+
+test("[CV11] a document of 1 MB converts from Markdown to every other format within the limit", async () => {
+  const bytes = utf8(makeLongDocument(1_000_000));
+  for (const to of ["html", "docx", "pdf", "txt", "json"] as const) {
+    const outcome = await converter.convert({ from: "markdown", to, bytes });
+    expect(outcome.ok ? "converted" : outcome.detail, to).toBe("converted");
+  }
+});
+
+test("[CV27] a conversion that exceeds its time or memory is stopped with the reason, and the next one runs", async () => {
+  const strict = createConverter({ limits: { ...limits, "conversion.ms": 1500 }, log });
+  const small = createConverter({ limits: { ...limits, "conversion.memory": 150 * 1024 * 1024 }, log });
+  try {
+    const long = utf8(makeLongDocument(1_000_000));
+    const [slow, large] = await Promise.all([
+      strict.convert({ from: "markdown", to: "pdf", bytes: long }),
+      small.convert({ from: "markdown", to: "docx", bytes: long }),
+    ]);
+    expect(slow).toMatchObject({
+      ok: false,
+      code: "conversion_failed",
+      detail: expect.stringMatching(/^The conversion took more than 1500 ms/),
+    });
+    expect(large).toMatchObject({ ok: false, detail: expect.stringMatching(/^The conversion needed more than \d+ bytes of memory/) });
+    expect(await strict.convert({ from: "markdown", to: "txt", bytes: utf8("next\n") })).toMatchObject({ ok: true });
+  } finally {
+    await Promise.all([strict.close(), small.close()]);
+  }
+});
+
+test("[CV29] a cancelled conversion ends at once, whether it runs or waits", async () => {
+  const cancel = new AbortController();
+  const bytes = utf8(makeLongDocument(1_000_000));
+  const running = converter.convert({ from: "markdown", to: "pdf", bytes, signal: cancel.signal });
+  const waiting = converter.convert({ from: "markdown", to: "txt", bytes, signal: cancel.signal });
+  cancel.abort();
+  const cancelled = { ok: false, code: "conversion_failed", detail: "The conversion was cancelled." };
+  expect(await Promise.all([running, waiting])).toEqual([cancelled, cancelled]);
+  expect(await converter.convert({ from: "markdown", to: "txt", bytes: utf8("next\n") })).toMatchObject({ ok: true });
+});

@@ -1,0 +1,158 @@
+import type { Root } from "mdast";
+import { expect, test } from "vitest";
+import { defaultLimits } from "../../../../api/limits.ts";
+import {
+  type ConversionFidelity,
+  type ConversionInputFormat,
+  type ConversionOutputFormat,
+  conversionInputFormats,
+  conversionOutputFormats,
+} from "../../../../api/schema/conversion.ts";
+import { syntaxTree } from "../../../../api/schema/syntaxTree.ts";
+import { testDocument, testDocuments } from "../../../../test/support/documents.ts";
+import type { ConversionCaps } from "./caps.ts";
+import { isLossless } from "./constructs.ts";
+import { convert } from "./convert.ts";
+
+const caps: ConversionCaps = {
+  nodes: 10_000,
+  depth: 100,
+  outputBytes: 10_000_000,
+  archive: { entries: 100, totalBytes: 10_000_000, entryBytes: 10_000_000, ratio: defaultLimits["archive.ratio"] },
+};
+
+const run = (from: ConversionInputFormat, to: ConversionOutputFormat, input: string | Uint8Array) =>
+  convert({ from, to }, typeof input === "string" ? Buffer.from(input, "utf8") : input, caps);
+
+const toText = ({ bytes }: { bytes: Uint8Array }) => Buffer.from(bytes).toString("utf8");
+
+const lostIn = ({ losses }: ConversionFidelity) => Object.fromEntries(losses.map(({ construct, count }) => [construct, count]));
+
+/** The document in each format, made from its Markdown. */
+async function inEachFormat(markdown: string): Promise<ReadonlyMap<ConversionInputFormat, Uint8Array>> {
+  const made = new Map<ConversionInputFormat, Uint8Array>();
+  for (const format of conversionInputFormats) made.set(format, (await run("markdown", format, markdown)).bytes);
+  return made;
+}
+
+test("[CV1] each of the 36 pairs of formats converts a document and keeps its words", async () => {
+  const sources = await inEachFormat(
+    "# One\n\nTwo[^1] *three*.\n\n- four\n\n[^1]: Five six.\n\nSeven, eight, nine, ten and eleven words to keep.\n",
+  );
+  for (const [from, bytes] of sources) {
+    for (const to of conversionOutputFormats) {
+      const { bytes: output, fidelity } = await run(from, to, bytes);
+      expect(output.byteLength, `${from} → ${to}`).toBeGreaterThan(50);
+      expect(lostIn(fidelity).text ?? 0, `${from} → ${to}`).toBe(0);
+    }
+  }
+});
+
+test("[CV2] pairs that are listed as lossless lose nothing of any test document", async () => {
+  const pairs = conversionInputFormats.flatMap((from) =>
+    conversionOutputFormats.flatMap((to) => (isLossless(from, to) ? [{ from, to }] : [])),
+  );
+  expect(pairs).toContainEqual({ from: "markdown", to: "json" });
+  expect(pairs).not.toContainEqual({ from: "pdf", to: "txt" });
+  for (const { name, markdown } of testDocuments) {
+    for (const { from, to } of pairs) {
+      const source = from === "markdown" ? { bytes: Buffer.from(markdown) } : await run("markdown", from, markdown);
+      expect((await run(from, to, source.bytes)).fidelity, `${name}: ${from} → ${to}`).toEqual({ score: 1, losses: [] });
+    }
+  }
+});
+
+test("[CV3] a report names what was lost, how often, and in which lines of the source", async () => {
+  const { fidelity } = await run("markdown", "txt", "# One\n\nTwo *three*\nand *four*.\n\n- five\n\n![six](https://example.com/6.png)\n");
+  expect(fidelity.score).toBeLessThan(1);
+  expect(fidelity.losses).toEqual([
+    { construct: "heading", count: 1, lines: [1] },
+    { construct: "emphasis", count: 2, lines: [3, 4] },
+    { construct: "bullet list", count: 1, lines: [6] },
+    { construct: "block inside a list or quote", count: 1, lines: [6] },
+    { construct: "image", count: 1, lines: [8] },
+  ]);
+});
+
+test("[CV4] a loss is found by reading the output back: raw HTML and front matter that DOCX has not", async () => {
+  const { fidelity } = await run("markdown", "docx", "---\na: b\n---\n\nOne <kbd>two</kbd>.\n\n| a |\n|---|\n| b |\n");
+  expect(fidelity.losses).toEqual([
+    { construct: "front matter", count: 1, lines: [1] },
+    { construct: "raw HTML", count: 2, lines: [5] },
+  ]);
+});
+
+const kept = ["releaseNotes", "tables", "footnotes", "code", "nestedLists", "chinese", "arabic", "hebrew", "emoji", "math", "letter"];
+
+test.each(["html", "docx"] as const)("[CV5] Markdown through %s and back keeps its structure", async (through) => {
+  for (const name of kept) {
+    const there = await run("markdown", through, testDocument(name));
+    const allowed =
+      through === "html" ? ["front matter"] : ["front matter", "link title", "list start number", "block inside a list or quote"];
+    expect(
+      Object.keys(lostIn(there.fidelity)).filter((construct) => !allowed.includes(construct)),
+      name,
+    ).toEqual([]);
+    const back = await run(through, "markdown", there.bytes);
+    expect(Object.keys(lostIn(back.fidelity)), name).toEqual([]);
+  }
+});
+
+test("[CV5] a picture inside of a document stays byte for byte; one elsewhere stays a link", async () => {
+  const source = testDocument("images");
+  const url = /data:image\/png;base64,[^)]+/.exec(source)?.[0] ?? "";
+  const docx = await run("markdown", "docx", source);
+  expect(lostIn(docx.fidelity)).toEqual({ image: 1 });
+  const back = toText(await run("docx", "markdown", docx.bytes));
+  expect(back).toContain(`![A sun over the sea](${url})`);
+  expect(back).toContain("[a chart of tides](https://example.com/tides.png)");
+});
+
+test("[CV9] the signs of plain text are not read as markup", async () => {
+  const text = "# not a heading\n\n- *not* a list <b>not bold</b>\n\n1. [no](link)\n";
+  for (const through of ["markdown", "html", "docx", "json"] as const) {
+    const there = await run("txt", through, text);
+    expect(there.fidelity, through).toEqual({ score: 1, losses: [] });
+    expect(toText(await run(through, "txt", there.bytes)), through).toBe(text);
+  }
+});
+
+test("[CV10] JSON output has the closed shape of the syntax tree, and other shapes are refused at their place", async () => {
+  for (const { name, markdown } of testDocuments) {
+    for (const from of ["markdown", "html", "docx"] as const) {
+      const source = (await run("markdown", from, markdown)).bytes;
+      const tree = JSON.parse(toText(await run(from, "json", source))) as Root;
+      expect(syntaxTree.safeParse(tree).error?.issues ?? [], `${name} from ${from}`).toEqual([]);
+    }
+  }
+  const paragraph = { type: "paragraph", children: [{ type: "text", value: "a", script: "b" }] };
+  await expect(run("json", "html", JSON.stringify({ type: "root", children: [paragraph] }))).rejects.toThrow(
+    /wrong at "\/children\/0\/children\/0".*script/,
+  );
+  await expect(run("json", "html", '{"type":"root",')).rejects.toThrow("The document is not JSON");
+});
+
+test("[CV20] scripts, styles, forms and embedded objects of HTML are in no output, and the report counts them", async () => {
+  const html = `<p onclick="steal()">One <script>steal()</script><style>p{}</style>two</p>
+<iframe src="https://example.com/"></iframe><form action="https://example.com/"><input name="a"></form>
+<a href="javascript:steal()">three</a> <img src="data:image/svg+xml,<svg onload=steal()>" alt="four"><svg onload="steal()"></svg>`;
+  for (const to of conversionOutputFormats) {
+    const { bytes, fidelity } = await run("html", to, html);
+    const output = to === "docx" || to === "pdf" ? toText(await run(to, "txt", bytes)) : Buffer.from(bytes).toString("utf8");
+    expect(output, to).not.toMatch(/steal|<(script|style|iframe|form|svg)|javascript:/i);
+    expect(output, to).toMatch(/One\s+two/);
+    expect(lostIn(fidelity), to).toMatchObject({ "script or style": 4, "form or embedded object": 3 });
+  }
+});
+
+test("[CV26] a document that is nested too deeply or has too many elements is refused", async () => {
+  const deep = [
+    ["markdown", `${">".repeat(200)} a`],
+    ["html", `${"<div>".repeat(200)}a`],
+    ["json", `${'{"type":"root","children":['.repeat(200)}${"]}".repeat(200)}`],
+  ] as const;
+  for (const [from, text] of deep) {
+    await expect(run(from, "txt", text), from).rejects.toThrow(/nested/);
+  }
+  await expect(run("markdown", "html", "*a* ".repeat(3400))).rejects.toThrow("The document has more than 10000 elements");
+});

@@ -1,0 +1,94 @@
+/**
+ * Convert turns a document of one format into another: a reader makes a syntax tree (mdast), a writer makes bytes, and the
+ * output is read back to measure what was lost. Every pair of formats goes this way, so a new format is one reader or writer.
+ */
+import type { Root } from "mdast";
+import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../../../api/schema/conversion.ts";
+import type { ConversionCaps } from "./caps.ts";
+import type { ParsedDocument, WrittenDocument } from "./document.ts";
+import { ConversionFailure } from "./failure.ts";
+import { measureFidelity } from "./fidelity.ts";
+import { toText } from "./phrasing.ts";
+import { requireBoundedTree } from "./treeBounds.ts";
+
+export interface ConversionOrder {
+  readonly from: ConversionInputFormat;
+  readonly to: ConversionOutputFormat;
+  readonly title?: string | undefined;
+}
+
+export interface ConvertedDocument {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly fidelity: ConversionFidelity;
+}
+
+type Reader = (bytes: Uint8Array, caps: ConversionCaps) => Promise<ParsedDocument>;
+type Writer = (tree: Root, title: string) => Promise<WrittenDocument>;
+
+/** Readers and writers are loaded when a document first needs them, so that a Markdown conversion does not load fonts. */
+const readers: Readonly<Record<ConversionInputFormat, () => Promise<Reader>>> = {
+  markdown: async () => (await import("./read/markdown.ts")).readMarkdown,
+  html: async () => (await import("./read/html.ts")).readHtml,
+  docx: async () => (await import("./read/docx.ts")).readDocx,
+  pdf: async () => (await import("./read/pdf.ts")).readPdf,
+  txt: async () => (await import("./read/txt.ts")).readTxt,
+  json: async () => (await import("./read/json.ts")).readJson,
+};
+
+const writers: Readonly<Record<ConversionOutputFormat, () => Promise<Writer>>> = {
+  markdown: async () => (await import("./write/markdown.ts")).writeMarkdown,
+  html: async () => (await import("./write/html.ts")).writeHtml,
+  docx: async () => (await import("./write/docx/docxWriter.ts")).writeDocx,
+  pdf: async () => (await import("./write/pdf/pdfWriter.ts")).writePdf,
+  txt: async () => (await import("./write/txt.ts")).writeTxt,
+  json: async () => (await import("./write/json.ts")).writeJson,
+};
+
+const contentTypes: Readonly<Record<ConversionOutputFormat, string>> = {
+  markdown: "text/markdown; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  pdf: "application/pdf",
+  txt: "text/plain; charset=utf-8",
+  json: "application/json",
+};
+
+/** Throws `ConversionFailure` if the document is wrong or too large. */
+export async function convert(order: ConversionOrder, bytes: Uint8Array, caps: ConversionCaps): Promise<ConvertedDocument> {
+  try {
+    return await run(order, bytes, caps);
+  } catch (error) {
+    // Recursive parsers overflow the stack on deeply nested documents.
+    if (error instanceof RangeError) throw new ConversionFailure("The document is nested too deeply or has too large a part.");
+    throw error;
+  }
+}
+
+async function run({ from, to, title }: ConversionOrder, bytes: Uint8Array, caps: ConversionCaps): Promise<ConvertedDocument> {
+  const parsed = await readAs(from, bytes, caps);
+  const write = await writers[to]();
+  const written = await write(parsed.tree, title ?? findTitle(parsed.tree));
+  if (written.bytes.byteLength > caps.outputBytes) throw new ConversionFailure(`The output is larger than ${caps.outputBytes} bytes.`);
+  const after = await readAs(to, written.bytes, caps);
+  const losses = [...parsed.losses, ...written.losses];
+  return {
+    bytes: written.bytes,
+    contentType: contentTypes[to],
+    fidelity: measureFidelity({ before: parsed.tree, after: after.tree, to, losses }),
+  };
+}
+
+async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {
+  const read = await readers[format]();
+  const parsed = await read(bytes, caps);
+  requireBoundedTree(parsed.tree, caps);
+  return parsed;
+}
+
+/** The first heading. */
+function findTitle(tree: Root): string {
+  const heading = tree.children.find(({ type }) => type === "heading");
+  const title = heading === undefined ? "" : toText(heading).replace(/\s+/gu, " ").trim();
+  return title === "" ? "Document" : title.slice(0, 200);
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { strToU8, zipSync } from "fflate";
+import { expect, test } from "vitest";
+import type { ArchiveCaps, ConversionCaps } from "../caps.ts";
+import { convert } from "../convert.ts";
+import { unpackArchive } from "./archive.ts";
+
+const caps: ArchiveCaps = { entries: 5, totalBytes: 4_000_000, entryBytes: 3_000_000, ratio: 100 };
+const conversionCaps: ConversionCaps = { nodes: 10_000, depth: 100, outputBytes: 10_000_000, archive: { ...caps, entries: 20 } };
+
+const zip = (entries: Record<string, Uint8Array | string>): Uint8Array =>
+  zipSync(
+    Object.fromEntries(Object.entries(entries).map(([name, content]) => [name, typeof content === "string" ? strToU8(content) : content])),
+  );
+
+/** Writes a small size into all headers of the archive. */
+function lieAboutSizes(archive: Uint8Array, size: number): Uint8Array {
+  const bytes = Buffer.from(archive);
+  for (let at = 0; at + 4 < bytes.length; at += 1) {
+    const signature = bytes.readUInt32LE(at);
+    if (signature === 0x04034b50) bytes.writeUInt32LE(size, at + 22);
+    if (signature === 0x02014b50) bytes.writeUInt32LE(size, at + 24);
+  }
+  return bytes;
+}
+
+test("[CV23] an archive is unpacked by names, and strange names stay names", async () => {
+  const entries = await unpackArchive(zip({ "a.xml": "<a/>", "b/": "", "b/c.xml": "<c/>" }), caps);
+  expect([...entries].map(([name, content]) => [name, Buffer.from(content).toString()])).toEqual([
+    ["a.xml", "<a/>"],
+    ["b/c.xml", "<c/>"],
+  ]);
+  await expect(unpackArchive(zip({ "../../etc/passwd": "x" }), caps)).rejects.toThrow("The archive is damaged: invalid relative path");
+});
+
+test("[CV23] too many entries, too large entries, too large archives and bombs are refused", async () => {
+  const many = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.xml`, "x"]));
+  await expect(unpackArchive(zip(many), caps)).rejects.toThrow("The archive has more than 5 entries.");
+  const large = randomBytes(3_000_001);
+  await expect(unpackArchive(zip({ "a.bin": large }), caps)).rejects.toThrow(
+    'The entry "a.bin" of the archive inflates to more than 3000000 bytes.',
+  );
+  const half = large.subarray(0, 2_100_000);
+  await expect(unpackArchive(zip({ "a.bin": half, "b.bin": half }), caps)).rejects.toThrow(
+    "makes the archive inflate to more than 4000000 bytes",
+  );
+  await expect(unpackArchive(zip({ "a.xml": new Uint8Array(2_000_000) }), caps)).rejects.toThrow(
+    "inflates to more than 100 times its size",
+  );
+});
+
+test("[CV23] sizes in the headers are not believed", async () => {
+  const bomb = lieAboutSizes(zip({ "a.xml": new Uint8Array(1_900_000) }), 100);
+  await expect(unpackArchive(bomb, caps)).rejects.toThrow(/entry "a.xml" of the archive/);
+});
+
+test("[CV24] a part with a document type or entities is refused", async () => {
+  const bomb = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><w:document>&b;</w:document>`;
+  const source = zip({ "[Content_Types].xml": "<Types/>", "word/document.xml": bomb });
+  await expect(convert({ from: "docx", to: "markdown" }, source, conversionCaps)).rejects.toThrow(
+    'The part "word/document.xml" has a document type declaration',
+  );
+});
+
+test("[CV25] a file that is no archive or no DOCX is refused with the reason", async () => {
+  const read = (bytes: Uint8Array) => convert({ from: "docx", to: "markdown" }, bytes, conversionCaps);
+  await expect(read(strToU8("# Markdown"))).rejects.toThrow(/^The document is not a DOCX file: .*end of central directory/i);
+  await expect(read(zip({ "a.txt": "a" }))).rejects.toThrow(/^The document is not a DOCX file: Could not find main document part/);
+});

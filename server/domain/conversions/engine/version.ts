@@ -1,0 +1,22 @@
+/**
+ * Version of the engine: a number that changes with its behaviour, and the versions of the libraries that read and write.
+ * A test compares the libraries with package.json.
+ */
+const engineRevision = 1;
+
+export const libraryVersions = {
+  docx: "9.15.2",
+  mammoth: "1.13.0",
+  pdfmake: "0.3.11",
+  unpdf: "1.7.0",
+  "rehype-remark": "10.0.1",
+  "remark-gfm": "4.0.1",
+  "remark-parse": "11.0.0",
+  "remark-rehype": "11.1.2",
+  "remark-stringify": "11.0.0",
+} as const;
+
+export const engineVersion = [
+  String(engineRevision),
+  ...Object.entries(libraryVersions).map(([name, version]) => `${name}@${version}`),
+].join(" ");

@@ -1,0 +1,61 @@
+/**
+ * PdfLines adds to pdfmake what it does not have: right-to-left text, and several fonts with the same internal name.
+ *
+ * - Lines are drawn in visual order (rule L2 of the Unicode Bidirectional Algorithm). The order of the text in the file
+ *   stays logical, so that it can be searched and copied.
+ * - pdfkit takes fonts of one name for one font. The slices of a family all have the same name, so each font is looked up
+ *   in an empty registry and entered under its own key.
+ */
+import { hasRightToLeft } from "../../direction.ts";
+import { documentPrototype, type PdfInline, type PdfLine, rendererPrototype } from "./pdfmake.ts";
+
+let isInstalled = false;
+
+export function installPdfLines(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  const { renderLine } = rendererPrototype;
+  rendererPrototype.renderLine = function render(line, x, y) {
+    if (line.inlines.some(({ level = 0 }) => level > 0)) arrange(line);
+    renderLine.call(this, line, x, y);
+  };
+  const { provideFont } = documentPrototype;
+  documentPrototype.provideFont = function provide(family, bold, italics) {
+    const registry = this._fontFamilies;
+    this._fontFamilies = {};
+    const font = provideFont.call(this, family, bold, italics);
+    this._fontFamilies = { ...registry, [`${family} ${bold} ${italics}`]: font };
+    return font;
+  };
+}
+
+function arrange(line: PdfLine): void {
+  const visual = toVisualOrder(line.inlines);
+  const [leftmost] = visual;
+  let x = leftmost === line.inlines.at(-1) && isOdd(leftmost) ? -line.trailingCut : leftmost === line.inlines[0] ? -line.leadingCut : 0;
+  for (const inline of visual) {
+    inline.x = x;
+    x += inline.width;
+    // The font engine turns runs with letters; a run of marks alone has no script, so it is turned here.
+    if (isOdd(inline) && !hasRightToLeft(inline.text)) inline.text = [...inline.text].reverse().join("");
+  }
+}
+
+function isOdd(inline: PdfInline | undefined): boolean {
+  return (inline?.level ?? 0) % 2 === 1;
+}
+
+/** From the highest level down to 1, each longest run of inlines of at least that level is turned around. */
+export function toVisualOrder<Inline extends { readonly level?: number }>(inlines: readonly Inline[]): Inline[] {
+  const order = [...inlines];
+  const highest = Math.max(0, ...order.map(({ level = 0 }) => level));
+  for (let level = highest; level > 0; level -= 1) {
+    for (let start = 0; start < order.length; start += 1) {
+      let end = start;
+      while (end < order.length && (order[end]?.level ?? 0) >= level) end += 1;
+      if (end > start) order.splice(start, end - start, ...order.slice(start, end).reverse());
+      start = end;
+    }
+  }
+  return order;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { testDocument } from "../../../../../../test/support/documents.ts";
+import type { ConversionCaps } from "../../caps.ts";
+import { convert } from "../../convert.ts";
+import { toVisualOrder } from "./pdfLines.ts";
+
+const caps: ConversionCaps = {
+  nodes: 10_000,
+  depth: 100,
+  outputBytes: 10_000_000,
+  archive: { entries: 1, totalBytes: 1, entryBytes: 1, ratio: 1 },
+};
+
+const toPdf = (markdown: string) => convert({ from: "markdown", to: "pdf" }, Buffer.from(markdown), caps);
+
+async function readBack(pdf: Uint8Array): Promise<string> {
+  return Buffer.from((await convert({ from: "pdf", to: "txt" }, pdf, caps)).bytes).toString("utf8");
+}
+
+test.each([
+  ["releaseNotes", "shortens the start of a node from four seconds to less than one"],
+  ["math", "Greek: α, β, γ, Δ, Ω; Cyrillic: дисперсия"],
+  ["chinese", "多人可以同时编辑同一篇文章。每次更改都会先写入磁盘"],
+  ["chinese", "東京タワーは1958年に完成しました"],
+  ["chinese", "서버가 다시 시작되어도 문서는"],
+  ["arabic", "ويحفظ الخادم كل تغيير على القرص قبل إرساله"],
+  ["hebrew", "כמה אנשים יכולים לערוך את אותו מאמר באותו הזמן"],
+  ["hebrew", "English text with one Hebrew word, שלום, inside of it."],
+  ["emoji", "🌈"],
+])("[CV6] the PDF of %s has its fonts inside and can be read back: %s", async (name, text) => {
+  const { bytes, fidelity } = await toPdf(testDocument(name));
+  expect(Buffer.from(bytes).toString("latin1")).toMatch(/\/FontFile[23]? /);
+  expect(await readBack(bytes)).toContain(text);
+  const unread = fidelity.losses.find(({ construct }) => construct === "text");
+  expect(unread).toBeUndefined();
+});
+
+test("[CV7] a character that no font has is shown as a replacement and reported with its line", async () => {
+  const { bytes, fidelity } = await toPdf("One\n\nTwo ꧁ three\n");
+  expect(fidelity.losses).toContainEqual({ construct: "unusual character", count: 1, lines: [3] });
+  expect(await readBack(bytes)).toContain("Two \ufffd three");
+});
+
+test("[CV6] runs of a line are ordered by their levels", () => {
+  const order = (levels: readonly number[]) => toVisualOrder(levels.map((level, at) => ({ level, at }))).map(({ at }) => at);
+  expect(order([0, 0, 0])).toEqual([0, 1, 2]);
+  expect(order([1, 1, 1])).toEqual([2, 1, 0]);
+  expect(order([1, 2, 2, 1])).toEqual([3, 1, 2, 0]);
+  expect(order([0, 1, 2, 1, 0])).toEqual([0, 3, 2, 1, 4]);
+});

@@ -1,0 +1,109 @@
+/** Types of pdfmake, as far as this writer uses them, and its instance. The package has no types of its own. */
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+/** Text with one style. */
+export interface PdfRun {
+  readonly text: string;
+  readonly font?: string;
+  readonly bold?: boolean;
+  readonly italics?: boolean;
+  readonly decoration?: "lineThrough";
+  readonly background?: string;
+  readonly color?: string;
+  readonly link?: string;
+  readonly sup?: boolean;
+  /** Embedding level of the Unicode Bidirectional Algorithm. pdfmake keeps it; `pdfLines.ts` reads it. */
+  readonly level?: number;
+}
+
+interface PdfStyle {
+  readonly margin?: readonly [number, number, number, number];
+  readonly fontSize?: number;
+  readonly bold?: boolean;
+  readonly color?: string;
+  readonly alignment?: "left" | "right" | "center";
+}
+
+export interface PdfTableLayout {
+  hLineWidth(row: number, node: { readonly table: { readonly body: readonly unknown[] } }): number;
+  vLineWidth(column: number, node: { readonly table: { readonly widths: readonly unknown[] } }): number;
+  hLineColor(): string;
+  vLineColor(): string;
+  paddingLeft(): number;
+  paddingRight(): number;
+  paddingTop(): number;
+  paddingBottom(): number;
+  fillColor?(row: number): string | null;
+}
+
+export type PdfNode = PdfStyle &
+  (
+    | {
+        readonly text: PdfRun[] | string;
+        readonly preserveLeadingSpaces?: boolean;
+        readonly outline?: boolean;
+        readonly outlineText?: string;
+        readonly lineHeight?: number;
+      }
+    | { readonly stack: PdfNode[] }
+    | { readonly columns: (PdfNode & { readonly width: number | "*" })[]; readonly columnGap: number }
+    | { readonly image: string; readonly fit: readonly [number, number] }
+    | { readonly canvas: readonly { type: "line"; x1: number; y1: number; x2: number; y2: number; lineWidth: number; lineColor: string }[] }
+    | {
+        readonly table: { readonly widths: readonly (string | number)[]; readonly headerRows?: number; readonly body: PdfNode[][] };
+        readonly layout: PdfTableLayout;
+      }
+  );
+
+export interface PdfDefinition {
+  readonly content: PdfNode[];
+  readonly defaultStyle: { readonly font: string; readonly fontSize: number; readonly lineHeight: number };
+  readonly info: { readonly title: string; readonly creator: string; readonly producer: string };
+  readonly pageSize: "A4";
+  readonly pageMargins: readonly [number, number, number, number];
+}
+
+interface Pdfmake {
+  readonly virtualfs: { existsSync(name: string): boolean; writeFileSync(name: string, content: Buffer): void };
+  setUrlAccessPolicy(allow: (url: string) => boolean): void;
+  setLocalAccessPolicy(allow: (path: string) => boolean): void;
+  /** Family → style → name of a file in the virtual file system. */
+  setFonts(fonts: Readonly<Record<string, Readonly<Record<string, string>>>>): void;
+  createPdf(definition: PdfDefinition): { getBuffer(): Promise<Buffer> };
+}
+
+export const pdfmake = require("pdfmake") as Pdfmake;
+pdfmake.setUrlAccessPolicy(() => false);
+pdfmake.setLocalAccessPolicy(() => false);
+
+/** One piece of text at its place in a line. */
+export interface PdfInline {
+  text: string;
+  x: number;
+  readonly width: number;
+  readonly level?: number;
+}
+
+export interface PdfLine {
+  readonly inlines: PdfInline[];
+  readonly leadingCut: number;
+  readonly trailingCut: number;
+}
+
+export interface PdfRenderer {
+  renderLine(line: PdfLine, x: number, y: number): void;
+}
+
+/** The part of pdfmake's document that keeps the fonts. */
+export interface PdfFontRegistry {
+  _fontFamilies: Record<string, unknown>;
+  provideFont(family: string, bold: boolean, italics: boolean): unknown;
+}
+
+const loadClass = (name: string): { readonly prototype: unknown } =>
+  (require(`pdfmake/js/${name}`) as { default: { prototype: unknown } }).default;
+
+export const rendererPrototype = loadClass("Renderer").prototype as PdfRenderer;
+export const documentPrototype = loadClass("PDFDocument").prototype as PdfFontRegistry;
