@@ -35,6 +35,8 @@ export interface IndexUpgradeOptions {
 }
 
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);
+/** Most partitions that are read at the same time. */
+const partitionsAtOnce = 32;
 const logEveryMs = 5000;
 
 /** If the disk is full, the store is opened as it is and the next start continues. */
@@ -79,8 +81,13 @@ export async function upgradeIndexes({ storage, recordTypes, log, atOnce = 100 }
   }
 
   try {
-    for (const type of left) {
-      for (const partition of partitions) while (!(await upgradeOnce(type, partition)));
+    const work = left.flatMap((type) => partitions.map((partition) => ({ type, partition })));
+    for (let at = 0; at < work.length; at += partitionsAtOnce) {
+      await Promise.all(
+        work.slice(at, at + partitionsAtOnce).map(async ({ type, partition }) => {
+          while (!(await upgradeOnce(type, partition)));
+        }),
+      );
     }
     const versions = Object.fromEntries(types.map(({ name, indexVersion = 1 }) => [name, indexVersion]));
     // A node that starts at the same time stores the same mark.
