@@ -19,6 +19,7 @@ const entryPoints = {
   "svc-server": "server/main.ts",
   "text.worker": "server/domain/articles/text.worker.ts",
   "page.worker": "server/edge/pages/page.worker.ts",
+  "card.worker": "server/edge/pages/card.worker.ts",
   "article.worker": "server/domain/runs/executors/article.worker.ts",
   "review.worker": "server/domain/reviews/review.worker.ts",
   "search.worker": "server/domain/search/search.worker.ts",

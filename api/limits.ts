@@ -79,6 +79,7 @@ export const defaultLimits = {
   "sockets.credential": 2000,
   "sse.buffer": 1 * MiB,
   "sse.credential": 2000,
+  "sse.address": 2000,
   "awareness.state": 4 * KiB,
   "awareness.states": 100,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
@@ -102,7 +103,7 @@ export const defaultLimits = {
   "webhook.oldSecret": 24 * hour,
 
   "conversion.ms": 30 * second,
-  "conversion.memory": 512 * MiB,
+  "conversion.memory": 1024 * MiB,
   "conversion.output": 64 * MiB,
   "conversion.nodes": 500_000,
   "conversion.depth": 100,

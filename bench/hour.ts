@@ -8,7 +8,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type GrownServer, startGrownServer, toShortArticle } from "./growth/grownServer.ts";
+import { toShortArticle } from "./growth/fill.ts";
+import { type GrownServer, startGrownServer } from "./growth/grownServer.ts";
 import { type Sample, toHourPlot } from "./hour/plot.ts";
 import { Visitors } from "./hour/visitors.ts";
 import { percentile } from "./live/load.ts";
@@ -59,7 +60,7 @@ async function takeSample(server: GrownServer, visitors: Visitors, startedAtMs: 
 }
 
 const articles = { size: "500 articles", articles: documents, toUpdate: toShortArticle };
-const server = await startGrownServer("embedded", articles, {});
+const server = await startGrownServer("embedded", articles, { settings: {} });
 const samples: Sample[] = [];
 let hasEnded = false;
 const fail = (error: unknown) => {

@@ -22,7 +22,7 @@ export function toResultPage(rows: readonly MeasuredRow[], peers: readonly strin
 
 \`npm run bench\` measures these scenarios and writes this page, [its plot](bench-live.svg) and \`bench/results.json\`. A filter measures some of them:
 \`npm run bench -- P1b\`. [performance.md](performance.md) describes how they are measured, and
-[D-102](decisions.md#d-102-at-human-pace-a-keystroke-costs-cold-code-and-the-journal-is-the-last-part-taken-out) what stands in the way where a value
+[D-102](decisions.md#d-102-at-human-pace-a-keystroke-costs-cold-code-and-the-journal-is-the-last-part-taken-out) the causes where a value
 is below its floor.
 
 ${runs.map((run) => `- ${run}`).join("\n")}

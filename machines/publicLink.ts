@@ -1,87 +1,27 @@
 /**
- * PublicLink is the state machine of an article's public link: unpublished, Live or Snapshot.
+ * PublicLink is the state machine of an article's public link: unpublished, Live, Snapshot or expired.
  *
  * The page shows frozen content in both modes. A Live link freezes new content after durable edits, at most once per
  * second. A failed synchronization is retried with growing delays. After the last retry the link waits for the next edit
  * or a request, which starts a new series. Each synchronization has a round number, so that a late result of an earlier
- * round is ignored. Each change of what the page shows is a fact, from which the history of the page is made.
+ * round is ignored. Each change of the shown text or mode is a fact; the history of the page is made of these facts.
+ *
+ * A timer ends the publication at `expiresAtMs`. An expired link keeps its mode and its content. The link is public again
+ * when a request removes the time or moves it into the future.
  * The machine must not read documents: it receives the frozen content in events.
  */
-import { and, assertEvent, assign, setup } from "xstate";
+import { and, assertEvent, assign, not, setup } from "xstate";
 import type { PublicLinkMode } from "../api/schema/article.ts";
 import { effect, fact, timer } from "./effect.ts";
-import type {
-  FrozenContent,
-  LiveSyncContext,
-  PublicLinkContext,
-  PublicLinkEvent,
-  PublicLinkInput,
-  ShownFact,
-} from "./publicLinkContext.ts";
+import { isOpenAfter, toExpiryTimer, toFailed, toFreshSync, toMode, toRetryWaitMs, toShown, toSynced } from "./publicLinkChanges.ts";
+import type { PublicLinkContext, PublicLinkEvent, PublicLinkInput, ShownFact } from "./publicLinkContext.ts";
 
 export * from "./publicLinkContext.ts";
 
-/** Delays in ms after the 1st … 5th failure. The 6th failure ends the series. */
-const retryWaitsMs: readonly number[] = [5000, 30_000, 120_000, 600_000, 1_800_000];
-/** Largest jitter as a share of the delay. Jitter is only added. */
-const maxJitter = 0.2;
 /** Shortest time between the starts of two synchronizations after edits of one article, in ms. */
 export const syncPauseMs = 1000;
 
-type EventOf<Type extends PublicLinkEvent["type"]> = Extract<PublicLinkEvent, { readonly type: Type }>;
-type Publish = EventOf<"link.makeLive" | "link.makeSnapshot">;
-
-/** Returns the state after a request that carries frozen content: like a successful synchronization, the page is current. */
-function toFreshSync(content: FrozenContent, round: number, nowMs: number): LiveSyncContext {
-  return { sourceRevision: content.revision, round, startedAtMs: nowMs, stale: false, attempts: 0, lastSyncedAtMs: nowMs };
-}
-
-/** Returns the context changes for entering Live or Snapshot with the content of the event. */
-function toMode(context: PublicLinkContext, { type, content, settings, nowMs }: Publish): Partial<PublicLinkContext> {
-  return {
-    ...settings,
-    content,
-    updatedAtMs: nowMs,
-    snapshotAtMs: type === "link.makeSnapshot" ? nowMs : undefined,
-    sync: toFreshSync(content, context.sync.round, nowMs),
-  };
-}
-
-function toSynced(context: PublicLinkContext, { content, nowMs }: EventOf<"sync.succeeded">): PublicLinkContext {
-  const { round, startedAtMs, stale, sourceRevision } = context.sync;
-  return {
-    ...context,
-    content,
-    updatedAtMs: nowMs,
-    sync: {
-      sourceRevision: Math.max(sourceRevision, content.revision),
-      round,
-      startedAtMs,
-      stale,
-      attempts: 0,
-      lastSyncedAtMs: nowMs,
-    },
-  };
-}
-
-/** Returns the delay before the next attempt after this failure, or undefined if no attempt is left. */
-function toRetryWaitMs({ sync }: PublicLinkContext, { jitter }: EventOf<"sync.failed">): number | undefined {
-  const waitMs = retryWaitsMs[sync.attempts];
-  return waitMs === undefined ? undefined : Math.round(waitMs * (1 + maxJitter * jitter));
-}
-
-function toFailed(context: PublicLinkContext, event: EventOf<"sync.failed">): PublicLinkContext {
-  const { nextRetryAtMs: _nextRetryAtMs, ...sync } = context.sync;
-  const waitMs = toRetryWaitMs(context, event);
-  const next = waitMs === undefined ? {} : { nextRetryAtMs: event.nowMs + waitMs };
-  return { ...context, sync: { ...sync, attempts: sync.attempts + 1, lastError: event.reason, ...next } };
-}
-
-function toShown(mode: PublicLinkMode, content: FrozenContent | undefined): ShownFact {
-  return content === undefined ? null : { mode, revision: content.revision, contentHash: content.contentHash };
-}
-
-/** Reports what the page shows after a change of its mode. */
+/** Reports the shown text and mode after a change of the mode. */
 function shownIn(mode: PublicLinkMode) {
   return { type: "shown", params: ({ context }: { readonly context: PublicLinkContext }) => toShown(mode, context.content) } as const;
 }
@@ -94,6 +34,9 @@ function replacedIn(mode: PublicLinkMode) {
   };
   return { type: "shown", params } as const;
 }
+
+const setExpiry = { type: "timer", params: ({ context }: { readonly context: PublicLinkContext }) => toExpiryTimer(context) } as const;
+const cancelExpiry = { type: "timer", params: { name: "expiry", atMs: null } } as const;
 
 export const publicLinkMachine = setup({
   types: { context: {} as PublicLinkContext, events: {} as PublicLinkEvent, input: {} as PublicLinkInput },
@@ -121,7 +64,12 @@ export const publicLinkMachine = setup({
       assertEvent(event, "link.refresh");
       return { content: event.content, snapshotAtMs: event.nowMs, updatedAtMs: event.nowMs };
     }),
-    takeDown: assign(({ event }) => ({ content: undefined, snapshotAtMs: undefined, updatedAtMs: event.nowMs })),
+    takeDown: assign(({ event }) => ({
+      content: undefined,
+      snapshotAtMs: undefined,
+      expiresAtMs: undefined,
+      updatedAtMs: event.nowMs,
+    })),
     noteEdit: assign({
       sync: ({ context, event }) => {
         assertEvent(event, "article.edited");
@@ -148,6 +96,7 @@ export const publicLinkMachine = setup({
   },
   guards: {
     isSnapshot: ({ context }) => context.snapshotAtMs !== undefined,
+    isOpenAfter: ({ context, event }) => isOpenAfter(context, event),
     /** True if at least `syncPauseMs` has passed since the last synchronization began. */
     syncPauseIsOver: ({ context, event }) => event.nowMs >= context.sync.startedAtMs + syncPauseMs,
     isCurrent: ({ context, event }) => "round" in event && event.round === context.sync.round,
@@ -164,6 +113,8 @@ export const publicLinkMachine = setup({
     workspaceId: input.workspaceId,
     slug: input.slug,
     indexable: input.indexable,
+    gate: input.gate ?? "off",
+    expiresAtMs: input.expiresAtMs,
     publishedAtMs: input.nowMs,
     publishedBy: input.by,
     updatedAtMs: input.nowMs,
@@ -176,11 +127,13 @@ export const publicLinkMachine = setup({
     publishing: { always: [{ guard: "isSnapshot", target: "snapshot" }, { target: "live" }] },
     live: {
       initial: "synced",
-      entry: shownIn("live"),
+      entry: [shownIn("live"), setExpiry],
+      exit: cancelExpiry,
       on: {
         "link.makeSnapshot": { target: "snapshot", actions: "enterMode" },
-        "link.change": { actions: "changeSettings" },
-        "link.unpublish": { target: "unpublished", actions: "takeDown" },
+        "link.change": { actions: ["changeSettings", setExpiry] },
+        "link.unpublish": { target: "unpublished", actions: ["takeDown", "hidden"] },
+        "expiry.due": { target: "expired", actions: "hidden" },
       },
       states: {
         synced: {
@@ -252,16 +205,30 @@ export const publicLinkMachine = setup({
       },
     },
     snapshot: {
-      entry: shownIn("snapshot"),
+      entry: [shownIn("snapshot"), setExpiry],
+      exit: cancelExpiry,
       on: {
         "link.makeLive": { target: "live", actions: "enterMode" },
-        "link.change": { actions: "changeSettings" },
+        "link.change": { actions: ["changeSettings", setExpiry] },
         "link.refresh": { actions: [replacedIn("snapshot"), "refreshSnapshot"] },
+        "link.unpublish": { target: "unpublished", actions: ["takeDown", "hidden"] },
+        "expiry.due": { target: "expired", actions: "hidden" },
+      },
+    },
+    expired: {
+      on: {
+        "link.makeLive": [{ guard: "isOpenAfter", target: "live", actions: "enterMode" }, { actions: "enterMode" }],
+        "link.makeSnapshot": [{ guard: "isOpenAfter", target: "snapshot", actions: "enterMode" }, { actions: "enterMode" }],
+        // A Live page becomes public again with its newest text, which only `link.makeLive` carries.
+        "link.change": [
+          { guard: and(["isOpenAfter", "isSnapshot"]), target: "snapshot", actions: "changeSettings" },
+          { guard: not("isOpenAfter"), actions: "changeSettings" },
+        ],
+        "link.refresh": { guard: "isSnapshot", actions: "refreshSnapshot" },
         "link.unpublish": { target: "unpublished", actions: "takeDown" },
       },
     },
     unpublished: {
-      entry: "hidden",
       on: {
         "link.makeLive": { target: "live", actions: ["enterMode", "notePublication"] },
         "link.makeSnapshot": { target: "snapshot", actions: ["enterMode", "notePublication"] },

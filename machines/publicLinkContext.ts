@@ -4,6 +4,7 @@
  * It must not decide which event is allowed in which state: the machine does that (`publicLink.ts`).
  */
 import type { PublicLinkMode } from "../api/schema/article.ts";
+import type { PublishGate } from "../api/schema/publicLink.ts";
 
 /** Frozen content of a page. The Markdown is stored in the blob with this hash. */
 export interface FrozenContent {
@@ -15,7 +16,7 @@ export interface FrozenContent {
   readonly title: string;
 }
 
-/** What a page shows, as its history records it. */
+/** The text and mode of a page, as its history records them. */
 export interface ShownText {
   readonly mode: PublicLinkMode;
   /** Article revision. */
@@ -27,9 +28,13 @@ export interface ShownText {
 /** Params of the fact `shown`. Null when the page shows the same text as before, so that no period of its history begins. */
 export type ShownFact = ShownText | null;
 
+/** Only the given members change. */
 export interface LinkSettings {
   readonly slug?: string;
   readonly indexable?: boolean;
+  readonly gate?: PublishGate;
+  /** `undefined` as a value removes the time. */
+  readonly expiresAtMs?: number | undefined;
 }
 
 export interface LiveSyncContext {
@@ -53,6 +58,10 @@ export interface PublicLinkContext {
   /** Kept after unpublishing, because the address then answers that the page was taken down. */
   readonly slug: string;
   readonly indexable: boolean;
+  /** Absent means `off`. */
+  readonly gate?: PublishGate;
+  /** Store time from which the page is not public. */
+  readonly expiresAtMs?: number | undefined;
   readonly publishedAtMs: number;
   /** Username. */
   readonly publishedBy: string;
@@ -71,6 +80,8 @@ export interface PublicLinkInput {
   readonly mode: PublicLinkMode;
   readonly slug: string;
   readonly indexable: boolean;
+  readonly gate?: PublishGate;
+  readonly expiresAtMs?: number | undefined;
   readonly by: string;
   readonly content: FrozenContent;
 }
@@ -92,6 +103,7 @@ export type PublicLinkEvent =
   | { readonly type: "article.edited"; readonly revision: number; readonly nowMs: number }
   | { readonly type: "pause.over"; readonly nowMs: number }
   | { readonly type: "retry.due"; readonly nowMs: number }
+  | { readonly type: "expiry.due"; readonly nowMs: number }
   | { readonly type: "sync.succeeded"; readonly round: number; readonly content: FrozenContent; readonly nowMs: number }
   /** `jitter` is a random number from 0 to 1. The sender of the event creates it. */
   | { readonly type: "sync.failed"; readonly round: number; readonly reason: string; readonly jitter: number; readonly nowMs: number };

@@ -167,10 +167,10 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     findAccount: identity.findAccount,
     listeners: [webhooks.reviewListeners, createReviewStreamEvents(parts.articleEvents)],
   });
-  const publishing = createPublishing({ ...parts, access, documents: articles.documents });
-  const topics = createTopicService({ ...parts, articles: articles.writer });
   const model = await createConfiguredModel({ ...parts, outbound, settings: config.model });
   const steps = createExecutors(model);
+  const publishing = createPublishing({ ...parts, access, documents: articles.documents, checkText: steps.checkText });
+  const topics = createTopicService({ ...parts, articles: articles.writer });
   const runs = createRunService({
     ...parts,
     kind: runKind,
@@ -214,7 +214,13 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     rooms: articles.rooms,
     tickets: { isTicket: isStreamTicket, verify: identity.tickets.verify },
   });
-  const streams = createStreamService({ ...gate, topics: topics.port, activity: articles.activity, tickets: identity.tickets });
+  const streams = createStreamService({
+    ...gate,
+    topics: topics.port,
+    activity: articles.activity,
+    tickets: identity.tickets,
+    pages: publishing.pages,
+  });
   const pages = createPageService({
     ...gate,
     pages: publishing.pages,

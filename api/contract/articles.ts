@@ -12,11 +12,9 @@ import { oneOrMore, pageQuery, unixSeconds } from "../schema/common.ts";
 import { ArticleId, FolderId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { operation } from "./operation.ts";
-import { resource } from "./resource.ts";
+import { articleParams, ofArticle, resource } from "./resource.ts";
 
-const params = z.strictObject({ articleId: ArticleId });
-const byId = { kind: "article", in: "params", name: "articleId" } as const;
-const includingTrash = { ...byId, deleted: true } as const;
+const includingTrash = { ...ofArticle, deleted: true } as const;
 const replyHeaders = {
   etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares only its second part, so that edits of the text do not make a rename fail.',
 } as const;
@@ -28,8 +26,8 @@ const article = resource({
   path: "/articles",
   id: { articleId: ArticleId },
   schema: Article,
-  read: { credential: "any", scopes: ["articles:read"], resource: byId, role: "read" },
-  write: { credential: "any", scopes: ["articles:write"], resource: byId, role: "write" },
+  read: { credential: "any", scopes: ["articles:read"], resource: ofArticle, role: "read" },
+  write: { credential: "any", scopes: ["articles:write"], resource: ofArticle, role: "write" },
 });
 
 export const articles = {
@@ -115,7 +113,7 @@ export const articles = {
   undelete: operation({
     method: "POST",
     path: "/articles/{articleId}/undelete",
-    params,
+    params: articleParams,
     replies: { 200: Article },
     replyHeaders,
     credential: "any",
@@ -130,7 +128,7 @@ export const articles = {
   duplicate: operation({
     method: "POST",
     path: "/articles/{articleId}/duplicate",
-    params,
+    params: articleParams,
     bodies: { "application/json": DuplicateArticleRequest },
     bodyOptional: true,
     replies: { 201: Article },
@@ -138,7 +136,7 @@ export const articles = {
     location: "/articles/{articleId}",
     credential: "any",
     scopes: ["articles:write"],
-    resource: byId,
+    resource: ofArticle,
     role: "write",
     summary: "Copy an article with the live text of all its files",
     description:
@@ -148,11 +146,11 @@ export const articles = {
   presence: operation({
     method: "GET",
     path: "/articles/{articleId}/presence",
-    params,
+    params: articleParams,
     replies: { 200: ArticlePresence },
     credential: "any",
     scopes: ["articles:read"],
-    resource: byId,
+    resource: ofArticle,
     role: "read",
     summary: "List who has the article open",
     description:

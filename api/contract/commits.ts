@@ -12,28 +12,24 @@ import {
 } from "../schema/article.ts";
 import { pageQuery } from "../schema/common.ts";
 import { BlameSpan, RestoreRequest } from "../schema/history.ts";
-import { ArticleId, CommitId } from "../schema/id.ts";
+import { CommitId } from "../schema/id.ts";
 import { contentHeaders } from "./content.ts";
 import { bytes, operation } from "./operation.ts";
-import { etag, pageOf } from "./resource.ts";
+import { articleParams, etag, ofArticle, ofArticleOrTrash, pageOf } from "./resource.ts";
 
-const params = z.strictObject({ articleId: ArticleId });
-const commitParams = z.strictObject({ articleId: ArticleId, commitId: CommitId });
-const resource = { kind: "article", in: "params", name: "articleId" } as const;
-/** Those who may restore an article from the trash may also read what it contains. */
-const includingTrash = { ...resource, deleted: "write" } as const;
+const commitParams = articleParams.extend({ commitId: CommitId });
 
 export const commits = {
   create: operation({
     method: "POST",
     path: "/articles/{articleId}/commits",
-    params,
+    params: articleParams,
     bodies: { "application/json": CreateCommitRequest },
     bodyOptional: true,
     replies: { 200: Commit, 201: Commit },
     credential: "any",
     scopes: ["articles:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     summary: "Commit the live document; answers 200 with the last commit if nothing has changed",
     description:
@@ -43,7 +39,7 @@ export const commits = {
   list: operation({
     method: "GET",
     path: "/articles/{articleId}/commits",
-    params,
+    params: articleParams,
     query: z.strictObject({
       ...pageQuery,
       author: z.string().max(100).meta({ description: "Only commits that contain text by this account.", example: "ana" }).optional(),
@@ -52,7 +48,7 @@ export const commits = {
     replies: { 200: pageOf("commits", Commit, { id: "CommitList", description: "A page of commits.", items: "Commits, newest first." }) },
     credential: "any",
     scopes: ["articles:read"],
-    resource: includingTrash,
+    resource: ofArticleOrTrash,
     role: "read",
     summary: "List the commits of an article, newest first",
     description: "The list contains commits and checkpoints, each with its authors and the size of their changes.",
@@ -65,7 +61,7 @@ export const commits = {
     replyHeaders: etag,
     credential: "any",
     scopes: ["articles:read"],
-    resource: includingTrash,
+    resource: ofArticleOrTrash,
     role: "read",
     summary: "Get a commit",
     description: "The answer has the message, the authors, and the number of lines added and removed in each file.",
@@ -82,7 +78,7 @@ export const commits = {
     replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["revision_gone", "not_acceptable"],
     summary: "Read a file as it is in a commit",
@@ -92,12 +88,12 @@ export const commits = {
   restore: operation({
     method: "POST",
     path: "/articles/{articleId}/restore",
-    params,
+    params: articleParams,
     bodies: { "application/json": RestoreRequest },
     replies: { 200: Commit, 201: Commit },
     credential: "any",
     scopes: ["articles:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["revision_gone", "anchor_not_found", "anchor_ambiguous", "content_too_large"],
@@ -109,7 +105,7 @@ export const commits = {
   blame: operation({
     method: "GET",
     path: "/articles/{articleId}/blame",
-    params,
+    params: articleParams,
     query: z.strictObject({
       nextToken: pageQuery.nextToken,
       file: ArticleFile.describe("File to read; `content.md` by default.").optional(),
@@ -125,7 +121,7 @@ export const commits = {
     replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:read"],
-    resource,
+    resource: ofArticle,
     role: "read",
     errors: ["revision_gone"],
     summary: "Show who wrote each part of a committed text",
@@ -135,7 +131,7 @@ export const commits = {
   diff: operation({
     method: "GET",
     path: "/articles/{articleId}/diff",
-    params,
+    params: articleParams,
     query: z.strictObject({
       from: RevisionOrLive.describe("Older revision, or `live` for the current text."),
       to: RevisionOrLive.describe("Newer revision, or `live` for the current text."),
@@ -145,7 +141,7 @@ export const commits = {
     replies: { 200: ArticleDiff },
     credential: "any",
     scopes: ["articles:read"],
-    resource: includingTrash,
+    resource: ofArticleOrTrash,
     role: "read",
     errors: ["revision_gone"],
     summary: "Compare a file at two revisions, or a revision with the live text",

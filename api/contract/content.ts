@@ -1,12 +1,8 @@
 import { z } from "zod";
 import { ArticleContent, ArticleFile, ContentFormat, EditRequest, EditResponse, ReplaceContentRequest } from "../schema/article.ts";
-import { ArticleId } from "../schema/id.ts";
 import { bytes, operation } from "./operation.ts";
+import { articleParams, ofArticle, ofArticleOrTrash } from "./resource.ts";
 
-const params = z.strictObject({ articleId: ArticleId });
-const resource = { kind: "article", in: "params", name: "articleId" } as const;
-/** Those who may restore an article from the trash may also read what it contains. */
-const includingTrash = { ...resource, deleted: "write" } as const;
 /** Headers of a reply with a text. */
 export const contentHeaders = {
   etag: 'Entity tag `"r<revision>"` of the text',
@@ -17,7 +13,7 @@ export const content = {
   get: operation({
     method: "GET",
     path: "/articles/{articleId}/content",
-    params,
+    params: articleParams,
     query: z.strictObject({
       file: ArticleFile.describe("File to read; `content.md` by default.").optional(),
       format: ContentFormat.describe("Form of `content` in a JSON answer; `markdown` by default.").optional(),
@@ -34,7 +30,7 @@ export const content = {
     replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:read"],
-    resource: includingTrash,
+    resource: ofArticleOrTrash,
     role: "read",
     errors: ["revision_gone", "not_acceptable"],
     summary: "Read a file of the article as Markdown or JSON, or the whole document as a Yjs update",
@@ -44,14 +40,14 @@ export const content = {
   edit: operation({
     method: "PATCH",
     path: "/articles/{articleId}/content",
-    params,
+    params: articleParams,
     bodies: { "application/json": EditRequest, "application/octet-stream": bytes },
     documentText: true,
     replies: { 200: EditResponse },
     replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "edit_too_complex", "precondition_required"],
@@ -63,14 +59,14 @@ export const content = {
   replace: operation({
     method: "PUT",
     path: "/articles/{articleId}/content",
-    params,
+    params: articleParams,
     bodies: { "application/json": ReplaceContentRequest },
     documentText: true,
     replies: { 200: EditResponse },
     replyHeaders: contentHeaders,
     credential: "any",
     scopes: ["articles:write"],
-    resource,
+    resource: ofArticle,
     role: "write",
     ifMatch: true,
     errors: ["revision_conflict", "content_too_large", "content_not_accepted", "edit_too_complex", "precondition_required"],

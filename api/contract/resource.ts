@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { nextToken, pageQuery } from "../schema/common.ts";
+import { ArticleId } from "../schema/id.ts";
 import type { OperationSpec, ResourceReference } from "./operation.ts";
 
 /** Entity tag of a reply that shows one record. */
@@ -14,6 +15,15 @@ export const etag = { etag: "Entity tag of this revision of the record" } as con
 
 /** The workspace is in the path: `/workspaces/{workspaceId}/…`. */
 export const inWorkspace = { kind: "workspace", in: "params", name: "workspaceId" } as const satisfies ResourceReference;
+
+/** Parameters of the path of an article: `/articles/{articleId}/…`. */
+export const articleParams = z.strictObject({ articleId: ArticleId });
+
+/** The article is in the path. An article in the trash is 404. */
+export const ofArticle = { kind: "article", in: "params", name: "articleId" } as const satisfies ResourceReference;
+
+/** The same for requests that also read an article in the trash: callers who may restore it see it, and for others it is 404. */
+export const ofArticleOrTrash = { ...ofArticle, deleted: "write" } as const satisfies ResourceReference;
 
 /** Who may call an operation: credential, scopes, role, and the id from which the workspace is found. */
 type Access = Pick<OperationSpec, "credential" | "scopes" | "role" | "resource" | "rate">;

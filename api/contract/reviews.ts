@@ -1,19 +1,17 @@
 import { z } from "zod";
 import { ArticleFile } from "../schema/article.ts";
 import { pageQuery, Username } from "../schema/common.ts";
-import { ArticleId, ReplyId, ReviewId, WorkspaceId } from "../schema/id.ts";
+import { ReplyId, ReviewId, WorkspaceId } from "../schema/id.ts";
 import { CreateReviewRequest, ReplyRequest, Review, ReviewReply, ReviewStatus, UpdateReviewRequest } from "../schema/review.ts";
 import { operation } from "./operation.ts";
-import { inWorkspace, pageOf } from "./resource.ts";
+import { articleParams, inWorkspace, ofArticle, pageOf } from "./resource.ts";
 
 const byId = { kind: "review", in: "params", name: "reviewId" } as const;
-const ofArticle = { kind: "article", in: "params", name: "articleId" } as const;
 const read = { credential: "any", scopes: ["reviews:read"], role: "read" } as const;
 const write = { credential: "any", scopes: ["reviews:write"], role: "write" } as const;
 /** A decision about a suggestion is a decision about the text. */
 const decide = { ...write, scopes: ["reviews:write", "articles:write"] } as const;
 
-const articleParams = z.strictObject({ articleId: ArticleId });
 const params = z.strictObject({ reviewId: ReviewId });
 const replyParams = z.strictObject({ reviewId: ReviewId, replyId: ReplyId });
 const replyHeaders = {

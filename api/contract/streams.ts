@@ -1,10 +1,11 @@
 /** Defines the live streams: server-sent events over REST, subscriptions over tRPC. */
 import { z } from "zod";
 import { ArticleEvent } from "../schema/articleEvent.ts";
-import { ArticleId, RunId, WorkspaceId } from "../schema/id.ts";
+import { RunId, WorkspaceId } from "../schema/id.ts";
 import { TopicReference } from "../schema/run.ts";
 import { AgentEvent, AgentEventNameSchema } from "../schema/timeline.ts";
 import { type StreamContract, stream } from "./operation.ts";
+import { articleParams, inWorkspace, ofArticle } from "./resource.ts";
 
 const resume = {
   from: z
@@ -25,11 +26,11 @@ export const streams = {
   articles: {
     events: stream({
       path: "/articles/{articleId}/stream",
-      params: z.strictObject({ articleId: ArticleId }),
+      params: articleParams,
       query: z.strictObject(resume),
       event: ArticleEvent,
       scopes: ["articles:read"],
-      resource: { kind: "article", in: "params", name: "articleId", deleted: true },
+      resource: { ...ofArticle, deleted: true },
       role: "read",
       summary: "Follow the events of an article",
       description:
@@ -67,7 +68,7 @@ export const streams = {
       }),
       event: AgentEvent,
       scopes: ["workspaces:read"],
-      resource: { kind: "workspace", in: "params", name: "workspaceId" },
+      resource: inWorkspace,
       role: "read",
       summary: "Follow the timelines of all runs of a workspace",
       description:

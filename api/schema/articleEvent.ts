@@ -52,7 +52,7 @@ export const articleEventData = {
   }),
   "review.created": z.strictObject({
     reviewId: idText("rev", "The review."),
-    kind: z.enum(["comment", "suggestion"]).describe("What it is."),
+    kind: z.enum(["comment", "suggestion"]).describe("Kind of the review."),
     file: ArticleFile,
     author: Author,
     mentions,

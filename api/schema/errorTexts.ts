@@ -163,7 +163,7 @@ export const errorTexts: Readonly<Record<ErrorCode | ResultCode, ErrorText>> = {
     remedy: "Repeat the same request after `Retry-After` seconds to get the answer of the first request.",
   },
   unpublished: {
-    happened: "The page was public, and its authors unpublished it.",
+    happened: "The page was public. Its authors unpublished it, or its `expiresAt` has passed.",
     remedy: "Ask the authors; if they publish the article again, it returns to the same address.",
   },
   output_expired: {

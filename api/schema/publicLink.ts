@@ -26,7 +26,12 @@ export const LiveSync = z
   })
   .meta({ id: "LiveSync", description: "State of the synchronization of a Live page." });
 
-/** `publishedRevision` is the article revision that the page shows. */
+export const PublishGate = z
+  .enum(["off", "warn", "block"])
+  .describe("Checks before publication: `off` makes none, `warn` reports findings, `block` refuses a text with errors.");
+export type PublishGate = z.infer<typeof PublishGate>;
+
+/** `publishedRevision` is the article revision that the page shows. An expired page showed it last. */
 export const PublicLink = z
   .strictObject({
     articleId: idText("art", "Article that is public."),
@@ -39,15 +44,25 @@ export const PublicLink = z
     publishedBy: username("Username of the account that published the article."),
     updatedAt: unixSeconds("When the link or the text of the page last changed."),
     indexable: flag("Whether search engines may list the page.", false),
-    gate: z
-      .enum(["off", "warn", "block"])
-      .describe("Checks before publication: `off` makes none, `warn` reports findings, `block` refuses to publish the article."),
+    gate: PublishGate,
     expiresAt: unixSeconds("When the page stops being public. Absent if it stays public.").optional(),
     snapshotAt: unixSeconds("When the text of a Snapshot was frozen.").optional(),
     liveSync: LiveSync.optional(),
   })
   .meta({ id: "PublicLink", description: "The public page of an article." });
 export type PublicLink = z.infer<typeof PublicLink>;
+
+/** A link in the list of a workspace, which must be readable without a request for each article. */
+export const ListedPublicLink = z
+  .strictObject({
+    ...PublicLink.shape,
+    title: text(
+      "Title of the page: of a Live page that of the article, of a Snapshot that of the article when it was frozen.",
+      "How a draft survives",
+    ),
+  })
+  .meta({ id: "ListedPublicLink", description: "The public page of an article, with its title." });
+export type ListedPublicLink = z.infer<typeof ListedPublicLink>;
 
 /** The text of the period is that of `content.md` with this hash. */
 export const PublicationPeriod = z
@@ -62,7 +77,7 @@ export const PublicationPeriod = z
   .meta({ id: "PublicationPeriod", description: "A time in which the public page showed one text." });
 export type PublicationPeriod = z.infer<typeof PublicationPeriod>;
 
-const PublicSlug = z
+export const PublicSlug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")
   .meta({
@@ -71,12 +86,26 @@ const PublicSlug = z
     example: "how-a-draft-survives",
   });
 
+/** Unix seconds of the last moment that a `Date` can hold (ECMAScript, 21.4.1.1). */
+const maxUnixSeconds = 8_640_000_000_000;
+
 /** `mode` defaults to Live on a new link and does not change on an existing link. */
 export const PublicLinkRequest = z
   .strictObject({
     mode: PublicLinkMode.describe("Live by default on a new link; an existing link keeps its mode.").optional(),
     slug: PublicSlug.optional(),
     indexable: flag("Whether search engines may list the page; false by default on a new link.", true).optional(),
+    expiresAt: z
+      .number()
+      .max(maxUnixSeconds)
+      .meta({
+        description:
+          "When the page stops being public: Unix seconds with fractions, to the millisecond, in the future. `null` removes it. A new link has none by default.",
+        example: 4_102_444_800,
+      })
+      .nullable()
+      .optional(),
+    gate: PublishGate.describe("Checks before publication; `off` by default on a new link.").optional(),
   })
   .meta({ id: "PublicLinkRequest", description: "Settings of the public page." });
 

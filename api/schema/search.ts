@@ -3,7 +3,7 @@ import { z } from "zod";
 import { number, text, unixSeconds } from "./common.ts";
 import { idText } from "./id.ts";
 
-/** What a search may look through. A domain that adds a source adds its name here. */
+/** Kinds of records that a search covers. A domain that adds a source adds its name here. */
 export const searchNames = ["articles", "topics"] as const;
 export const SearchName = z.enum(searchNames).meta({ id: "SearchName", description: "Kind of records that a search looks through." });
 export type SearchName = z.infer<typeof SearchName>;

@@ -1,18 +1,42 @@
-/** Cost against the number of articles in a workspace: 10 in one store, 100,000 in another. */
+/**
+ * Cost against the number of articles: 10, 10,000 and 100,000 articles in one workspace of a store each.
+ *
+ * Every list of articles that has an index of its own is read, in each order that it has. Half of the articles are in it.
+ */
 import type { Row } from "../live/row.ts";
-import { type GrownServer, type GrownStore, startGrownServer, toShortArticle } from "./grownServer.ts";
-import { join, keystroke, list, request, TurnArticles } from "./operations.ts";
+import { toShortArticle } from "./fill.ts";
+import { type GrownServer, type GrownStore, startGrownServer } from "./grownServer.ts";
+import { join, keystroke, list, read, request, TurnArticles } from "./operations.ts";
 import { type Operation, takeTurns } from "./turns.ts";
 
-const small = 10;
-const large = 100_000;
+const sizes = [10, 10_000, 100_000] as const;
 const perTurn = 100;
+const lists = 100;
 const turnsPerRound = 2;
 
 /** Chooses articles over the whole store, without choosing one twice. */
 function spread<Item>(items: readonly Item[], count: number, turn: number): readonly Item[] {
   const step = Math.floor(items.length / count);
   return Array.from({ length: count }, (_, at) => items[(at * step + turn) % items.length] as Item);
+}
+
+function toListOperations(): readonly Operation[] {
+  const orders = ["createdAt", "updatedAt", "title"] as const;
+  const inEveryOrder = (name: string, toQuery: (server: GrownServer) => string) =>
+    orders.map((sort) => list(`list ${name} by ${sort}`, (server) => `&sort=${sort}${toQuery(server)}`, lists));
+  const byCreation = (name: string, toQuery: (server: GrownServer) => string) => list(`list ${name}`, toQuery, lists);
+  return [
+    ...inEveryOrder("all", () => ""),
+    ...inEveryOrder("a folder", ({ catalog }) => `&folderId=${catalog.folderId}`),
+    ...inEveryOrder("the top level", () => "&folderId=null"),
+    ...inEveryOrder("the trash", () => "&deleted=true"),
+    byCreation("an author", ({ catalog }) => `&author=${catalog.username}`),
+    byCreation("a topic", ({ catalog }) => `&topicId=${catalog.topicId}`),
+    byCreation("published", () => "&published=live"),
+    byCreation("changed since", ({ filledAt }) => `&updatedSince=${filledAt}`),
+    byCreation("a word of the title", () => "&q=stone"),
+    byCreation("two words of the title", () => "&q=report%207"),
+  ];
 }
 
 function toOperations(): readonly Operation[] {
@@ -23,14 +47,19 @@ function toOperations(): readonly Operation[] {
     turn += 1;
     return spread(articleIds, half, turn);
   };
+  const someStored = (server: GrownServer) => (server.articleIds.length < perTurn ? turnArticles.of(server).slice(half) : stored(server));
+  const search = (q: string) => (server: GrownServer) => `/workspaces/${server.workspaceId}/search?limit=5&q=${encodeURIComponent(q)}`;
   return [
     turnArticles.create(perTurn),
-    list("list", "", 200),
-    list("list by a word of the title", "&q=stone", 200),
-    list("list by two words of the title", "&q=report%2077", 200),
-    keystroke("keystroke", ({ articleIds }) => articleIds.slice(0, small), 400),
+    ...toListOperations(),
+    request("open over REST", true, someStored, ({ rest }, articleId) => rest.expect(200, "GET", `/articles/${articleId}`)),
     join("join a new article", (server) => turnArticles.of(server).slice(0, half)),
-    join("join a stored article", (server) => (server.articleIds.length < perTurn ? turnArticles.of(server).slice(half) : stored(server))),
+    join("join a stored article", someStored),
+    keystroke("keystroke", ({ articleIds }) => articleIds.slice(0, Math.min(...sizes)), 400),
+    read("search a rare word", search("7 "), lists),
+    // The index ranks at most `search.ranked` documents, so the cost rises up to there and no further.
+    read("search a word of every text", search("finding "), lists, false),
+    read("mentions of the caller", ({ workspaceId }) => `/workspaces/${workspaceId}/reviews?mentionsMe=true&limit=5`, lists),
     request("REST edit", true, (server) => turnArticles.of(server), editOf),
     request(
       "commit",
@@ -51,18 +80,18 @@ function editOf({ rest }: GrownServer, articleId: string): Promise<unknown> {
 export async function runArticleCount(store: GrownStore, rounds: number, tell: (line: string) => void): Promise<readonly Row[]> {
   const servers: GrownServer[] = [];
   try {
-    for (const articles of [small, large]) {
+    for (const articles of sizes) {
       const size = `${articles.toLocaleString("en")} articles`;
       const startedAtMs = performance.now();
-      servers.push(await startGrownServer(store, { size, articles, toUpdate: toShortArticle }));
+      servers.push(await startGrownServer(store, { size, articles, toUpdate: toShortArticle }, { hasCatalog: true }));
       tell(`P10: filled a store with ${size} in ${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`);
     }
-    const [few, many] = servers as [GrownServer, GrownServer];
+    const [few, ...many] = servers as [GrownServer, ...GrownServer[]];
     const scenario = store === "embedded" ? "by articles" : "by articles on Redis";
     return await takeTurns({
       id: "P10",
       scenario,
-      servers: [few, many],
+      servers: [few, ...many],
       operations: toOperations(),
       turns: rounds * turnsPerRound,
       tell,

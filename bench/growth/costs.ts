@@ -18,7 +18,7 @@ import { idleConnections, megabytesPerThousand } from "../live/idleScenarios.ts"
 import { drive, type Figures, type Flow, holdIdle, type Shape, type Watch } from "../live/load.ts";
 import { warmUp } from "../live/trafficScenarios.ts";
 import { residentBytes } from "../processFigures.ts";
-import { fill, toShortArticle } from "./grownServer.ts";
+import { fill, toShortArticle } from "./fill.ts";
 
 export interface Figure {
   readonly value: number;

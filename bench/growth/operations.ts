@@ -1,6 +1,7 @@
 /** The operations whose cost is measured against size: over REST, and over the socket. */
 import { BenchClient, plainWire } from "../live/benchClient.ts";
-import { type GrownServer, toText, toTitle } from "./grownServer.ts";
+import { toText, toTitle } from "./fill.ts";
+import type { GrownServer } from "./grownServer.ts";
 import type { Operation } from "./turns.ts";
 
 /** Runs `each` for every item, one after the other, and returns the milliseconds of each. */
@@ -61,14 +62,21 @@ export class TurnArticles {
   }
 }
 
-export function list(name: string, query: string, count: number): Operation {
+/** The same read again and again. `toPath` may name resources of the server. */
+export function read(name: string, toPath: (server: GrownServer) => string, count: number, isFlat = true): Operation {
   return {
     name,
-    isFlat: true,
-    prepare: async ({ rest, workspaceId }) => ({
-      run: () => timed(numbers(count), () => rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&limit=10${query}`)),
-    }),
+    isFlat,
+    async prepare(server) {
+      const path = toPath(server);
+      return { run: () => timed(numbers(count), () => server.rest.expect(200, "GET", path)) };
+    },
   };
+}
+
+/** A page of five articles, which is full in a workspace of ten articles too. */
+export function list(name: string, toQuery: (server: GrownServer) => string, count: number): Operation {
+  return read(name, (server) => `/articles?workspaceId=${server.workspaceId}&limit=5${toQuery(server)}`, count);
 }
 
 /** `articles` chooses the articles to join, of which no room is open. */

@@ -5,7 +5,8 @@
  */
 import * as Y from "yjs";
 import type { Row } from "../live/row.ts";
-import { type GrownServer, startGrownServer, toText } from "./grownServer.ts";
+import { toText } from "./fill.ts";
+import { type GrownServer, startGrownServer } from "./grownServer.ts";
 import { join, keystroke, request, type TypedText } from "./operations.ts";
 import { type Operation, takeTurns } from "./turns.ts";
 

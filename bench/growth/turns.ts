@@ -1,8 +1,8 @@
 /**
- * Turns measures operations on a small and on a large server, which take turns, and returns the ratios as rows.
+ * Turns measures operations on a small server and on larger ones, which take turns, and returns the ratios as rows.
  *
- * The cost of an operation is the processor time of the server. Both servers run all the time, so the machine's noise
- * meets both.
+ * The cost of an operation is the processor time of the server. All servers run all the time, so the machine's noise
+ * meets all of them.
  */
 import { median, type Row } from "../live/row.ts";
 import type { GrownServer } from "./grownServer.ts";
@@ -22,7 +22,7 @@ export interface Operation {
   readonly prepare: (server: GrownServer) => Promise<Prepared>;
 }
 
-/** Large ÷ small: within 20 % counts as flat. */
+/** Larger ÷ small: within 20 % counts as flat. */
 const flat = 1.2;
 const warmUpTurns = 2;
 
@@ -43,7 +43,7 @@ async function measure(server: GrownServer, { prepare }: Operation): Promise<Cos
 export interface TurnsOptions {
   readonly id: string;
   readonly scenario: string;
-  readonly servers: readonly [small: GrownServer, large: GrownServer];
+  readonly servers: readonly [small: GrownServer, ...larger: GrownServer[]];
   readonly operations: readonly Operation[];
   readonly turns: number;
   readonly tell: (line: string) => void;
@@ -65,25 +65,24 @@ export async function takeTurns({ id, scenario, servers, operations, turns, tell
       Object.fromEntries(
         servers.map((server) => [server.size, Number(median((costs.get(key(operation, server)) ?? []).map(pick)).toFixed(digits))]),
       );
-    const row = (measure: string, figures: Record<string, number>): Row => {
-      const [small = Number.NaN, large = Number.NaN] = servers.map(({ size }) => figures[size]);
-      return {
+    const [small, ...larger] = servers;
+    const toRows = (measure: string, figures: Record<string, number>): readonly Row[] =>
+      larger.map((large) => ({
         id,
         scenario: `${operation.name}, ${scenario}`,
-        measure: `${measure}, large ÷ small`,
-        value: large / small,
+        measure: `${measure}, ${large.size} ÷ ${small.size}`,
+        value: (figures[large.size] ?? Number.NaN) / (figures[small.size] ?? Number.NaN),
         goal: flat,
         floor: flat,
         better: "lower",
         figures,
-      };
-    };
+      }));
     const rows = [
-      row(
+      ...toRows(
         "CPU in µs",
         figuresOf(({ cpuMicroseconds }) => cpuMicroseconds, 1),
       ),
-      row(
+      ...toRows(
         "p50 in ms",
         figuresOf(({ p50Ms }) => p50Ms, 3),
       ),

@@ -7,7 +7,7 @@
  *
  * Durability, relaying and the document itself belong to the room.
  */
-import { readPlainUpdate } from "../document/plainUpdate.ts";
+import { readPlainFrame } from "../document/plainUpdate.ts";
 import type { Clock, ConnectionIdentity, Peer, RoomLimits } from "../ports.ts";
 import { type ClientFrame, parseFrame, writeAck, writeSyncStep1 } from "../protocol.ts";
 import type { ActiveConnections } from "./activeConnections.ts";
@@ -77,7 +77,7 @@ export class Connection implements PartsOwner {
     const { parts } = this;
     if (!parts.rates.take(bytes.length, this.setting.clock.now())) this.close(4429, "too many frames or bytes");
     else if (!parts.isHolding) {
-      const plain = this.identity.mayWrite ? readPlainUpdate(bytes, this.setting.limits) : undefined;
+      const plain = this.identity.mayWrite ? readPlainFrame(bytes, this.setting.limits) : undefined;
       if (plain === undefined || !this.room.submitPlain(plain, this)) this.handle(parseFrame(bytes));
     } else if (!parts.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
   }

@@ -14,6 +14,7 @@ import { buildDocument } from "./buildDocument.ts";
 import { DocumentSize } from "./documentSize.ts";
 import { encodeIntegrated, encodeWhole } from "./encodeDocument.ts";
 import { type ClockRange, inspectUpdate } from "./inspectUpdate.ts";
+import { joinKeystrokes } from "./joinKeystrokes.ts";
 import { KeptDocument, type SyncAnswer } from "./keptDocument.ts";
 import { encodedBytes, updatesOf } from "./loadedDocument.ts";
 import type { PlainUpdate } from "./plainUpdate.ts";
@@ -118,7 +119,7 @@ export class LiveDocument<Sender> {
 
   /** Applies the batch that `batchStarted` announced. `editUpdate` is the update of a server edit in the same batch. */
   applyStarted(batch: readonly BatchedUpdate<Sender>[], editUpdate: Uint8Array | undefined, revision: number): AppliedBatch<Sender> {
-    const applied = this.apply(batch, editUpdate, this.admission.startedClocks);
+    const applied = this.apply(joinKeystrokes(batch), editUpdate, this.admission.startedClocks);
     this.admission.batchApplied();
     this.currentRevision = revision;
     return applied;

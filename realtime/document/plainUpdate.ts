@@ -17,7 +17,8 @@ export interface PlainUpdate {
   readonly clientId: number;
   readonly from: number;
   readonly to: number;
-  /** UTF-8 bytes of the inserted text. */
+  /** Offset of the inserted text in `bytes`: its length as a variable-length integer, then `textBytes` bytes of UTF-8. */
+  readonly textAt: number;
   readonly textBytes: number;
   /** The characters on the left and on the right of the inserted text. */
   readonly leftId: number;
@@ -36,6 +37,7 @@ const plain = {
   clientId: -1,
   from: 0,
   to: 0,
+  textAt: 0,
   textBytes: 0,
   leftId: -1,
   leftClock: 0,
@@ -67,13 +69,20 @@ function readNumber(): number {
 }
 
 /** Returns the update of a frame, valid until the next call, or undefined when the frame is anything but a plain update. */
-export function readPlainUpdate(frame: Uint8Array, limits: Pick<RoomLimits, "frame.update" | "update.run">): PlainUpdate | undefined {
+export function readPlainFrame(frame: Uint8Array, limits: Pick<RoomLimits, "frame.update" | "update.run">): PlainUpdate | undefined {
   if (frame[0] !== updateFrameHead[0] || frame[1] !== updateFrameHead[1]) return undefined;
   source = frame;
   at = 2;
   const length = readNumber();
   if (!(length > 2 && length <= limits["frame.update"] && at + length === frame.length)) return undefined;
-  plain.bytes = frame.subarray(at);
+  return readPlainUpdate(frame.subarray(at), limits["update.run"]);
+}
+
+/** Reads an update, with the same result as `readPlainFrame`. `maxRun`: most characters that it may delete. */
+export function readPlainUpdate(bytes: Uint8Array, maxRun: number): PlainUpdate | undefined {
+  source = bytes;
+  at = 0;
+  plain.bytes = bytes;
   plain.clientId = -1;
   plain.leftId = -1;
   plain.rightId = -1;
@@ -82,8 +91,8 @@ export function readPlainUpdate(frame: Uint8Array, limits: Pick<RoomLimits, "fra
   const sections = readNumber();
   if (sections === 1 ? !readText() : sections !== 0) return undefined;
   const deleting = readNumber();
-  if (deleting === 1 ? !readDeletion(limits["update.run"]) : deleting !== 0) return undefined;
-  return at === frame.length ? plain : undefined;
+  if (deleting === 1 ? !readDeletion(maxRun) : deleting !== 0) return undefined;
+  return at === bytes.length ? plain : undefined;
 }
 
 function readText(): boolean {
@@ -103,9 +112,9 @@ function readText(): boolean {
   }
   // Text without a neighbour names its file, which only the general path checks.
   if (!(plain.leftId >= 0 || plain.rightId >= 0)) return false;
-  const start = at;
+  plain.textAt = at;
   plain.textBytes = readNumber();
-  const characters = readCharacters(start);
+  const characters = readCharacters(plain.textAt);
   plain.to = plain.from + characters;
   return characters > 0 && plain.clientId >= 0 && plain.to <= clockEnd;
 }

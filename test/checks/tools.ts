@@ -13,6 +13,7 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
   { command: "redis-server", debian: "redis-server", why: "the tests of the store on Redis, which start their own servers" },
   { command: "redis-cli", debian: "redis-tools", why: "the same" },
   { command: "curl", debian: "curl", why: "the commands of the README" },
+  { command: "chromium", debian: "chromium", why: "the tests of public pages in a browser" },
 ];
 
 function isOnPath(command: string): boolean {

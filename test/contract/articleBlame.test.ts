@@ -4,16 +4,16 @@ import * as Y from "yjs";
 import type { BlameRequest } from "../../server/domain/articles/blame.ts";
 import { articleRecord, commitRecord, documentLog } from "../../server/domain/articles/records.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, maxMs } from "./articleFixture.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type ArticleNode, type CallOptions, createArticleNode, createCall, maxMs, openArticles } from "./articleFixture.ts";
 
 const partition = 5;
 const limits = { "document.keptBatches": 0, "blame.spans": 3 };
 
 describe.each(actorStorages)("blame on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -58,17 +58,10 @@ describe.each(actorStorages)("blame on %s", (_name, open) => {
   }
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time, { limits });
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open, { limits }));
     articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one two\n" }, call())).article.articleId;
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.timeout(1000));
-    await opened.close();
-  });
+  afterEach(() => close());
 
   test("[CO14] two people, an agent and a key keep their letters after the log was trimmed", async () => {
     const first = await commit();

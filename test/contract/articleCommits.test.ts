@@ -5,7 +5,7 @@ import { articleRecord, commitRecord, toCommit } from "../../server/domain/artic
 import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
+import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import {
@@ -17,6 +17,7 @@ import {
   eventsOf,
   idleMs,
   maxMs,
+  openArticles,
   quietMs,
 } from "./articleFixture.ts";
 
@@ -24,7 +25,7 @@ const partition = 5;
 
 describe.each(actorStorages)("commits on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -36,17 +37,10 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
   const article = async () => (await node.articles.get(articleId)).article;
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time);
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open));
     articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one\ntwo\n" }, call())).article.articleId;
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.timeout(1000));
-    await opened.close();
-  });
+  afterEach(() => close());
 
   test("[CO1] a commit has texts, authors and counts since the last one, as in article and event", async () => {
     const first = await node.commits.create(articleId, { message: "Start" }, call());

@@ -14,8 +14,9 @@ import { createTemplateService } from "../../server/domain/templates/service.ts"
 import { createRetention } from "../../server/edge/streams/retention.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
+import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs, type TestParts } from "../support/composeParts.ts";
-import type { ManualTime } from "../support/manualTime.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 
 const eventLog = "test.events";
 export const quietMs = 30_000;
@@ -156,6 +157,24 @@ export async function addWorkspace(storage: Storage, partition: Partition = 5): 
   });
   if (!result.ok) throw new Error("no workspace");
   return workspaceId;
+}
+
+/** Opens a store with a workspace and its articles. `close` ends the due pump first. */
+export async function openArticles(open: (time: ManualTime) => Promise<OpenedStorage>, options: ArticleNodeOptions = {}) {
+  const time = createManualTime();
+  const { storage, close } = await open(time);
+  const node = createArticleNode(storage, time, options);
+  const workspaceId = await addWorkspace(storage);
+  return {
+    time,
+    storage,
+    node,
+    workspaceId,
+    async close(): Promise<void> {
+      await node.pump.drain(AbortSignal.timeout(1000));
+      await close();
+    },
+  };
 }
 
 /** Returns the durable events in the order of their commits. */

@@ -1,4 +1,4 @@
-/** Tests articles in folders, their copies, and what remains of a folder that is gone, on each store. */
+/** Tests articles in folders, their copies, and the deletion of their folders, on each store. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import { articleRecord, commitsOf } from "../../server/domain/articles/records.ts";
@@ -6,16 +6,16 @@ import { folderRecord } from "../../server/domain/folders/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type ArticleNode, addWorkspace, type CallOptions, createCall, openArticles } from "./articleFixture.ts";
 import { addFolder } from "./topicFixture.ts";
 
 const partition = 5;
 
 describe.each(actorStorages)("articles in folders on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -32,17 +32,10 @@ describe.each(actorStorages)("articles in folders on %s", (_name, open) => {
   const refusal = { code: "validation_failed", facts: { errors: [{ pointer: "/folderId" }] } };
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time);
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open));
     folderId = await addFolder(storage, workspaceId);
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.timeout(1000));
-    await opened.close();
-  });
+  afterEach(() => close());
 
   test("[AR25] an article is created in a folder, moved to another one, and to the top level", async () => {
     const other = await addFolder(storage, workspaceId);

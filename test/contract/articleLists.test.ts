@@ -7,9 +7,18 @@ import { toTitleOrder } from "../../server/domain/call/titleOrder.ts";
 import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
+import { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, maxMs, quietMs } from "./articleFixture.ts";
+import {
+  type ArticleNode,
+  addWorkspace,
+  type CallOptions,
+  createArticleNode,
+  createCall,
+  maxMs,
+  openArticles,
+  quietMs,
+} from "./articleFixture.ts";
 import { countRows } from "./topicFixture.ts";
 
 type Filter = Omit<Parameters<ArticleNode["articles"]["list"]>[0], "workspaceId">;
@@ -56,7 +65,7 @@ async function walk(node: ArticleNode, workspaceId: string, filter: Filter): Pro
   return found;
 }
 
-/** What a list shows by its definition. */
+/** The expected list, from its definition. */
 function toExpected(articles: readonly ArticleRecord[], filter: Filter): string[] {
   const {
     sort = "createdAt",
@@ -108,7 +117,7 @@ const filters: readonly Filter[] = [
 
 describe("lists of articles", () => {
   // With 30 rows a request, most lists are longer than a request may read, so both ways of sorting are walked.
-  test.each([2000, 30])("[AR29] every filter in every order shows what it should, with list.scan %i", async (scan) => {
+  test.each([2000, 30])("[AR29] every filter in every order shows exactly the matching articles, with list.scan %i", async (scan) => {
     const time = createManualTime();
     const storage = createMemoryStorage({ now: time.now });
     const node = createArticleNode(storage, time, { limits: { "list.scan": scan } });
@@ -173,7 +182,7 @@ describe("lists of articles", () => {
 
 describe.each(actorStorages)("lists of articles on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -190,16 +199,9 @@ describe.each(actorStorages)("lists of articles on %s", (_name, open) => {
   };
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time);
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open));
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.timeout(1000));
-    await opened.close();
-  });
+  afterEach(() => close());
 
   test("[AR29] an article moves in its lists with each commit, rename and change of its page", async () => {
     const first = await create("Zebra", "one\n");

@@ -7,15 +7,15 @@ import { workspaceCountersRecord } from "../../server/domain/identity/workspaces
 import { createArticleHandlers } from "../../server/edge/handlers/articles.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, idleMs } from "./articleFixture.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, idleMs, openArticles } from "./articleFixture.ts";
 
 const day = 24 * 3_600_000;
 
 describe.each(actorStorages)("articles on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -38,16 +38,9 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
   };
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open));
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.timeout(1000));
-    await opened.close();
-  });
+  afterEach(() => close());
 
   test("[AR1] a new article has its text and the workspace's next number, under concurrent creations", async () => {
     const made = await Promise.all(

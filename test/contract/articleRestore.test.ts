@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRestore } from "../../server/domain/articles/restore.ts";
 import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall } from "./articleFixture.ts";
+import { actorStorages } from "../support/actorStorages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type ArticleNode, type CallOptions, createCall, openArticles } from "./articleFixture.ts";
 
 const partition = 5;
 const guide = "Preface.\n\n# One\n\nFirst *try*.\n\n## Detail\n\nOld detail.\n\n# Two\n\nSecond.\n";
 
 describe.each(actorStorages)("restoring on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
+  let close: () => Promise<void>;
   let storage: Storage;
   let node: ArticleNode;
   let workspaceId: string;
@@ -28,14 +28,10 @@ describe.each(actorStorages)("restoring on %s", (_name, open) => {
     node.restore.restore(articleId, request, call(options));
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createArticleNode(storage, time, { limits: { "document.keptBatches": 0 } });
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openArticles(open, { limits: { "document.keptBatches": 0 } }));
     articleId = (await node.articles.create({ workspaceId, title: "Title", content: guide }, call())).article.articleId;
   });
-  afterEach(() => opened.close());
+  afterEach(() => close());
 
   test("[CO18] a restore returns all files or one file to a revision, as a commit of its caller", async () => {
     await append("- plan\n", "outline.md");
@@ -147,11 +143,11 @@ describe.each(actorStorages)("restoring on %s", (_name, open) => {
     expect(made.message).toBe("Restore “One” from revision 1");
     expect(await read()).toBe(guide.replace("Second.\n", "Rewritten too."));
     await restore({ revision: 1, file: "content.md", section: "Two" });
-    // The line end after the section is not part of it.
+    // The line end after the section is not part of the section.
     expect(await read()).toBe(guide.replace("Second.\n", "Second."));
   });
 
-  test("[CO19] a restored last section is separated from what follows it now", async () => {
+  test("[CO19] a restored last section is separated from the text that now follows", async () => {
     await commit();
     await patch("# Two\n\nSecond.\n", "# Two\nThree\n=====\n");
     await restore({ revision: 1, section: "Two" });

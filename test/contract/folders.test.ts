@@ -1,4 +1,4 @@
-/** Tests folders over REST: the tree and its rules, what an archived folder refuses, and the jobs that change contents. */
+/** Tests folders over REST: the rules of the tree, the refusals of an archived folder, and the jobs that change contents. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { articleRecord } from "../../server/domain/articles/records.ts";
 import { createFolders } from "../../server/domain/folders/service.ts";
@@ -94,7 +94,7 @@ describe("the tree", () => {
     }
   });
 
-  test("[FO2] two folders of one parent never have the same name, whatever its case; others may", async () => {
+  test("[FO2] two folders of one parent never have the same name, in any case; folders of two parents may", async () => {
     const guides = await create("Guides");
     expect((await rig.expect(409, "POST", "/folders", { workspaceId, name: "gUIDES" })).code).toBe("name_taken");
     const inside = await create("guides", { parentFolderId: guides });

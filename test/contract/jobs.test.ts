@@ -1,4 +1,4 @@
-/** Tests jobs on every storage: their pieces, their progress, their ends, and what stops them and what does not. */
+/** Tests jobs on every storage: their pieces, progress and ends, and their behaviour after errors and conflicts. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Job } from "../../api/schema/job.ts";
 import { createStartJob, defineJobKind } from "../../server/domain/jobs/jobKind.ts";

@@ -38,6 +38,8 @@ describe("all paths", () => {
     inputs: [
       { ...input, mode: "live" },
       { ...input, mode: "snapshot" },
+      // Already over, so that a request which does not renew the link leaves it expired.
+      { ...input, mode: "live", expiresAtMs: startMs },
     ],
     events({ sync }) {
       const soonMs = sync.startedAtMs + 1;
@@ -46,6 +48,10 @@ describe("all paths", () => {
         { type: "link.makeLive", content: toContent(2), settings: {}, by: "ben", nowMs: soonMs },
         { type: "link.makeSnapshot", content: toContent(2), settings: {}, by: "ben", nowMs: soonMs },
         { type: "link.change", settings: { indexable: true }, nowMs: soonMs },
+        { type: "link.change", settings: { expiresAtMs: undefined }, nowMs: soonMs },
+        { type: "link.makeLive", content: toContent(2), settings: { expiresAtMs: undefined }, by: "ben", nowMs: soonMs },
+        { type: "link.makeSnapshot", content: toContent(2), settings: { expiresAtMs: undefined }, by: "ben", nowMs: soonMs },
+        { type: "expiry.due", nowMs: soonMs },
         { type: "link.refresh", content: toContent(2), nowMs: soonMs },
         { type: "link.sync", nowMs: soonMs },
         { type: "link.unpublish", nowMs: soonMs },
@@ -60,7 +66,10 @@ describe("all paths", () => {
         { type: "sync.failed", round: sync.round - 1, reason: "no", jitter: 0, nowMs: soonMs },
       ];
     },
-    facts: ({ sync, content }) => [sync.stale, sync.attempts, content === undefined],
+    facts: ({ sync, content, snapshotAtMs, expiresAtMs }) => [
+      ...[sync.stale, sync.attempts, content === undefined],
+      ...[snapshotAtMs === undefined, expiresAtMs === undefined],
+    ],
     check: ({ before, event, after }) => moves.add(`${name(before.state)} ${event.type} ${name(after.state)}`),
   });
 
@@ -75,8 +84,14 @@ describe("all paths", () => {
       .map((move) => move.split(" ").map((word) => word.replace(/^live\..*/, "live")))
       .filter(([from, , to]) => from !== to);
     expect([...new Set(modes.map((move) => move.join(" ")))].sort()).toEqual([
+      "expired link.change snapshot",
+      "expired link.makeLive live",
+      "expired link.makeSnapshot snapshot",
+      "expired link.unpublish unpublished",
+      "live expiry.due expired",
       "live link.makeSnapshot snapshot",
       "live link.unpublish unpublished",
+      "snapshot expiry.due expired",
       "snapshot link.makeLive live",
       "snapshot link.unpublish unpublished",
       "unpublished link.makeLive live",
@@ -129,6 +144,26 @@ function createLink() {
     },
   };
 }
+
+test("[PL27] an expired link is public again only with a time in the future or with none", () => {
+  const link = createLink();
+  const atMs = startMs + 60_000;
+  link.send({ type: "link.change", settings: { expiresAtMs: atMs }, nowMs: startMs + 1 });
+  expect(link.record.timers).toHaveProperty("expiry");
+  link.send({ type: "expiry.due", nowMs: atMs });
+  expect([link.state, link.record.timers, link.record.context.content?.revision]).toEqual(["expired", {}, 1]);
+  // A mode or a setting may change without the page becoming public.
+  link.send({ type: "link.makeSnapshot", content: toContent(2), settings: {}, by: "ann", nowMs: atMs + 1 });
+  link.send({ type: "link.change", settings: { indexable: true, expiresAtMs: atMs + 1 }, nowMs: atMs + 2 });
+  expect(link.state).toBe("expired");
+  expect(link.send({ type: "article.edited", revision: 3, nowMs: atMs + 3 })).toBeUndefined();
+  link.send({ type: "link.change", settings: { expiresAtMs: atMs + 60_000 }, nowMs: atMs + 4 });
+  expect([link.state, link.record.context.content?.revision, link.record.context.snapshotAtMs]).toEqual(["snapshot", 2, atMs + 1]);
+  link.send({ type: "expiry.due", nowMs: atMs + 60_000 });
+  const settings = { expiresAtMs: undefined };
+  link.send({ type: "link.makeLive", content: toContent(4), settings, by: "ann", nowMs: atMs + 60_001 });
+  expect([link.state, link.record.context.content?.revision, link.record.timers]).toEqual(["synced", 4, {}]);
+});
 
 test("[AC15] failures are retried after 5 s, 30 s, 2, 10 and 30 min plus jitter, then given up", () => {
   const link = createLink();

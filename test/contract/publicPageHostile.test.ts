@@ -10,7 +10,7 @@ import { createRouter } from "../../server/edge/host/router.ts";
 import { createPageRenderer } from "../../server/edge/pages/pageRenderer.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { hostileDocuments, hostileTexts } from "../support/hostileMarkdown.ts";
+import { hostileDocuments, hostileFormulas, hostileTexts } from "../support/hostileMarkdown.ts";
 import { findHtml as find, type HtmlNode as Node, textIn as textOf, walkHtml as walk } from "../support/htmlTree.ts";
 
 /** Pages in memory: slug → title and Markdown. */
@@ -42,7 +42,7 @@ const pages: PublicPages = {
 };
 const limits = { ...defaultLimits, "rate.public": "off" as const };
 const rateLimits = createRateLimits({ storage: createMemoryStorage(), limits });
-const served = createPublicPageRoutes({ pages, rateLimits, proxyHops: 0 });
+const served = createPublicPageRoutes({ pages, rateLimits, proxyHops: 0, baseUrl: "https://pages.example" });
 const router = createRouter(served.routes);
 afterAll(() => served.close());
 
@@ -76,7 +76,7 @@ const harmless = new Map<string, readonly string[]>(
   Object.entries({
     a: ["href", "rel", "id", "className", "ariaLabel", "ariaDescribedBy", "dataFootnoteRef", "dataFootnoteBackref"],
     img: ["src", "alt", "width", "height", "loading", "decoding", "referrerPolicy"],
-    input: ["type", "disabled", "checked"],
+    input: ["type", "disabled", "checked", "ariaLabel"],
     code: ["className"],
     ol: ["start", "reversed", "className"],
     ul: ["className"],
@@ -85,7 +85,7 @@ const harmless = new Map<string, readonly string[]>(
     section: ["dataFootnotes", "className"],
     td: ["align", "colSpan", "rowSpan", "className"],
     th: ["align", "colSpan", "rowSpan", "scope", "className"],
-    div: ["className", "role", "ariaLabel", "tabIndex"],
+    div: ["className", "id", "role", "ariaLabel", "tabIndex"],
     h1: ["id"],
     h3: ["id"],
     h4: ["id"],
@@ -99,12 +99,22 @@ const harmless = new Map<string, readonly string[]>(
     time: ["dateTime"],
     col: ["span"],
     colgroup: ["span"],
-    pre: ["className"],
+    pre: ["className", "role", "ariaLabel", "tabIndex"],
     p: ["className"],
+    span: ["className"],
+    nav: ["className", "ariaLabelledBy"],
+    summary: ["id"],
+    math: ["display"],
+    mo: ["fence", "stretchy", "separator", "form", "lspace", "rspace", "accent", "movablelimits", "minsize", "maxsize"],
+    mspace: ["width"],
+    mi: ["mathvariant"],
+    mtd: ["className"],
+    mover: ["accent"],
   }),
 );
 const plain =
-  "abbr b bdi bdo br caption cite dd dfn dl dt em figcaption figure hr i kbd mark rp rt ruby s samp small span strong sub summary sup table tbody tfoot thead tr u var wbr";
+  "abbr b bdi bdo br caption cite dd dfn dl dt em figcaption figure hr i kbd mark rp rt ruby s samp small strong sub sup table tbody tfoot thead tr u var wbr " +
+  "header mn mtext mrow mfrac msqrt mroot mstyle mpadded msub msup msubsup munder munderover mtable mtr";
 for (const tagName of plain.split(" ")) harmless.set(tagName, []);
 const everywhere = ["title", "dir", "lang"];
 
@@ -125,10 +135,11 @@ function findHarm(main: Node): string[] {
       const { protocol } = ["href", "src", "cite"].includes(name) ? new URL(text, "https://pages.example/p/x") : { protocol: "" };
       if (name === "href" && !["https:", "http:", "mailto:"].includes(protocol)) harm.push(`href ${text}`);
       if (name === "src" && protocol !== "https:") harm.push(`src ${text}`);
-      if (name === "id" && !/^(user-content-[^\s.]*|user-content\.fn(ref)?-[\w-]+|footnote-label)$/.test(text)) harm.push(`id ${text}`);
+      if (name === "id" && !/^(user-content-[^\s.]*|user-content\.fn(ref)?-[\w-]+|footnote-label|text|contents)$/.test(text))
+        harm.push(`id ${text}`);
       if (
         name === "className" &&
-        !/^(language-\S+|sr-only|footnotes|data-footnote-backref|task-list-item|contains-task-list|plain|empty|anchor|table|prose)$/.test(
+        !/^(language-\S+|sr-only|footnotes|data-footnote-backref|task-list-item|contains-task-list|plain|empty|anchor|table|prose|text|date|math|formula|contents|code-[\w,-]+|tml-(left|right))$/.test(
           text,
         )
       )
@@ -139,15 +150,38 @@ function findHarm(main: Node): string[] {
   return harm;
 }
 
-/** Returns the page without the text of the article. It is the same for every article with this title. */
+/**
+ * Returns the page without the text of the article, and without the values that name the page or describe the text. It is
+ * the same for every article with this title.
+ */
 function toFrame(tree: Node): unknown {
   const strip = (node: Node): unknown => ({
     tagName: node.tagName,
-    properties: node.tagName === "link" || node.tagName === "a" ? Object.keys(node.properties ?? {}) : node.properties,
+    properties: ["link", "a", "script"].includes(node.tagName ?? "") ? Object.keys(node.properties ?? {}) : node.properties,
     value: node.value,
-    children: node.tagName === "main" ? "text" : (node.children ?? []).map(strip),
+    children: node.tagName === "main" ? "text" : (node.children ?? []).filter((child) => !isAboutText(child)).map(strip),
   });
   return strip(tree);
+}
+const isAboutText = ({ tagName, properties, value }: Node) =>
+  (tagName === "meta" && /description|og:(url|image)/.test(String(properties?.property ?? properties?.name))) ||
+  (tagName === "script" && properties?.type === "application/ld+json") ||
+  value?.trim() === "";
+
+/** Returns the facts of the page for search engines. Fails if the page has any other script than that and its own file. */
+function readJsonLd(tree: Node): Record<string, unknown> {
+  const scripts = find(tree, "script");
+  const [data, ...others] = scripts.filter(({ properties }) => properties?.type === "application/ld+json");
+  expect(others).toEqual([]);
+  for (const script of scripts) {
+    if (script === data) continue;
+    expect(script.properties).toMatchObject({
+      src: expect.stringMatching(/^\.\.\/assets\/live-[0-9a-f]+\.js$/),
+      integrity: expect.any(String),
+    });
+    expect(textOf(script)).toBe("");
+  }
+  return JSON.parse(textOf(data));
 }
 
 const before = 'Harmless **bold** [link](https://ok.example/) `code` <kbd title="key">K</kbd>\n\n- [x] done\n\n';
@@ -164,6 +198,8 @@ describe("hostile documents", () => {
       if (main === undefined) throw new Error(`no main for ${document}`);
       expect(findHarm(main), document).toEqual([]);
       expect(toFrame(page.tree), document).toEqual(frame);
+      const { image } = readJsonLd(page.tree) as { image: string[] };
+      for (const url of image) expect(new URL(url).protocol, document).toBe("https:");
       const shown = (main.children ?? []).flatMap((node) => [...walk(node)]);
       for (const tagName of ["strong", "a", "code", "kbd", "input"]) {
         expect(
@@ -189,8 +225,40 @@ describe("hostile documents", () => {
       expect(textOf(find(tree, "h1")[0] ?? { type: "none" })).toBe(title);
       const graph = find(tree, "meta").find((meta) => meta.properties?.property === "og:title");
       expect(graph?.properties?.content).toBe(title);
-      expect(find(tree, "script")).toEqual([]);
+      expect(readJsonLd(tree).headline).toBe(title);
       expect(html).not.toContain("<!--");
+    }
+  });
+
+  test("[PL53] a description or a picture from the text is shown as text in every place", async () => {
+    for (const text of hostileTexts) {
+      const front = `---\ndescription: ${JSON.stringify(text)}\n---\n\n`;
+      const { tree, html } = await show(`${front}Text.\n\n![${text}](<https://ok.example/${text}>)`);
+      const content = (name: string) =>
+        find(tree, "meta").find(({ properties }) => properties?.name === name || properties?.property === name)?.properties?.content;
+      expect([content("description"), content("og:description"), readJsonLd(tree).description]).toEqual([text, text, text]);
+      expect(new URL(String(content("og:image"))).host).toMatch(/^(ok|pages)\.example$/);
+      expect(html).not.toContain("<!--");
+    }
+  });
+
+  test("[PL50] hostile formulas become harmless MathML, or stay visible as their source", async () => {
+    for (const source of hostileFormulas) {
+      const { tree } = await show(`Before $${source}$ after.\n\n$$\n${source}\n$$`);
+      const [main = { type: "none" }] = find(tree, "main");
+      expect(findHarm(main), source).toEqual([]);
+      expect(textOf(main)).toMatch(/Before [\s\S]* after\./);
+    }
+  });
+
+  test("[PL51] hostile code is coloured without markup of its own", async () => {
+    for (const language of ["html", "js", "css", "xml", "php", "markdown"]) {
+      for (const document of hostileDocuments.slice(0, 60)) {
+        const code = document.replaceAll("`", "'");
+        const { tree } = await show(`\`\`\`${language}\n${code}\n\`\`\``, language, "code");
+        const [main = { type: "none" }] = find(tree, "main");
+        expect(findHarm(main), code).toEqual([]);
+      }
     }
   });
 

@@ -7,7 +7,7 @@ import { toPageHtml } from "../../server/edge/pages/publicPageHtml.ts";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";
 import { findHtml, type HtmlNode, hrefsIn, textIn, walkHtml } from "../support/htmlTree.ts";
 
-async function show(...blocks: string[]): Promise<HtmlNode> {
+async function showMain(...blocks: string[]): Promise<HtmlNode> {
   const text = await toPageText(blocks.join("\n\n"));
   const page = {
     kind: "published",
@@ -21,8 +21,14 @@ async function show(...blocks: string[]): Promise<HtmlNode> {
     updatedAtMs: 0,
     indexable: true,
   } as const;
-  const tree = unified().use(rehypeParse).parse(toPageHtml(page, text)) as unknown as HtmlNode;
+  const tree = unified()
+    .use(rehypeParse)
+    .parse(toPageHtml(page, text, "https://pages.example")) as unknown as HtmlNode;
   return findHtml(tree, "main")[0] ?? { type: "none" };
+}
+/** Returns the text of the article. */
+async function show(...blocks: string[]): Promise<HtmlNode> {
+  return { type: "root", children: findHtml(await showMain(...blocks), "div")[0]?.children ?? [] };
 }
 const dirsOf = (main: HtmlNode, tagName: string) => findHtml(main, tagName).map(({ properties }) => properties?.dir);
 const idsOf = (main: HtmlNode) => [...walkHtml(main)].flatMap(({ properties }) => (properties?.id === undefined ? [] : [properties.id]));
@@ -191,7 +197,7 @@ describe("wide and long", () => {
       ["---\n: : [\n---", ""],
       ["", ""],
     ] as const) {
-      const main = await show(frontMatter, "Donaudampfschifffahrtsgesellschaft");
+      const main = await showMain(frontMatter, "Donaudampfschifffahrtsgesellschaft");
       expect(main.properties?.lang, frontMatter).toBe(lang);
     }
     expect(publicPageStyle).toMatch(/main \{[^}]*[^-]hyphens: auto/);

@@ -8,9 +8,9 @@ import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { actorStorages } from "../support/actorStorages.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { type CallOptions, createCall } from "./articleFixture.ts";
+import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -34,18 +34,11 @@ describe.each(actorStorages)("the history of public pages on %s", (_name, openSt
   };
 
   beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-    node = createPublishingNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
     articleId = (await node.articles.create({ workspaceId, title: "Title", content: "a" }, call())).article.articleId;
     node.pump.start();
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.abort());
-    await node.closePages();
-    await close();
-  });
+  afterEach(() => close());
 
   test("[PL25] each publication, switch, refresh, sync and removal begins or ends a period, newest first", async () => {
     await expect(list()).rejects.toMatchObject({ code: "not_published" });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
-import { PublicLink } from "../../api/schema/publicLink.ts";
+import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -10,7 +10,7 @@ import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, type PublishingNode } from "./publishingFixture.ts";
+import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -34,18 +34,11 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
   const liveSync = async () => (await node.links.get(call(), articleId)).link.liveSync;
 
   beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-    node = createPublishingNode(storage, time);
-    workspaceId = await addWorkspace(storage);
+    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
     articleId = await create("Über den Wolken!", "First words.\n");
     node.pump.start();
   });
-  afterEach(async () => {
-    await node.pump.drain(AbortSignal.abort());
-    await node.closePages();
-    await close();
-  });
+  afterEach(() => close());
 
   test("[PL1] an article is published Live unless Snapshot is requested, at an address from its title", async () => {
     expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");
@@ -91,7 +84,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(await codeOf(node.links.update(call(), other, { slug: "clouds" }))).toBe("name_taken");
     const { link } = await node.links.update(call(), other, { slug: "others-too", indexable: true });
     expect(link).toMatchObject({ slug: "others-too", url: `${baseUrl}/p/others-too`, indexable: true, mode: "live" });
-    expect((await node.page("/p/others.md")).code).toBe("not_found");
+    expect((await node.page("/p/others.md")).status).toBe(301);
     expect((await node.page("/p/others-too.md")).status).toBe(200);
     expect((await node.articles.get(other)).article.publicLink?.slug).toBe("others-too");
     // A name that was given up is free for other links.
@@ -419,7 +412,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     }
     await node.links.unpublish(call(), ids[1] as string);
     const list = async (query: object) => {
-      const { publicLinks, nextToken } = await node.links.list(call(), { workspaceId, ...query });
+      const { publicLinks, nextToken } = await node.list(call(), { workspaceId, ...query });
       return { ids: publicLinks.map((link) => link.articleId), nextToken };
     };
     expect((await list({})).ids).toEqual([ids[3], ids[2], ids[0]]);
@@ -431,7 +424,21 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await list({ limit: 2, nextToken: first.nextToken })).ids).toEqual([ids[0]]);
     const elsewhere = await addWorkspace(storage);
     const foreign = createCall(storage, elsewhere, partitionOfId(elsewhere));
-    expect((await node.links.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
+    expect((await node.list(foreign, { workspaceId: elsewhere })).publicLinks).toEqual([]);
+  });
+
+  test("[PL43] the list of links shows the title of each page", async () => {
+    const frozen = await create("Frozen");
+    await node.links.put(call(), articleId, {});
+    await time.advance(1000);
+    await node.links.put(call(), frozen, { mode: "snapshot" });
+    for (const id of [articleId, frozen]) await node.articles.update(id, { title: "Renamed" }, call());
+    const { publicLinks } = await node.list(call(), { workspaceId });
+    for (const link of publicLinks) expect(ListedPublicLink.parse(link)).toEqual(link);
+    const { title, ...link } = publicLinks[0] ?? {};
+    expect(link).toEqual((await node.links.get(call(), frozen)).link);
+    expect([title, publicLinks[1]?.title]).toEqual(["Frozen", "Renamed"]);
+    expect(JSON.parse((await node.page("/p/frozen.json")).body).title).toBe("Frozen");
   });
 
   test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
@@ -476,18 +483,49 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(indexable.body).not.toContain("noindex");
   });
 
-  test("[PL7] a page's policy allows no script and no inline style, and its style comes from a file", async () => {
+  test("[PL54] the picture of a page is served with an entity tag as long as the page is public", async () => {
+    const { link } = await node.links.put(call(), articleId, {});
+    const path = `/p/${link.slug}/card.png`;
+    const card = await node.page(path);
+    expect(card.headers).toMatchObject({ "content-type": "image/png", "cache-control": "public, max-age=0, must-revalidate" });
+    expect(card.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
+    const { etag = "" } = card.headers;
+    expect((await node.page(path, { "if-none-match": etag })).status).toBe(304);
+    await append("More.\n");
+    expect((await node.page(path)).headers.etag).toBe(etag);
+    for (const slug of ["never-known", "UPPER", "a".repeat(3000)]) expect((await node.page(`/p/${slug}/card.png`)).code).toBe("not_found");
+    await node.links.unpublish(call(), articleId);
+    expect(await node.page(path)).toMatchObject({ status: 410, code: "unpublished" });
+  });
+
+  test("[PL7] a page's policy allows one script file by its hash on a Live page, and no inline style", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     const page = await node.page(`/p/${link.slug}`);
     const policy = page.headers["content-security-policy"] ?? "";
     expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/unsafe|script-src|\*/);
+    expect(policy).not.toMatch(/unsafe|\*/);
+    const [, script = "", integrity = ""] = /<script src="\.\.(\/assets\/live-[0-9a-f]+\.js)" integrity="([^"]+)"/.exec(page.body) ?? [];
+    expect(policy.split("; ").filter((directive) => /^(script|connect)-src/.test(directive))).toEqual([
+      `script-src '${integrity}'`,
+      "connect-src 'self'",
+    ]);
+    const code = (await node.page(script)).body;
+    expect(integrity).toBe(`sha256-${createHash("sha256").update(code).digest("base64")}`);
+    expect(code).not.toMatch(/innerHTML|document\.write|eval\(|new Function/);
     const style = /<link rel="stylesheet" href="\.\.(\/assets\/page-[0-9a-f]+\.css)">/.exec(page.body)?.[1] ?? "";
     const css = await node.page(style);
     expect(css.headers).toMatchObject({ "content-type": "text/css; charset=utf-8", "cache-control": expect.stringContaining("immutable") });
     expect(css.body).toContain("prefers-color-scheme: dark");
-    expect(page.body).not.toMatch(/<script|<style|\sstyle=/);
-    expect(page.body).toContain('<h1 dir="auto">Über den Wolken!</h1>\n<p dir="auto">First words.</p>');
+    expect(page.body).not.toMatch(/<style|\sstyle=/);
+    expect(page.body.match(/<script[^>]*>/g)).toEqual([
+      '<script type="application/ld+json">',
+      expect.stringContaining(` src="..${script}"`),
+    ]);
+    expect(page.body).toMatch(/<h1 dir="auto">Über den Wolken!<\/h1>[\s\S]*<p dir="auto">First words\.<\/p>/);
+    await node.links.update(call(), articleId, { mode: "snapshot" });
+    const frozen = await node.page(`/p/${link.slug}`);
+    expect(frozen.headers["content-security-policy"]).not.toMatch(/script-src|connect-src/);
+    expect(frozen.body.match(/<script[^>]*>/g)).toEqual(['<script type="application/ld+json">']);
     const titled = await create("Twice", "# Twice\n\nText");
     const { link: other } = await node.links.put(call(), titled, {});
     expect((await node.page(`/p/${other.slug}`)).body.match(/<h1\b/g)).toHaveLength(1);

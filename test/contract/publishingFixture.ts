@@ -6,13 +6,15 @@ import { AppError, errorRow } from "../../api/schema/error.ts";
 import { createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
 import { createPublishingListeners } from "../../server/domain/publishing/listeners.ts";
 import { createPublishing } from "../../server/domain/publishing/service.ts";
+import { validateMarkdown } from "../../server/domain/runs/executors/articleRules.ts";
 import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createRouter } from "../../server/edge/host/router.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
-import type { ManualTime } from "../support/manualTime.ts";
-import { type ArticleNodeOptions, composeArticles } from "./articleFixture.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { type ArticleNodeOptions, addWorkspace, composeArticles } from "./articleFixture.ts";
 
 export interface PageAnswer {
   readonly status: number;
@@ -27,8 +29,14 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   const { armAtEdit, articleDeleted } = createPublishingListeners(parts);
   const node = composeArticles(parts, { ...options, armAtEdit, listeners: { articleDeleted } });
   const access = createAccessWatch(parts);
-  /** `read`: reading fails. `late`: the result of a read is returned only after this promise. */
-  const trouble: { read: boolean; late: Promise<void> | undefined } = { read: false, late: undefined };
+  /** `read`: reading fails. `late`: the result of a read is returned only after this promise. `unread`: the checks cannot be made. */
+  const trouble: { read: boolean; late: Promise<void> | undefined; unread: { retryable: boolean } | undefined } = {
+    read: false,
+    late: undefined,
+    unread: undefined,
+  };
+  /** The texts that the gate has checked. */
+  const checked: string[] = [];
   const publishing = createPublishing({
     ...parts,
     access,
@@ -42,10 +50,22 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
       },
       readAt: (articleId, revision) => node.documents.readAt(articleId, revision),
       commitIdAt: (articleId, revision) => node.documents.commitIdAt(articleId, revision),
+      diffFrom: (articleId, older, format, owner) => node.documents.diffFrom(articleId, older, format, owner),
+    },
+    // The step runs the same function in a worker thread.
+    async checkText(markdown) {
+      checked.push(markdown);
+      if (trouble.unread !== undefined) return { kind: "unread", reason: "The text was not read.", ...trouble.unread };
+      return { kind: "read", value: validateMarkdown({ markdown, expected: {} }) };
     },
   });
   parts.install([publishing.manifest]);
-  const pages = createPublicPageRoutes({ pages: publishing.pages, rateLimits: createRateLimits(parts), proxyHops: 0 });
+  const pages = createPublicPageRoutes({
+    pages: publishing.pages,
+    rateLimits: createRateLimits(parts),
+    proxyHops: 0,
+    baseUrl: parts.baseUrl,
+  });
   const router = createRouter(pages.routes);
 
   async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
@@ -76,10 +96,31 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     access,
     publishing,
     links: publishing.links,
+    list: publishing.list,
     history: publishing.history,
     page,
     trouble,
+    checked,
     closePages: pages.close,
+  };
+}
+
+/** Opens a store with a workspace whose articles can be published. `close` ends the due pump and the pages first. */
+export async function openPublishing(open: (time: ManualTime) => Promise<OpenedStorage>) {
+  const time = createManualTime();
+  const { storage, close } = await open(time);
+  const node = createPublishingNode(storage, time);
+  const workspaceId = await addWorkspace(storage);
+  return {
+    time,
+    storage,
+    node,
+    workspaceId,
+    async close(): Promise<void> {
+      await node.pump.drain(AbortSignal.abort());
+      await node.closePages();
+      await close();
+    },
   };
 }
 

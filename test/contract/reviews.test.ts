@@ -197,7 +197,7 @@ describe.each(actorStorages)("reviews on %s", (_name, openStorage) => {
     }
   });
 
-  test("[RV14] a crash at any write of an acceptance leaves all of it or nothing, and one commit follows", async () => {
+  test("[RV14] a crash at any write of an acceptance stores the whole acceptance or nothing, and one commit follows", async () => {
     let accepted = 0;
     for (const when of ["before", "after"] as const) {
       for (let dieAt = 1; ; dieAt += 1) {

@@ -114,7 +114,7 @@ describe("following the store", () => {
     }, patience);
   });
 
-  test("[SR4] a hit is what the store has now, also when the index is behind", async () => {
+  test("[SR4] a hit shows the current record, also when the index is behind", async () => {
     const deaf = { ...storage, bus: { publish: () => {}, subscribe: () => () => {} } };
     await write("Kites fly", "The wind carries them.\n");
     const renamed = await write("Kites sink", "The wind does not.\n");

@@ -233,7 +233,7 @@ describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
         left.push(`${commits} ${await status()} ${told}`);
         if (ended === "done") break;
       }
-      // It died at the blob of the text, at that of its attribution, at the commit, and then no more.
+      // The process died at the blob of the text, at the blob of the attribution, and at the commit.
       expect(left).toEqual(["0 idea 0", "0 idea 0", when === "before" ? "0 idea 0" : "1 outlined 1", "1 outlined 1"]);
     },
   );

@@ -145,7 +145,13 @@ test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, over 
   for (const slug of ["", "-a", "A", "a b", "a/b", "ä", "a".repeat(121)]) {
     expect((await rest.request("PUT", linkPath, { slug })).body).toMatchObject({ status: 422, errors: [{ pointer: "/slug" }] });
   }
-  expect((await rest.request("PUT", linkPath, { mode: "live", gate: "block" })).body).toMatchObject({ status: 422, code: "unknown_field" });
+  expect((await rest.request("PUT", linkPath, { mode: "live", expires: 1 })).body).toMatchObject({ status: 422, code: "unknown_field" });
+  for (const [field, value] of Object.entries({ gate: "strict", expiresAt: 1, indexable: "yes" })) {
+    expect((await rest.request("PUT", linkPath, { [field]: value })).body).toMatchObject({
+      status: 422,
+      errors: [{ pointer: `/${field}` }],
+    });
+  }
   expect((await rest.request("GET", linkPath)).status).toBe(404);
 
   const reading = await rest.expect(201, "POST", "/api-keys", { name: "reader", scopes: ["publishing:read"] });
@@ -162,6 +168,7 @@ test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, over 
     ["PUT", linkPath],
     ["PATCH", linkPath],
     ["DELETE", linkPath],
+    ["GET", `${linkPath}/diff`],
     ["POST", `${linkPath}/sync`],
     ["POST", `${linkPath}/snapshot`],
     ["GET", `/workspaces/${workspaceId}/public-links`],
@@ -175,7 +182,8 @@ test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, over 
   const overTrpc = await trpc.publicLinks.get.query({ articleId });
   expect(overTrpc).toEqual(await rest.expect(200, "GET", linkPath));
   const { publicLinks } = await trpc.publicLinks.list.query({ workspaceId, mode: "live" });
-  expect(publicLinks).toContainEqual(overTrpc);
+  const { title } = await rest.expect(200, "GET", `/articles/${articleId}`);
+  expect(publicLinks).toContainEqual({ ...overTrpc, title });
   const stale = { "if-match": '"r999"' };
   expect((await rest.request("PATCH", linkPath, { indexable: true }, stale)).body).toMatchObject({ code: "precondition_failed" });
 });

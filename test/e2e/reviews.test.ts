@@ -47,7 +47,7 @@ const bodyOf = (request: ReceivedRequest) => JSON.parse(request.body.toString())
 /** The events of one review that have arrived. */
 const arrived = (reviewId: string) => receiver.received.map(bodyOf).filter(({ data }) => data.reviewId === reviewId);
 
-test("[RV8][RV18] a thread is written, answered, edited, resolved and opened again by those who may", async () => {
+test("[RV8][RV18] members with the right write, answer, edit, resolve and reopen a thread", async () => {
   const articleId = await newArticle();
   const made = await ana.request("POST", `/articles/${articleId}/reviews`, { body: "Typo?", anchor: { quote: "teh" } });
   expect(made.status).toBe(201);
@@ -88,7 +88,7 @@ test("[RV8][RV18] a thread is written, answered, edited, resolved and opened aga
   for (const rest of [ana, outsider]) expect((await rest.request("GET", path)).status).toBe(404);
 });
 
-test("[RV19] typing changes the entity tag of a review but fails no If-Match; a change of it does", async () => {
+test("[RV19] typing changes the entity tag of a review but fails no If-Match; a change of the review does", async () => {
   const articleId = await newArticle();
   const { reviewId } = await comment(ana, articleId, { body: "Typo?", anchor: { quote: "teh" } });
   const path = `/reviews/${reviewId}`;

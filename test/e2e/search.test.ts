@@ -46,7 +46,7 @@ const find = async (q: string, more = ""): Promise<readonly SearchHit[]> => (awa
 const titles = async (q: string, more = "") => (await find(q, more)).map(({ title }) => title);
 const durable = "How a draft survives a power cut";
 
-test("[SR2] words, a phrase and a beginning find what they must, in the order of their relevance", async () => {
+test("[SR2] words, a phrase and the beginning of a word find the matching texts, by relevance", async () => {
   expect(await titles("power cut")).toEqual([durable, "Café culture"]);
   expect(await titles('"power cut"')).toEqual([durable]);
   expect(await titles("surv")).toEqual([durable]);

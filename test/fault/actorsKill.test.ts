@@ -7,15 +7,16 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { buildProgram } from "../support/childProgram.ts";
 
-const child = fileURLToPath(new URL("./actorChild.ts", import.meta.url));
+const child = buildProgram(fileURLToPath(new URL("./actorChild.ts", import.meta.url)));
 const count = 120;
 /** One kill follows each of these errors of the wall clock. In the last run the clock is right again. */
 const wallErrorsMs = [0, 600_000, -600_000, 3_600_000, -3_600_000];
 const kills = wallErrorsMs.length;
 
 function start(directory: string, wallErrorMs = 0): { process: ChildProcess; lines: AsyncIterable<string> } {
-  const args = ["--import", "tsx", child, directory, join(directory, "journal"), String(count), String(wallErrorMs)];
+  const args = [child, directory, join(directory, "journal"), String(count), String(wallErrorMs)];
   const started = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }

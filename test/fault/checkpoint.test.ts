@@ -1,15 +1,13 @@
 /** Tests a process that edits, commits and makes checkpoints while it is killed repeatedly at any moment. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
+import { buildProgram, runProgram } from "../support/childProgram.ts";
 
-const child = fileURLToPath(new URL("./checkpointChild.ts", import.meta.url));
+const child = buildProgram(fileURLToPath(new URL("./checkpointChild.ts", import.meta.url)));
 const kills = 6;
 
 interface End {
@@ -17,18 +15,6 @@ interface End {
   readonly text: string;
   readonly commits: readonly { commitId: string; revision: number; parentRevision: number | null; kind: string; hash: string }[];
   readonly events: readonly string[];
-}
-
-/** Runs the child process and passes on its lines until it ends. */
-async function run(directory: string, mode: "write" | "settle", onLine: (word: string, value: never, kill: () => void) => void) {
-  const started = spawn(process.execPath, ["--import", "tsx", child, directory, mode], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(started, "exit");
-  for await (const line of createInterface({ input: started.stdout })) {
-    const space = line.indexOf(" ");
-    onLine(line.slice(0, space), JSON.parse(line.slice(space + 1)) as never, () => started.kill("SIGKILL"));
-  }
-  await ended;
-  return started;
 }
 
 test("[CO5][CO3][AR17] kill -9 loses no acknowledged edit or commit; one event and checkpoint each", async () => {
@@ -39,7 +25,7 @@ test("[CO5][CO3][AR17] kill -9 loses no acknowledged edit or commit; one event a
     for (let kill = 0; kill < kills; kill += 1) {
       // Kill after a different number of acknowledgements each time, in the middle of the work that follows them.
       let left = 20 + kill * 37;
-      const ended = await run(directory, "write", (word, value, end) => {
+      const ended = await runProgram(child, [directory, "write"], (word, value, end) => {
         if (word === "edited") edited.push(value);
         if (word === "committed") committed.push(value);
         left -= 1;
@@ -48,7 +34,7 @@ test("[CO5][CO3][AR17] kill -9 loses no acknowledged edit or commit; one event a
       expect(ended.signalCode).toBe("SIGKILL");
     }
     const ends: End[] = [];
-    const last = await run(directory, "settle", (word, value) => {
+    const last = await runProgram(child, [directory, "settle"], (word, value) => {
       if (word === "end") ends.push(value);
     });
     expect(last.exitCode).toBe(0);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { itemType, text } from "../contract/storageTypes.ts";
+import { buildProgram } from "../support/childProgram.ts";
 import {
   type Acknowledged,
   afterSteps,
@@ -32,6 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
+const writer = buildProgram(join(import.meta.dirname, "storageChild.ts"));
+
 /** All acknowledgements of all rounds so far. */
 const acknowledged = { commits: [] as Acknowledged[], chains: new Map<number, number>(), steps: undefined as number | undefined, typed: 0 };
 
@@ -45,10 +48,7 @@ function take(report: Report): void {
 /** Runs a writer until it has reported this many lines, kills it, and reads all its reports. */
 async function writeUntilKilled(reports: number, ...task: readonly string[]): Promise<void> {
   const [name = "", ...rest] = task;
-  const child = fork(join(import.meta.dirname, "storageChild.ts"), [name, directory, ...rest], {
-    execArgv: ["--import", "tsx"],
-    silent: true,
-  });
+  const child = fork(writer, [name, directory, ...rest], { execArgv: [], silent: true });
   let errors = "";
   child.stderr?.on("data", (bytes) => {
     errors += bytes;

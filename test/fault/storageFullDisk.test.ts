@@ -8,8 +8,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { buildProgram } from "../support/childProgram.ts";
 import type { Seen } from "./storageFullChild.ts";
 
+const child = buildProgram(join(import.meta.dirname, "storageFullChild.ts"));
 const toMount = (sizeMiB: number) => `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && exec "$@"`;
 
 /** Returns the flags of `unshare` that give a private mount here. Throws if none does. */
@@ -28,8 +30,7 @@ function findNamespace(directory: string): string {
 async function run(sizeMiB: number, ...options: readonly string[]): Promise<Seen> {
   const directory = mkdtempSync(join(tmpdir(), "full-"));
   try {
-    const child = join(import.meta.dirname, "storageFullChild.ts");
-    const command = [process.execPath, "--import", "tsx", child, directory, ...options];
+    const command = [process.execPath, child, directory, ...options];
     const running = spawn("unshare", [findNamespace(directory), "sh", "-c", toMount(sizeMiB), directory, ...command]);
     let out = "";
     let errors = "";

@@ -11,9 +11,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyOwn, verifyStandard } from "../contract/webhookVerify.ts";
+import { buildProgram } from "../support/childProgram.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 
-const child = fileURLToPath(new URL("./webhookChild.ts", import.meta.url));
+const child = buildProgram(fileURLToPath(new URL("./webhookChild.ts", import.meta.url)));
 const count = 100;
 const kills = 4;
 
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 
 function start(): { process: ChildProcess; lines: AsyncIterable<string> } {
-  const started = spawn(process.execPath, ["--import", "tsx", child, directory, receiver.url, String(count)], {
+  const started = spawn(process.execPath, [child, directory, receiver.url, String(count)], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, NODE_EXTRA_CA_CERTS: receiver.authority.file },
   });

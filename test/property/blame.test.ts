@@ -214,7 +214,7 @@ test("[CO14] text of an update that waits for another keeps its author, however 
   expect(readSpans({ attribution: later, file, first: 1, count: 1 })).toMatchObject([{ start: 6 }]);
 });
 
-test("[CO14] an attribution stays small: typing by one author is one range and one span, whatever was deleted between", () => {
+test("[CO14] an attribution stays small: typing by one author is one range and one span, also after deletions", () => {
   const document = new Y.Doc();
   const text = document.getText(file);
   const updates: { author: number; update: Uint8Array }[] = [];

@@ -230,6 +230,6 @@ test("[RV6] the places of 1,000 quotes in a text of 1 MB are found in a bounded 
   const hostileAt = performance.now();
   placeQuotes(repeated, hostile);
   const hostileMs = performance.now() - hostileAt;
-  // Measured: some 100 ms. The bound only ends what hangs: one search for each quote compares 10^12 characters.
+  // Measured: some 100 ms. The bound only ends a test that hangs: one search for each quote compares 10^12 characters.
   expect([naturalMs < 10_000, hostileMs < 20_000]).toEqual([true, true]);
 });

@@ -217,12 +217,15 @@ async function tourPublicLink({ send }: Tourist, { workspaceId, articleId }: Pla
   const params = { articleId };
   await send(404, "publicLinks.get", { params });
   await send(404, "publicLinks.history", { params });
+  await send(404, "publicLinks.diff", { params });
   await send(201, "publicLinks.put", { params, body: { mode: "live" } });
   await send(202, "publicLinks.sync", { params });
   await send(409, "publicLinks.refreshSnapshot", { params, body: {} });
   await send(200, "publicLinks.update", { params, body: { mode: "snapshot" } });
   await send(200, "publicLinks.refreshSnapshot", { params, body: {} });
   await send(200, "publicLinks.get", { params });
+  await send(200, "publicLinks.update", { params, body: { gate: "warn", expiresAt: 4_102_444_800 } });
+  await send(200, "publicLinks.diff", { params, query: { format: "words" } });
   await send(200, "publicLinks.history", { params, query: { limit: "10" } });
   await send(200, "publicLinks.list", { params: { workspaceId }, query: { mode: "snapshot" } });
   await send(204, "publicLinks.delete", { params });

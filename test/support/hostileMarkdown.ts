@@ -179,6 +179,30 @@ export const hostileTexts: readonly string[] = [
   `]]>`,
 ];
 
+/** Formulas that try to run, link, load, cover the page or never end. */
+export const hostileFormulas: readonly string[] = [
+  String.raw`\href{javascript:window.pwn=1}{x}`,
+  String.raw`\url{javascript:window.pwn=1}`,
+  String.raw`\includegraphics[width=9em]{https://evil.example/x.png}`,
+  String.raw`\htmlClass{sr-only}{x} \htmlId{location}{x} \htmlStyle{position:fixed}{x} \htmlData{x=1}{x}`,
+  String.raw`\class{sr-only}{x} \id{location}{x} \style{position:fixed;inset:0}{x} \data{x=1}{x}`,
+  String.raw`\text{<script>window.pwn=1</script><img src=x onerror=window.pwn=1>}`,
+  String.raw`\text{</math></div></main><script>window.pwn=1</script>}`,
+  String.raw`\unicode{<script>} \mathrm{</annotation><script>}`,
+  String.raw`\def\a{\a\a}\a`,
+  String.raw`\def\a#1{#1#1#1#1#1#1#1#1}\a{\a{\a{\a{\a{\a{\a{x}}}}}}}`,
+  String.raw`\gdef\frac{\href{javascript:window.pwn=1}{y}}\frac12`,
+  String.raw`\kern-500em\rule{900em}{900em}\hspace{-400em}\raisebox{90em}{Sign in}`,
+  String.raw`\llap{covers the text before}\smash{x}\mathllap{y}`,
+  String.raw`\color{red;background:url(https://evil.example/x)}x \colorbox{url(x)}{y} \fcolorbox{red}{blue}{z}`,
+  "{".repeat(3000),
+  `${"{".repeat(1500)}x${"}".repeat(1500)}`,
+  String.raw`\sqrt{`.repeat(600),
+  String.raw`\begin{matrix}`.repeat(200),
+  String.raw`\constructor \__proto__ \toString`,
+  "x".repeat(5000),
+];
+
 const attempts: readonly string[] = [
   ...elements,
   ...elements.slice(0, 12).map((element) => `Some text ${element} in the middle of a line.`),

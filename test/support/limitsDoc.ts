@@ -67,7 +67,7 @@ const sections: readonly Section[] = [
       "rate.default": { is: "Every request.", above: "429 with `Retry-After`" },
       "rate.writes": { is: "POST, PUT, PATCH and DELETE requests; they also count in `rate.default`.", above: "429" },
       "rate.connects": {
-        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart.",
+        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address.",
         above: "429, close 4429",
       },
       "rate.upgrades": {
@@ -240,6 +240,11 @@ thread gets so little of a processor that the work takes 20 times as long on the
         above: "the rest waits in the log",
       },
       "sse.credential": { is: "Open streams of one credential.", above: "429", unit: "streams" },
+      "sse.address": {
+        is: "Open event streams of public pages, for each address and server. All readers of an office may share one address.",
+        above: "429",
+        unit: "streams",
+      },
       "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
       "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
       "awareness.rate": { is: "Awareness frames of one socket.", above: "dropped; the newest is kept" },
@@ -399,7 +404,7 @@ function toRow([field, { is, above, unit }]: readonly [string, LimitText]): stri
 
 function toSection({ title, before, limits, after }: Section): string {
   const rows = Object.entries(limits).map(toRow);
-  const table = rows.length === 0 ? [] : [["| field | default | above it | what it bounds |", "|---|---|---|---|", ...rows].join("\n")];
+  const table = rows.length === 0 ? [] : [["| field | default | above it | bounds |", "|---|---|---|---|", ...rows].join("\n")];
   return [`## ${title}`, before, ...table, after].filter((part) => part !== undefined).join("\n\n");
 }
 

@@ -1,4 +1,4 @@
-/** Tests what a watch of an article reports, on rooms with a manual clock and one or two nodes. */
+/** Tests the reports of a watch of an article, on rooms with a manual clock and one or two nodes. */
 import { afterEach, expect, test } from "vitest";
 import { articleId, createRealtimeRig } from "../../../test/support/realtimeRig.ts";
 import { settle } from "../../../test/support/socketPair.ts";

@@ -14,7 +14,7 @@ import type { ArticleTexts } from "./articleTexts.ts";
 import { Typists } from "./typists.ts";
 import { WordCounter } from "./wordCounter.ts";
 
-/** What a watch reports. `actor` is the username of the account that caused it. */
+/** The reports of a watch. `actor` is the username of the account that caused the report. */
 export type Activity =
   | { readonly event: "document.live"; readonly actor: string; readonly data: ArticleSignalData["document.live"] }
   | { readonly event: "presence.joined" | "presence.left"; readonly actor: string; readonly data: ArticleSignalData["presence.joined"] };
@@ -69,7 +69,7 @@ class WatchedArticle {
   #revision = 0;
   /** Author of the newest change. The authors of changes that this node read as one state are unknown. */
   #lastActor = "system";
-  /** What the last report of the text said, without the number of words. */
+  /** The last report of the text, without the number of words. */
   #reported = "";
   #nextLiveMs = Number.NEGATIVE_INFINITY;
   #isReading = false;

@@ -70,7 +70,7 @@ interface NewArticle {
   readonly title: string;
   readonly texts: FileTexts;
   readonly templateId?: string | undefined;
-  /** Returns the folder of the new article, and adds to the unit what the folder requires. */
+  /** Returns the folder of the new article, and adds the conditions of the folder to the unit. */
   readonly toFolder: (unit: UnitOfWork) => Promise<string | undefined>;
 }
 

@@ -3,7 +3,7 @@
  *
  * Each of these lists has an index in each order. Every other filter has an index by time of creation. In that order a
  * page reads the list of the most selective filter. In another order, up to `list.scan` articles of one filter are sorted
- * in memory; above that, the page reads the ordered list and leaves out what does not match.
+ * in memory; above that, the page reads the ordered list and leaves out the articles that do not match.
  *
  * `updatedSince` also finds edits that are not committed. Their time is only in the log of the article, so that a keystroke
  * does not have to write it; the articles that may have such edits have an index of their own (see checkpoint.ts).
@@ -14,14 +14,14 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { IndexKey, IndexRow, Storage } from "../../platform/storage/port.ts";
 import { scanRows } from "../call/indexRows.ts";
 import { compareKeys } from "../call/mergedScan.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
 import type { ArticleReply } from "./articleCreation.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import type { FindTopicId } from "./port.ts";
 import { type ArticleRecord, articleLists, articleRecord, inOrder, lastChangeMsOf, placeOf, publishedStateOf } from "./records.ts";
 
-export interface ArticleFilter {
+export interface ArticleFilter extends PageQuery {
   readonly workspaceId: string;
   /** `null` as text: the articles at the top level. */
   readonly folderId?: string | undefined;
@@ -38,8 +38,6 @@ export interface ArticleFilter {
   readonly sort?: ArticleSort | undefined;
   /** Default `asc` for titles, otherwise `desc`. */
   readonly order?: "asc" | "desc" | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface ArticleList {

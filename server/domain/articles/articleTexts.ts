@@ -25,7 +25,7 @@ export interface ArticleTexts {
   replay(owner: string, task: ReplayTask): Promise<Replayed>;
   /** The clocks that updates bring, with their authors, in the packed form of `ClockOwners`. */
   claimClocks(owner: string, task: ClaimTask): Promise<Float64Array>;
-  /** Who wrote each character of a document, as it is stored. */
+  /** The author of each character of a document, in stored form. */
   attribute(owner: string, task: AttributeTask): Promise<Uint8Array>;
   readSpans(owner: string, task: SpansTask): Promise<readonly AuthoredSpan[]>;
   /** The sections of Markdown with this heading. Throws `content_too_large` like `toSyntaxTree`. */

@@ -9,7 +9,7 @@ const range = fc.record({
   length: fc.integer({ min: 1, max: 15 }),
 });
 
-test("[CO14] the first claim of a clock counts, whatever the order of the claims", () => {
+test("[CO14] the first claim of a clock counts, in any order of the claims", () => {
   fc.assert(
     fc.property(fc.array(range, { maxLength: 30 }), range, (claims, asked) => {
       const owners = new ClockOwners();

@@ -142,7 +142,9 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       authors: commit.authors.slice(-maxEventAuthors),
       ...(article.topicId === undefined ? {} : { topicId: article.topicId }),
       ...(commit.runId === undefined ? {} : { runId: commit.runId }),
-      ...(article.publicLink === undefined ? {} : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
+      ...(article.publicLink === undefined || article.publicLink.state === "expired"
+        ? {}
+        : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
       diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}`,
     };
   }

@@ -10,7 +10,7 @@ import type { Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import type { CommitWriter } from "./commitWriter.ts";
 import { type ArticleRecord, articleRecord, type CommitRecord, commitRecord, commitsOf } from "./records.ts";
 
@@ -32,11 +32,9 @@ export interface FoundCommit {
   readonly recordRevision: number;
 }
 
-export interface CommitFilter {
+export interface CommitFilter extends PageQuery {
   readonly author?: string | undefined;
   readonly kind?: CommitKind | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface Commits {

@@ -10,7 +10,7 @@ import { requireTextMatch } from "../call/precondition.ts";
 import type { ArticleTexts } from "./articleTexts.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
-import type { FileTexts } from "./port.ts";
+import type { Documents, FileTexts } from "./port.ts";
 
 export interface TextReply {
   readonly articleId: string;
@@ -41,6 +41,7 @@ export interface ArticleContents {
   /** Reads the live state, or the state at a kept revision. Throws `revision_gone` for any other revision. */
   readState(articleId: string, file: ArticleFile, revision: number | undefined): Promise<StateReply>;
   diff(articleId: string, request: DiffRequest, call: Pick<Call, "access">): Promise<ArticleDiff>;
+  readonly diffFrom: Documents["diffFrom"];
   /** Parses Markdown into its syntax tree (mdast), returned as JSON text. */
   toSyntaxTree(markdown: string, call: Pick<Call, "access">): Promise<string>;
   /** Applies a Yjs update under the same rules as a frame of the collaboration socket. */
@@ -77,6 +78,15 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
     return { articleId, file, revision: live?.revision ?? (revision as number), text, contentHash: toContentHash(text) };
   }
 
+  async function compare(
+    older: Pick<TextReply, "revision" | "text">,
+    newer: Pick<TextReply, "revision" | "text">,
+    format: DiffFormat,
+    owner: string,
+  ): Promise<ArticleDiff> {
+    return { from: older.revision, to: newer.revision, ...(await work.diff(owner, older.text, newer.text, format)) };
+  }
+
   return {
     readText,
 
@@ -96,8 +106,11 @@ export function createContents({ rooms, history, texts: work }: ContentsOptions)
     async diff(articleId, { from, to, file = "content.md", format = "unified" }, call) {
       const at = (revision: number | "live") => readText(articleId, file, revision === "live" ? undefined : revision);
       const [older, newer] = [await at(from), await at(to)];
-      return { from: older.revision, to: newer.revision, ...(await work.diff(ownerOf(call), older.text, newer.text, format)) };
+      return compare(older, newer, format, ownerOf(call));
     },
+
+    diffFrom: async (articleId, { file, ...older }, format, owner) =>
+      compare(older, await readText(articleId, file, undefined), format, owner),
 
     toSyntaxTree: (markdown, call) => work.toSyntaxTree(ownerOf(call), markdown),
 

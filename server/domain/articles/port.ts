@@ -5,7 +5,7 @@
  * an unpublished page is exactly as durable as its cause.
  */
 import type * as Y from "yjs";
-import type { ArticleFile, Author, CommitKind, PublicLinkMode } from "../../../api/schema/article.ts";
+import type { ArticleDiff, ArticleFile, Author, CommitKind, DiffFormat, PublicLinkMode } from "../../../api/schema/article.ts";
 import type { ArticleEventData, ArticleEventName } from "../../../api/schema/articleEvent.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
@@ -22,6 +22,15 @@ export interface Documents {
   readAt(articleId: string, revision: number): Promise<FileTexts | undefined>;
   /** The id of the commit at a revision; undefined when the revision has none. */
   commitIdAt(articleId: string, revision: number): Promise<string | undefined>;
+  /** Compares an older text of a file with its live text. `owner` is a workspace id. */
+  diffFrom(articleId: string, older: OlderText, format: DiffFormat, owner: string): Promise<ArticleDiff>;
+}
+
+/** A text of a file that the caller keeps. */
+export interface OlderText {
+  readonly file: ArticleFile;
+  readonly revision: number;
+  readonly text: string;
 }
 
 /** The run step that a commit is made for. */
@@ -99,7 +108,7 @@ export class JoinedCommit {
 /** Resolves a topic id or short id to the topic id; undefined when the workspace has no such topic. */
 export type FindTopicId = (workspaceId: string, reference: string) => Promise<string | undefined>;
 
-/** What articles need of folders. Both functions make the commit of the unit fail if the folder changes meanwhile. */
+/** The functions of folders that articles need. Both make the commit of the unit fail if the folder changes meanwhile. */
 export interface ArticleFolders {
   /** Throws `validation_failed` unless the folder exists in the workspace and takes articles. */
   requireOpen(unit: UnitOfWork, workspaceId: string, folderId: string): Promise<void>;
@@ -202,7 +211,7 @@ export interface ArticleListeners {
    * because the same commit writes it already.
    */
   articleDeleted(unit: UnitOfWork, article: DeletedArticle): Promise<void>;
-  /** Reviews: the article is being deleted for good. What belongs to it is removed later, in pieces. */
+  /** Reviews: the article is being deleted for good. Its reviews are removed later, in pieces. */
   articlePurged(unit: UnitOfWork, article: { readonly articleId: string; readonly workspaceId: string }): Promise<void>;
   /** Topics: the article of a topic is being deleted for good. */
   articleRemoved(unit: UnitOfWork, article: { readonly articleId: string; readonly topicId: string; readonly by: string }): Promise<void>;

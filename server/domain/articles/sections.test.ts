@@ -18,7 +18,7 @@ test("[CO19] offsets are right after a byte order mark, Windows line ends and ch
   expect(await sectionOf("🙂🙂\r\n\r\n# Two\r\ny", "Two")).toEqual(["# Two\r\ny"]);
 });
 
-test("[CO19] the line ends after a section stay, with an empty line before what follows", () => {
+test("[CO19] the line ends after a section stay, with an empty line before the next text", () => {
   const replace = (live: string, section: string, earlier: string) => {
     const start = live.indexOf(section);
     return replaceSection(live, { start, end: start + section.length }, earlier);

@@ -49,7 +49,7 @@ function toLineStart(markdown: string, { position }: Nodes): number {
 
 /**
  * Replaces a section of `live` by `earlier`. The line ends after the section stay as they are, but at least one empty line
- * separates the new text from what follows. Otherwise its last line could become part of the next heading.
+ * separates the new text from the text after it. Otherwise its last line could become part of the next heading.
  */
 export function replaceSection(live: string, { start, end }: Section, earlier: string): string {
   const lineEnds = /[\r\n]*$/;

@@ -11,6 +11,7 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Partition, Storage } from "../../platform/storage/port.ts";
+import { joinListeners } from "../call/joinListeners.ts";
 import type { Pager } from "../call/paging.ts";
 import type { FolderContents } from "../folders/port.ts";
 import type { SearchSource } from "../search/port.ts";
@@ -32,7 +33,6 @@ import { createEdits, type Edits } from "./edits.ts";
 import { textsOfDocument } from "./fileTexts.ts";
 import { createFolderArticles } from "./folderArticles.ts";
 import { createHistory, type History } from "./history.ts";
-import { joinListeners } from "./joinListeners.ts";
 import type {
   ArmAtEdit,
   ArticleEvents,
@@ -117,20 +117,30 @@ export interface ArticleService {
   readonly manifest: Manifest;
 }
 
+const listenedEvents = {
+  articleUpdated: true,
+  articleCommitted: true,
+  articleDeleted: true,
+  articlePurged: true,
+  articleRemoved: true,
+} as const;
+
 export function createArticleService(options: ArticleServiceOptions): ArticleService {
   const { storage, actors, articleEvents, clock, findTopicId, folders, fillTemplate, pager, ids, baseUrl, wake, limits } = options;
   const { nodeId, checkpointQuietMs, checkpointMaxMs } = options;
   const { updateLog, reader, history, texts } = createDocumentStore(options);
   const rooms = createRooms({ ...options, updateLog, bus: toRoomBus(storage.bus) });
-  const listeners = joinListeners(options.listeners);
+  const listeners = joinListeners<ArticleListeners>(listenedEvents, options.listeners);
   const attributions = createAttributions({ storage, reader, texts });
   const commitWriter = createCommitWriter({ storage, actors, rooms, attributions, history, listeners, articleEvents, texts, baseUrl });
   const commits = createCommits({ storage, commitWriter, pager });
   const trash = createTrash({ storage, actors, listeners, articleEvents, keepTrashMs: limits["keep.trash"], wake });
+  const content = createContents({ rooms, history, texts });
   const documents: Documents = {
     read: (articleId) => rooms.read(articleId, (document, revision) => ({ revision, texts: textsOfDocument(document) })),
     readAt: (articleId, revision) => history.textsAt(articleId, revision),
     commitIdAt: async (articleId, revision) => (await history.commitAt(articleId, revision))?.commitId,
+    diffFrom: content.diffFrom,
   };
   return {
     rooms,
@@ -141,7 +151,7 @@ export function createArticleService(options: ArticleServiceOptions): ArticleSer
       }),
       list: createArticleList({ storage, reader, findTopicId, pager, limits }),
     }),
-    content: createContents({ rooms, history, texts }),
+    content,
     edits: createEdits({ rooms, reader, history, commits, texts }),
     commits,
     activity: createArticleActivity({ rooms, clock, texts }),

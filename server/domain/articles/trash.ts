@@ -59,7 +59,7 @@ export interface TrashOptions {
   readonly wake: (partition: number, dueAtMs: number) => void;
 }
 
-/** Who deletes articles whose time in the trash is over. */
+/** Username in the events of articles whose time in the trash is over. */
 const system = "system";
 
 export function createTrash({ storage, actors, listeners, articleEvents, keepTrashMs, wake }: TrashOptions): Trash {

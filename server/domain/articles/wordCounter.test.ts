@@ -1,4 +1,4 @@
-/** Tests that counting only what changed gives the count of the whole text. */
+/** Tests that counting only the changed lines gives the count of the whole text. */
 import { expect, test } from "vitest";
 import { countWords } from "../call/countWords.ts";
 import { WordCounter } from "./wordCounter.ts";

@@ -22,7 +22,7 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Conflict, IndexKey, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
 import { type Call, Versioned } from "./call.ts";
-import type { Page, Pager } from "./paging.ts";
+import type { Page, PageQuery, Pager } from "./paging.ts";
 import { requireMatch } from "./precondition.ts";
 import { principalOf, toActor } from "./principal.ts";
 
@@ -57,11 +57,6 @@ export interface Change<Value, Shown extends object> {
 
 /** Fields that the collection sets in a new record. */
 export type NewRecord<Value extends CollectionRecord> = Pick<Value, keyof CollectionRecord & keyof Value>;
-
-export interface PageQuery {
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
-}
 
 /** Another order than newest first, or only some of the records. */
 export interface PageSelection<Value> {

@@ -31,14 +31,18 @@ interface ListOrder {
   readonly within?: Within | undefined;
 }
 
-export interface PageRequest<Item> extends ListOrder {
-  /** Names the list with its filters and order, such as `articles?q=draft`. A token of another list is rejected. */
-  readonly scope: string;
+/** Query parameters of a list. */
+export interface PageQuery {
   /** Defaults to `list.limitDefault`. A value above `list.limitMax` is rejected with `validation_failed`. */
   readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface PageRequest<Item> extends ListOrder, PageQuery {
+  /** Names the list with its filters and order, such as `articles?q=draft`. A token of another list is rejected. */
+  readonly scope: string;
   /** Length of a page of a list that takes no `limit`. It should be below `list.scan`, the rows that a request may read. */
   readonly size?: number | undefined;
-  readonly nextToken?: string | undefined;
   /**
    * Loads the items for the targets of the rows, in the same order; `undefined` for an item that is deleted or must be
    * hidden.

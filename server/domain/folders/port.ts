@@ -1,5 +1,5 @@
 /**
- * Port of the folders domain: what it needs of the domains whose records are in folders.
+ * Port of the folders domain: the functions that it needs of the domains whose records are in folders.
  *
  * Each function adds its changes to the unit of a piece of a job and commits nothing itself. The folder cannot receive
  * further contents meanwhile: it is being deleted or, for topics, archived.

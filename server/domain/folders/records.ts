@@ -26,7 +26,7 @@ export interface FolderRecord extends CollectionRecord {
 }
 
 const nameRule = "folder.name";
-/** Stands for the top level in keys. No folder has this id. */
+/** Id of the top level in keys. No folder has this id. */
 const topLevel = "";
 
 /** Lists of folders that are not being deleted, except `all` and `deleting`. They are ordered by (createdAt, folderId). */

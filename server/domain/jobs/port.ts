@@ -32,7 +32,7 @@ export interface JobWork<State extends JobState = JobState> {
   /** Kind of the jobs, such as `folder.delete`. It is part of stored jobs and must not change. */
   readonly kind: string;
   /**
-   * Adds the changes of the next piece to the unit and says what is left. The changes and the progress become one
+   * Adds the changes of the next piece to the unit and returns the remaining work. The changes and the progress become one
    * commit. After a conflict the piece is decided again in a new unit, so it must read everything again. A piece changes
    * at most `job.records` records. An error is retried without an end, with waits of up to ten minutes.
    */

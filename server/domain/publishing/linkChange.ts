@@ -1,6 +1,6 @@
 /**
- * Adds to the commit of a public link what changes with it: the link summary of the article, the event of the article's
- * stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
+ * LinkChange adds the consequences of a changed public link to its commit: the link summary of the article, the event of
+ * the article's stream, the access fact for other nodes, and the due row that finds edits made meanwhile.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ArticleEventData } from "../../../api/schema/articleEvent.ts";
@@ -8,7 +8,7 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { Gather } from "../../platform/actors/port.ts";
 import type { Partition, Storage, Stored } from "../../platform/storage/port.ts";
 import type { ArticleEvents } from "../articles/port.ts";
-import { type ArticleRecord, articleRecord, withPublicLink } from "../articles/records.ts";
+import { type ArticleRecord, articleRecord, type PublicLinkSummary, withPublicLink } from "../articles/records.ts";
 import { accessFactWrite } from "../identity/access/accessFacts.ts";
 import { armEdited } from "./liveEdits.ts";
 import { modeOf, toSummary } from "./publicLinkView.ts";
@@ -38,15 +38,18 @@ function toLinkEventData(link: PublicLinkRecord, baseUrl: string): ArticleEventD
   return { publicLink: { mode, url, state }, ...(content === undefined ? {} : { publishedRevision: content.revision }) };
 }
 
-/** True if a request changed what `GET A/public-link` shows. A synchronization that a request starts changes nothing yet. */
-function isChanged(next: PublicLinkRecord, previous: PublicLinkRecord | undefined): boolean {
-  if (previous === undefined) return true;
-  const [now, before] = [next.context, previous.context];
-  const isSame = modeOf(next) === modeOf(previous) && now.slug === before.slug && now.indexable === before.indexable;
-  return !isSame || !isDeepStrictEqual(now.content, before.content);
+/** The members of a link whose change is an event of the article. The state of the synchronization is none of them. */
+function toFacts(link: PublicLinkRecord) {
+  const { slug, indexable, gate = "off", expiresAtMs, content } = link.context;
+  return { mode: modeOf(link), isExpired: link.state === "expired", slug, indexable, gate, expiresAtMs, content };
 }
 
-/** Returns what a request of this account adds to the commit of a link. */
+/** The slug at which the page is public; undefined if it is not. */
+function toShownSlug(summary: PublicLinkSummary | undefined): string | undefined {
+  return summary?.state === "expired" ? undefined : summary?.slug;
+}
+
+/** Returns the consequences of a change that this account makes, or on whose behalf a timer fires. */
 export type GatherLinkChange = (by: string) => Gather<PublicLinkRecord["context"]>;
 
 export function createGatherLinkChange({ storage, articleEvents, baseUrl, wake }: LinkChangeOptions): GatherLinkChange {
@@ -55,18 +58,21 @@ export function createGatherLinkChange({ storage, articleEvents, baseUrl, wake }
     const after = toSummary(next, baseUrl);
     const article = await readLiveArticle(storage, next.id);
     const nowMs = storage.now();
-    const releasedSlug = before !== undefined && before.slug !== after?.slug ? before.slug : undefined;
-    if (before?.mode !== after?.mode || releasedSlug !== undefined) unit.record(withPublicLink(article, after));
-    if (isChanged(next, previous?.value)) {
+    if (!isDeepStrictEqual(before, after)) unit.record(withPublicLink(article, after));
+    // A synchronization that a request starts changes nothing yet.
+    if (previous === null || !isDeepStrictEqual(toFacts(next), toFacts(previous.value))) {
       const { articleId, workspaceId, topicId } = article.value;
       const data = toLinkEventData(next, baseUrl);
       articleEvents.add(unit, { articleId, workspaceId, topicId, event: "public_link.changed", actor: by, data });
     }
-    if (after?.mode === "live" && before?.mode !== "live") {
+    if (after?.state === "live" && before?.state !== "live") {
       // Edits between the freeze and this commit armed no row, because the link was not Live yet.
       unit.due(armEdited(next.id, nowMs));
       unit.afterCommit(() => wake(unit.partition, nowMs));
     }
-    if (releasedSlug !== undefined) unit.log(accessFactWrite({ kind: "link.unpublished", slug: releasedSlug }));
+    const shownSlug = toShownSlug(before);
+    if (shownSlug !== undefined && shownSlug !== toShownSlug(after)) {
+      unit.log(accessFactWrite({ kind: "link.unpublished", slug: shownSlug }));
+    }
   };
 }

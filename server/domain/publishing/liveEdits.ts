@@ -55,7 +55,7 @@ export function createArmAtEdit({ wake }: ArmAtEditOptions): ArmAtEdit {
   }
 
   return ({ articleId, publicLink }, nowMs) =>
-    publicLink?.mode === "live" ? { due: [armEdited(articleId, nowMs)], started: () => look(articleId, nowMs) } : { due: [] };
+    publicLink?.state === "live" ? { due: [armEdited(articleId, nowMs)], started: () => look(articleId, nowMs) } : { due: [] };
 }
 
 /** The time to check the row again, when a synchronization that has not started yet will read the edit; otherwise undefined. */

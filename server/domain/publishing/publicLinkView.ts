@@ -1,5 +1,5 @@
 /** Converts a public link record into the API's link and into the article's summary. Both are undefined while it is unpublished. */
-import type { PublicLinkMode } from "../../../api/schema/article.ts";
+import type { PublicLinkMode, PublicLinkState } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { LiveSyncStatus, PublicLink } from "../../../api/schema/publicLink.ts";
 import type { PublicLinkSummary } from "../articles/records.ts";
@@ -9,12 +9,18 @@ export function notPublished(): AppError {
   return new AppError("not_published", "The article is not public.");
 }
 
-export function modeOf({ state }: Pick<PublicLinkRecord, "state">): PublicLinkMode | undefined {
-  if (state === "snapshot") return "snapshot";
-  return typeof state === "object" ? "live" : undefined;
+/** The mode of a link; an expired link has the mode that it had before. Undefined while it is unpublished. */
+export function modeOf({ state, context }: Pick<PublicLinkRecord, "state" | "context">): PublicLinkMode | undefined {
+  if (state === "unpublished") return undefined;
+  return context.snapshotAtMs === undefined ? "live" : "snapshot";
 }
 
-/** Status of the synchronization of a Live link; undefined for a link that is not Live. */
+/** True if the page is not public because its time is over, even if the timer of the machine has not fired yet. */
+export function isExpired({ state, context: { expiresAtMs } }: Pick<PublicLinkRecord, "state" | "context">, nowMs: number): boolean {
+  return state === "expired" || (state !== "unpublished" && expiresAtMs !== undefined && expiresAtMs <= nowMs);
+}
+
+/** Status of the synchronization of a Live link; undefined for a link that is not Live or has expired. */
 export function syncStatusOf({ state }: Pick<PublicLinkRecord, "state">): LiveSyncStatus | undefined {
   return typeof state === "object" ? ((state as { readonly live: string }).live as LiveSyncStatus) : undefined;
 }
@@ -23,10 +29,19 @@ function toPublicUrl(baseUrl: string, slug: string): string {
   return `${baseUrl}/p/${slug}`;
 }
 
+/** The title that the page shows. */
+export function titleOf(record: PublicLinkRecord, article: { readonly title: string }): string {
+  const { content } = record.context;
+  return content === undefined || modeOf(record) === "live" ? article.title : content.title;
+}
+
+/** The link as the article's record has it: its state is that of the machine. */
 export function toSummary(record: PublicLinkRecord, baseUrl: string): PublicLinkSummary | undefined {
   const mode = modeOf(record);
+  if (mode === undefined) return undefined;
+  const state: PublicLinkState = record.state === "expired" ? "expired" : mode;
   const { slug } = record.context;
-  return mode === undefined ? undefined : { mode, state: mode, slug, url: toPublicUrl(baseUrl, slug) };
+  return { mode, state, slug, url: toPublicUrl(baseUrl, slug) };
 }
 
 function toLiveSync(record: PublicLinkRecord): Pick<PublicLink, "liveSync"> {
@@ -46,8 +61,9 @@ function toLiveSync(record: PublicLinkRecord): Pick<PublicLink, "liveSync"> {
   };
 }
 
-export function toPublicLink(record: PublicLinkRecord, baseUrl: string): PublicLink | undefined {
-  const { articleId, slug, content, publishedAtMs, publishedBy, updatedAtMs, indexable, snapshotAtMs } = record.context;
+export function toPublicLink(record: PublicLinkRecord, baseUrl: string, nowMs: number): PublicLink | undefined {
+  const { articleId, slug, content, publishedAtMs, publishedBy, updatedAtMs, indexable, gate, expiresAtMs, snapshotAtMs } = record.context;
+  const isOver = isExpired(record, nowMs);
   const mode = modeOf(record);
   if (mode === undefined || content === undefined) return undefined;
   return {
@@ -55,14 +71,15 @@ export function toPublicLink(record: PublicLinkRecord, baseUrl: string): PublicL
     mode,
     url: toPublicUrl(baseUrl, slug),
     slug,
-    state: mode,
+    state: isOver ? "expired" : mode,
     publishedRevision: content.revision,
     publishedAt: publishedAtMs / 1000,
     publishedBy,
     updatedAt: updatedAtMs / 1000,
     indexable,
-    gate: "off",
+    gate: gate ?? "off",
+    ...(expiresAtMs === undefined ? {} : { expiresAt: expiresAtMs / 1000 }),
     ...(snapshotAtMs === undefined ? {} : { snapshotAt: snapshotAtMs / 1000 }),
-    ...toLiveSync(record),
+    ...(isOver ? {} : toLiveSync(record)),
   };
 }

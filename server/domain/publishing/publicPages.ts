@@ -6,11 +6,12 @@
  */
 import { LRUCache } from "lru-cache";
 import type { PublicLinkMode } from "../../../api/schema/article.ts";
+import { AppError } from "../../../api/schema/error.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../platform/storage/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
-import { modeOf } from "./publicLinkView.ts";
+import { isExpired, modeOf, titleOf } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 import type { Slugs } from "./slugs.ts";
 
@@ -27,9 +28,23 @@ export interface PublishedPage {
   readonly contentHash: string;
   readonly updatedAtMs: number;
   readonly indexable: boolean;
+  /** Store time from which the page is not public. */
+  readonly expiresAtMs?: number | undefined;
 }
 
-export type FoundPage = PublishedPage | { readonly kind: "unpublished" } | { readonly kind: "unknown" };
+export type FoundPage =
+  | PublishedPage
+  /** The page has another slug now. */
+  | { readonly kind: "moved"; readonly slug: string }
+  /** The page was public and is not any more: unpublished or expired. */
+  | { readonly kind: "unpublished" }
+  | { readonly kind: "unknown" };
+
+/** The error for a slug without a public page. */
+export function noPage(kind: "unpublished" | "unknown", headers: Readonly<Record<string, string>> = {}): AppError {
+  if (kind === "unknown") return new AppError("not_found", "There is no public page at this address.", {}, headers);
+  return new AppError("unpublished", "This page is no longer public: its authors took it down, or its time is over.", {}, headers);
+}
 
 export interface PublicPages {
   find(slug: string): Promise<FoundPage>;
@@ -46,6 +61,7 @@ export interface PublicPagesOptions {
 const lastKnownMs = 1000;
 const maxLastKnown = 1000;
 const unknown: FoundPage = { kind: "unknown" };
+const unpublished: FoundPage = { kind: "unpublished" };
 
 export function createPublicPages({ storage, slugs, access }: PublicPagesOptions): PublicPages {
   /** Slug → latest result. */
@@ -61,14 +77,17 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
       storage.records.get(publicLinkRecord, articleId),
       storage.records.get(articleRecord, articleId),
     ]);
-    if (link?.value.context.slug !== slug || article === undefined) return unknown;
+    if (link === undefined || article === undefined) return unknown;
     const mode = modeOf(link.value);
-    const { content, updatedAtMs, indexable } = link.value.context;
-    if (mode === undefined || content === undefined || article.value.deletedAtMs !== undefined) return { kind: "unpublished" };
-    const title = mode === "live" ? article.value.title : content.title;
+    const { content, updatedAtMs, indexable, expiresAtMs } = link.value.context;
+    if (mode === undefined || content === undefined || article.value.deletedAtMs !== undefined) return unpublished;
+    if (isExpired(link.value, storage.now())) return unpublished;
+    // The slug was claimed for this link, and no other page has claimed it since.
+    if (link.value.context.slug !== slug) return { kind: "moved", slug: link.value.context.slug };
+    const title = titleOf(link.value, article.value);
     const { revision, contentHash } = content;
     const { workspaceId } = article.value;
-    return { kind: "published", articleId, workspaceId, slug, mode, title, revision, contentHash, updatedAtMs, indexable };
+    return { kind: "published", articleId, workspaceId, slug, mode, title, revision, contentHash, updatedAtMs, indexable, expiresAtMs };
   }
 
   return {
@@ -79,8 +98,10 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
         return page;
       } catch (reason) {
         const known = lastKnown.get(slug);
-        if (!(reason instanceof StorageUnavailableError) || known === undefined || storage.now() - known.atMs > lastKnownMs) throw reason;
-        return known.page;
+        const nowMs = storage.now();
+        if (!(reason instanceof StorageUnavailableError) || known === undefined || nowMs - known.atMs > lastKnownMs) throw reason;
+        const { page } = known;
+        return page.kind === "published" && page.expiresAtMs !== undefined && page.expiresAtMs <= nowMs ? unpublished : page;
       }
     },
     markdown: ({ articleId, contentHash }) => storage.blobs.get(partitionOfId(articleId), contentHash),

@@ -8,18 +8,16 @@ import type { PublicationPeriod } from "../../../api/schema/publicLink.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { IndexRow, Storage } from "../../platform/storage/port.ts";
 import type { Documents } from "../articles/port.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { decodePublication, type PublicationEntry, publicationLog } from "./publicationLog.ts";
 import { notPublished } from "./publicLinkView.ts";
 import { publicLinkRecord } from "./records.ts";
 
-export interface PublicationQuery {
+export interface PublicationQuery extends PageQuery {
   /** Unix seconds. Periods that end at this time or before are left out. */
   readonly from?: number | undefined;
   /** Unix seconds. Periods that begin after this time are left out. */
   readonly to?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface PublicationHistory {

@@ -1,6 +1,6 @@
 /**
  * PublicationLog records which text of an article was public when: one log for each article, with one entry of about 40 bytes
- * for each change of what the page shows. No other module knows the layout.
+ * for each change of the text or mode of the page. No other module knows the layout.
  *
  * An entry is the beginning of a period, which ends at the next entry. The machine of the public link reports each change as
  * a fact, so an entry is stored in the commit of the change (PL25). A Live page may add an entry each second.
@@ -18,7 +18,7 @@ const modes = PublicLinkMode.options;
 export interface PublicationEntry {
   /** Store time of the change, Unix milliseconds. */
   readonly atMs: number;
-  /** What the page shows from then on; absent when it was unpublished. */
+  /** Text and mode of the page from then on; absent if the page was unpublished. */
   readonly shown?: ShownText;
 }
 

@@ -8,6 +8,9 @@ import type { ArticleEvents, Documents } from "../articles/port.ts";
 import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
+import { type CheckText, createPublishGate } from "./gate.ts";
+import { createGatherLinkChange } from "./linkChange.ts";
+import { createLinkList, type ListLinks } from "./linkList.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
 import { createLiveEdits, editedRows } from "./liveEdits.ts";
 import { createPublicationHistory, type PublicationHistory } from "./publicationHistory.ts";
@@ -18,7 +21,7 @@ import { collectRows, createCollectLinks } from "./takeDown.ts";
 
 export type { LinkView, PublicLinks } from "./links.ts";
 export type { PublicationHistory } from "./publicationHistory.ts";
-export type { FoundPage, PublicPages, PublishedPage } from "./publicPages.ts";
+export { type FoundPage, noPage, type PublicPages, type PublishedPage } from "./publicPages.ts";
 
 export interface PublishingOptions {
   readonly storage: Storage;
@@ -26,6 +29,8 @@ export interface PublishingOptions {
   readonly directory: Directory;
   readonly documents: Documents;
   readonly articleEvents: ArticleEvents;
+  /** The checks of the publish gate. */
+  readonly checkText: CheckText;
   readonly access: AccessWatch;
   readonly pager: Pager;
   /** Without a trailing slash. */
@@ -37,6 +42,7 @@ export interface PublishingOptions {
 
 export interface Publishing {
   readonly links: PublicLinks;
+  readonly list: ListLinks;
   readonly pages: PublicPages;
   readonly history: PublicationHistory;
   readonly manifest: Manifest;
@@ -44,15 +50,17 @@ export interface Publishing {
 
 export function createPublishing(options: PublishingOptions): Publishing {
   const { storage, actors, directory, documents, access, log } = options;
+  const gatherBy = createGatherLinkChange(options);
   const freeze = createFreeze({ documents, storage });
   const slugs = createSlugs({ storage, directory });
   return {
-    links: createPublicLinks({ ...options, freeze, slugs }),
+    links: createPublicLinks({ ...options, freeze, slugs, gatherBy, gate: createPublishGate(options) }),
+    list: createLinkList(options),
     pages: createPublicPages({ storage, slugs, access }),
     history: createPublicationHistory(options),
     manifest: {
       name: "publishing",
-      actorKinds: [providePublicLinkEffects({ storage, freeze, log })],
+      actorKinds: [providePublicLinkEffects({ storage, freeze, gatherBy, log })],
       workers: { [editedRows.name]: createLiveEdits({ storage, actors }), [collectRows.name]: createCollectLinks({ storage, actors }) },
     },
   };

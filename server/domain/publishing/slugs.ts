@@ -4,7 +4,7 @@
  * An unpublished link keeps its slug while its article exists: the URL then says that the page was taken down, and
  * publishing again restores the same URL. A slug that is no longer used is never released explicitly, because the release
  * could hit a link that has just claimed the slug again. Instead, a claim is free when its link has another slug or no
- * longer exists.
+ * longer exists. Until another link takes the slug, its claim leads readers of the earlier address to the link.
  */
 import { AppError } from "../../../api/schema/error.ts";
 import type { Directory } from "../../platform/storage/directory.ts";
@@ -25,7 +25,7 @@ export interface Slugs {
   claim(slug: string, articleId: string): Promise<void>;
   /** Claims `wanted`, or `wanted` with a numeric or random suffix when it is taken. Returns the claimed slug. */
   claimLike(wanted: string, articleId: string, ids: IdSource): Promise<string>;
-  /** The id of the article that claimed the slug last. The caller must check that its link still has the slug. */
+  /** The id of the article that claimed the slug last. Its link may have another slug by now. */
   find(slug: string): Promise<string | undefined>;
 }
 

@@ -50,7 +50,7 @@ export function createCollectLinks({ storage, actors }: CollectLinksOptions): Du
     // An article in the trash may be restored, so check again later. A restored article stays unpublished but keeps its slug.
     if (article?.value.deletedAtMs !== undefined) return { kind: "retry", atMs: storage.now() + dayMs };
     if (article !== undefined || link === undefined) return { kind: "done" };
-    // The link is removed last: as long as it exists, the row finds it and drops the log, also after a crash between the two.
+    // The link is removed last: while it exists, the row finds it and drops the log, also after a crash between the two.
     await storage.commit({ partition, logs: [{ op: "drop", log: publicationLog(articleId) }] });
     const removed = await actors.remove(publicLinkKind, articleId, link);
     return removed ? { kind: "done" } : { kind: "retry", atMs: storage.now() };

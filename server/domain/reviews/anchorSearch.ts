@@ -4,7 +4,7 @@
  * A rolling hash over the long text finds the places where one of the wanted texts may begin; only those are compared. The
  * wanted texts are grouped by length, so the long text is read at most once for each of six window lengths, however many
  * texts are wanted. The number of places and of compared characters is bounded, because a text that repeats itself has
- * more places than anybody can choose from. This module is pure: it runs in a worker thread for a long text.
+ * more places than a caller can choose from. This module is pure: it runs in a worker thread for a long text.
  */
 
 /** Lengths of the windows. A wanted text belongs to the longest window that it fills. */

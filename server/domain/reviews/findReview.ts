@@ -55,7 +55,7 @@ export async function readReview(unit: UnitOfWork, reviewId: string): Promise<St
   return stored;
 }
 
-/** What every event of the review says. `call` is the request that causes it. */
+/** Fields of every event of the review. `call` is the request that causes the event. */
 export function toEventBase({ id, context }: ReviewRecord, call: Call, createdAtMs: number, baseUrl: string): ReviewEventBase {
   const { workspaceId, articleId, kind, file, anchor } = context;
   return {

@@ -1,9 +1,9 @@
 /**
- * FollowText keeps stored anchors current: after each commit of an article it stores where the quotes of its reviews are.
+ * FollowText keeps stored anchors current: after each commit of an article it stores the places of the quotes of its reviews.
  *
- * Without it, an anchor would be found only as long as its own characters or the context of its first day exist. The commit
+ * Otherwise an anchor would be lost once its own characters and its first context are deleted. The commit
  * of the article schedules a due row; its worker reads the live text and writes only the anchors whose context, characters
- * or state have changed, in commits of bounded size. The worker is idempotent: it compares with what is stored.
+ * or state have changed, in commits of bounded size. The worker is idempotent, because it compares with the stored anchors.
  */
 import { type ClaimedDueRow, type DueOutcome, type DueWorker, defineDueKind } from "../../platform/actors/duePort.ts";
 import type { ActorRuntime } from "../../platform/actors/port.ts";

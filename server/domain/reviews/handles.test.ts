@@ -33,6 +33,6 @@ test("[RV10] reading the handles of 1 MB takes a time proportional to its length
   const startedAt = performance.now();
   expect(findHandlesIn({ type: "text", value, position: { start: { offset: 0 } } }, value)).toEqual(["ana.b-c_d"]);
   expect(findHandlesIn({ type: "text", value: `${"@".repeat(2 ** 20)}ana` }, "")).toEqual(["ana"]);
-  // Some 100 ms. A scan in quadratic time would take hours, so the bound only ends what hangs.
+  // Some 100 ms. A scan in quadratic time would take hours, so the bound only ends a test that hangs.
   expect(performance.now() - startedAt).toBeLessThan(20_000);
 });

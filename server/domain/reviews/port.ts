@@ -10,7 +10,7 @@ import type { ReviewText } from "../../../machines/reviewContext.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 
-/** What every event of a review says. */
+/** Fields of every event of a review. */
 export interface ReviewEventBase {
   readonly workspaceId: string;
   readonly articleId: string;

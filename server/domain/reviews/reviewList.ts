@@ -10,25 +10,23 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { articleRecord } from "../articles/records.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { accessOf, principalOf } from "../call/principal.ts";
 import type { Anchors, FileAnchor } from "./anchors.ts";
 import { isFollowed } from "./findReview.ts";
 import { mentionedIn, type ReviewRecord, reviewLists, reviewRecord, statusOf, toReview } from "./records.ts";
 
-interface PageQuery {
+interface ReviewFilter extends PageQuery {
   readonly status?: readonly ReviewStatus[] | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
-export interface ArticleReviewFilter extends PageQuery {
+export interface ArticleReviewFilter extends ReviewFilter {
   readonly file?: ArticleFile | undefined;
   /** Username. */
   readonly mentions?: string | undefined;
 }
 
-export interface WorkspaceReviewFilter extends PageQuery {
+export interface WorkspaceReviewFilter extends ReviewFilter {
   readonly mentionsMe?: boolean | undefined;
 }
 

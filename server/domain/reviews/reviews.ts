@@ -1,7 +1,7 @@
 /**
  * Serves the requests on reviews: create, read, edit, resolve, reject and delete.
  *
- * The machine decides every change of status. This module collects what a change needs (the place of the anchor, the
+ * The machine decides every change of status. This module collects the data of a change (the place of the anchor, the
  * mentioned accounts) before the commit, and checks in the commit who may make it. suggestions.ts accepts suggestions.
  */
 

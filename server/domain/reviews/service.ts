@@ -1,4 +1,4 @@
-/** Builds the reviews domain: its requests, what it adds to commits of articles, and the workers of its due rows. */
+/** Builds the reviews domain: its requests, its listeners on commits of articles, and the workers of its due rows. */
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
@@ -8,11 +8,11 @@ import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import type { ArticleListeners, ArticleWriter, Documents, DocumentWriting } from "../articles/port.ts";
+import { joinListeners } from "../call/joinListeners.ts";
 import type { Pager } from "../call/paging.ts";
 import { createAcceptCommits } from "./acceptCommits.ts";
 import { createAnchors } from "./anchors.ts";
 import { createFollowListener, createFollowText, type FollowListenerOptions } from "./followText.ts";
-import { joinReviewListeners } from "./joinListeners.ts";
 import { createMentions } from "./mentions.ts";
 import type { FindAccount, ReviewListeners } from "./port.ts";
 import { createRemoval, createRemovalListener, type RemovalListenerOptions } from "./removal.ts";
@@ -52,7 +52,7 @@ export interface ReviewService {
   readonly manifest: Manifest;
 }
 
-/** What reviews add to the commits of articles. It needs only the platform, so that it exists before the articles. */
+/** Listeners that add changes of reviews to the commits of articles. They need only the platform, so they exist before the articles. */
 export function createReviewListeners(
   options: FollowListenerOptions & RemovalListenerOptions,
 ): Pick<ArticleListeners, "articleUpdated" | "articlePurged"> {
@@ -62,7 +62,7 @@ export function createReviewListeners(
 export function createReviewService(options: ReviewServiceOptions): ReviewService {
   const { storage, limits } = options;
   const texts = createReviewTexts();
-  const listeners = joinReviewListeners(options.listeners);
+  const listeners = joinListeners<ReviewListeners>({ reviewCreated: true, reviewReplied: true, reviewResolved: true }, options.listeners);
   const anchors = createAnchors({ ...options, texts });
   const mentions = createMentions({ ...options, texts });
   const commits = createAcceptCommits(options);

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../../../api/schema/timeline.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { partitionCount, type Storage } from "../../platform/storage/port.ts";
 import type { Call } from "../call/call.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { present } from "../call/present.ts";
 import { refuseField } from "../call/refuseField.ts";
 import type { Topics } from "../topics/port.ts";
@@ -23,14 +23,12 @@ import {
 } from "./model/records.ts";
 import { toRunView } from "./model/runView.ts";
 
-export interface RunFilter {
+export interface RunFilter extends PageQuery {
   readonly status?: readonly RunStatus[] | undefined;
   /** Id or short id. */
   readonly topicId?: string | undefined;
   readonly articleId?: string | undefined;
   readonly workflowId?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface FoundRun {
@@ -41,10 +39,7 @@ export interface FoundRun {
 export interface RunQueries {
   list(workspaceId: string, filter: RunFilter): Promise<Page<Run>>;
   get(runId: string): Promise<FoundRun>;
-  artifacts(
-    runId: string,
-    page: { readonly limit?: number | undefined; readonly nextToken?: string | undefined },
-  ): Promise<Page<ArtifactRecord>>;
+  artifacts(runId: string, page: PageQuery): Promise<Page<ArtifactRecord>>;
   artifact(runId: string, artifactKey: string): Promise<{ readonly artifact: ArtifactRecord; bytes(): Promise<Uint8Array> }>;
   events(
     call: Call,

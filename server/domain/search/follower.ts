@@ -93,7 +93,7 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
     const known = new Map(opened.partitions.map((place) => [place.partition, place]));
     for (const partition of partitions) {
       const place = known.get(partition);
-      // Another entry at the position means that this is another store, or an older state of it.
+      // Another entry at the position means another store, or an older state of this store.
       if (place === undefined || (await readEntry(partition, place.cursor)) !== place.mark) await begin(partition);
       else places.set(partition, place);
       awake.add(partition);
@@ -188,7 +188,7 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
     if ([...places.values()].every(({ isBuilt }) => isBuilt)) log.info({ documents }, "the search index is complete");
   }
 
-  /** Follows what is awake first, then builds, until nothing is left to do. */
+  /** Follows awake partitions first, then builds, until no work is left. */
   async function work(): Promise<void> {
     if (isDamaged) {
       isOpen = false;
@@ -239,7 +239,7 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
       });
   }
 
-  /** Looks at the ends of all logs after the time, or continues what failed. */
+  /** After the delay, compares the ends of all logs, or continues failed work. */
   function schedule(delayMs: number): void {
     if (isStopped || cancelTimer !== undefined) return;
     cancelTimer = clock.after(delayMs, () => {

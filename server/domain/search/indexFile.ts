@@ -2,7 +2,7 @@
  * IndexFile keeps the search index of one node in an SQLite file with a full-text table (FTS5).
  *
  * The file is a read model, never the truth: losing it loses nothing. It holds the words of the documents, but not their
- * texts. How far the file follows each partition is stored in the transaction of the documents, so after a crash the
+ * texts. The position of each partition is stored in the transaction of the documents, so after a crash the
  * follower continues exactly where the file ends. This module is synchronous and runs only in threads.
  */
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -17,7 +17,7 @@ const version = 1;
 const weights = "0, 8, 2, 1";
 const removedAtOnce = 500;
 
-/** How far the file follows a partition of the store. */
+/** Position up to which the file follows a partition of the store. */
 export interface IndexedPartition {
   readonly partition: number;
   /** Position in the partition's log of changes, and the entry there; empty at position 0. */

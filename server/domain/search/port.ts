@@ -1,5 +1,5 @@
 /**
- * Port of the search domain: what a domain declares so that its records are found.
+ * Port of the search domain: the declaration with which a domain makes its records searchable.
  *
  * Each domain has one source for one kind of record. The index follows every commit that writes such a record
  * (`changeLog.ts`), reads it through its source, and keeps nothing that a search shows: titles and texts of an answer are

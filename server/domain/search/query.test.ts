@@ -22,7 +22,7 @@ test("[SR3] a part of a text without spaces is a phrase of its pairs, and one ch
   expect(termsOf('"東京都 tower"')).toEqual(["東京 京都 都 tower"]);
 });
 
-test("[SR5] what is not a letter or digit only separates words, and never reaches the expression", () => {
+test("[SR5] a character other than a letter or digit only separates words and never reaches the expression", () => {
   const { raw } = String;
   for (const q of ["a AND* b) OR (c", raw`title:"x" NEAR(y z) ^w -v +u {t}`, "'; DROP TABLE words; --", "%_\u0000*\\"]) {
     const terms = parseQuery(`${q} end`, 32);

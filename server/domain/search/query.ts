@@ -1,5 +1,5 @@
 /**
- * Query reads what a person typed into a search box and writes it as an expression of the index.
+ * Query turns the text of a search box into an expression of the index.
  *
  * Every word must occur, words in quotation marks must follow each other, and the last word may be the beginning of a
  * word, because people see results while they type. All other characters only separate words. Only letters, marks and
@@ -70,7 +70,7 @@ function quote(token: string): string {
   return `"${token.replaceAll('"', '""')}"`;
 }
 
-/** Which documents a search may find: those with one of `places` and, if given, with `folder`. */
+/** A search finds the documents with one of `places` and, if given, with `folder`. */
 export interface SearchScope {
   readonly places: readonly string[];
   readonly folder?: string | undefined;

@@ -2,7 +2,7 @@
  * Search answers a full-text search in one workspace.
  *
  * The index only proposes records. Each proposed record is read from the store before it is answered, and title and
- * snippet are made of what the store has now. So an index that is behind never shows a record that was moved to the trash,
+ * snippet are made of the current record. So an index that is behind never shows a record that was moved to the trash,
  * and never an older text ([SR4]).
  */
 import type { Limits } from "../../../api/limits.ts";

@@ -41,7 +41,7 @@ export class UnusableIndex extends Error {
 /** A batch of the largest articles, on a busy machine. */
 const maxWriteMs = 120_000;
 const maxWaitMs = 10_000;
-const idleThreadMs = 30_000;
+const idleThreadMs = 5000;
 
 export function createSearchIndex({ parentDirectory, maxSearchMs }: SearchIndexOptions): SearchIndex {
   const program = toProgramFile("search.worker", import.meta.url);

@@ -22,7 +22,7 @@ test("[SR9] the snippet shows the place with the most words of the query", () =>
   expect(html.length).toBeLessThan(400);
 });
 
-test("[SR9] no markup of the text survives, whatever the text and the query are", () => {
+test("[SR9] no markup of the text survives, for any text and query", () => {
   const piece = fc.constantFrom(
     "<script>",
     "</mark>",

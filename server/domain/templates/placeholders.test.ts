@@ -1,4 +1,4 @@
-/** Tests what a template becomes with values: which placeholders are replaced, what is refused, and how long it takes. */
+/** Tests the filling of templates: replaced placeholders, refused values, and the time that it takes. */
 import { describe, expect, test } from "vitest";
 import type { TemplateVariable } from "../../../api/schema/template.ts";
 import { fillPlaceholders, toValues } from "./placeholders.ts";

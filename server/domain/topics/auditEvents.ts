@@ -6,18 +6,16 @@
 import type { ContentAuditEvent, ContentAuditEventType } from "../../../api/schema/topicAudit.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { auditLists, type ContentAuditRecord, contentAuditRecord } from "./records.ts";
 
-export interface AuditFilter {
+export interface AuditFilter extends PageQuery {
   readonly eventType?: readonly ContentAuditEventType[] | undefined;
   /** Username. */
   readonly actorId?: string | undefined;
   /** Unix seconds; both bounds are inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface AuditEvents {

@@ -12,12 +12,12 @@ import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { IndexKey, IndexRow, Storage } from "../../platform/storage/port.ts";
 import { scanRows, startsWith } from "../call/indexRows.ts";
 import { compareKeys } from "../call/mergedScan.ts";
-import type { Page, Pager } from "../call/paging.ts";
+import type { Page, PageQuery, Pager } from "../call/paging.ts";
 import { toTitleSearch } from "../call/titleWords.ts";
 import { type TopicRecord, type TopicScope, type TopicSort, topicCount, topicLists, topicRecord, toSearchText } from "./records.ts";
 import { withArticleType } from "./topicView.ts";
 
-export interface TopicFilter {
+export interface TopicFilter extends PageQuery {
   readonly workspaceId: string;
   /** Default: every status except archived. */
   readonly status?: readonly TopicStatus[] | undefined;
@@ -34,8 +34,6 @@ export interface TopicFilter {
   readonly sort?: TopicSort | undefined;
   /** Default `desc`. */
   readonly order?: "asc" | "desc" | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface TopicList {

@@ -22,7 +22,7 @@ function toEditReply(body: EditResponse): CallReply {
   return { status: 200, headers: { etag: recordEtag(body.revision), "x-svc-content-hash": body.contentHash }, body };
 }
 
-/** What a request asks for. Without `revision`, the live text. */
+/** The requested text. Without `revision`, the live text. */
 interface ContentQuery {
   readonly file?: ArticleFile | undefined;
   readonly format?: ContentFormat | undefined;

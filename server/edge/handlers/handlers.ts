@@ -38,7 +38,7 @@ export interface HandlerServices {
   readonly articles: ArticleService;
   readonly reviews: Omit<ReviewService, "manifest">;
   readonly templates: Pick<TemplateService, "templates">;
-  readonly publishing: Pick<Publishing, "links" | "history">;
+  readonly publishing: Pick<Publishing, "links" | "list" | "history">;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
   readonly search: Pick<SearchService, "search">;

@@ -8,25 +8,35 @@ import type { AppContract } from "../../../api/contract/contract.ts";
 import { type Handlers, Versioned } from "../../domain/call/call.ts";
 import type { LinkView, Publishing } from "../../domain/publishing/service.ts";
 
-export function createPublicLinkHandlers({ links, history }: Pick<Publishing, "links" | "history">): Handlers<AppContract>["publicLinks"] {
-  const done = ({ link }: LinkView) => ({ status: 200, body: link });
+function toHeaders({ findings }: LinkView): Record<string, string> {
+  return findings === undefined ? {} : { "x-svc-gate-findings": String(findings) };
+}
+
+export function createPublicLinkHandlers({
+  links,
+  list,
+  history,
+}: Pick<Publishing, "links" | "list" | "history">): Handlers<AppContract>["publicLinks"] {
+  const done = (view: LinkView) => ({ status: 200, headers: toHeaders(view), body: view.link });
   return {
     get: ({ params }, call) => links.get(call, params.articleId).then(({ link, revision }) => new Versioned(link, revision)),
     put: {
       serve: ({ params, body }, call) => links.put(call, params.articleId, body),
-      reply: ({ link, created }: LinkView) =>
-        created
-          ? { status: 201, headers: { location: `/articles/${link.articleId}/public-link` }, body: link }
-          : { status: 200, body: link },
+      reply(view: LinkView) {
+        if (!view.created) return done(view);
+        const location = `/articles/${view.link.articleId}/public-link`;
+        return { status: 201, headers: { location, ...toHeaders(view) }, body: view.link };
+      },
     },
     update: { serve: ({ params, body }, call) => links.update(call, params.articleId, body), reply: done },
     refreshSnapshot: { serve: ({ params, body }, call) => links.refreshSnapshot(call, params.articleId, body), reply: done },
+    diff: ({ params, query }, call) => links.diff(call, params.articleId, query.format),
     history: ({ params, query }) => history.list(params.articleId, query),
     sync: {
       serve: ({ params }, call) => links.sync(call, params.articleId),
       reply: ({ link }: LinkView) => ({ status: 202, body: link }),
     },
     delete: ({ params }, call) => links.unpublish(call, params.articleId),
-    list: ({ params, query }, call) => links.list(call, { ...params, ...query }),
+    list: ({ params, query }, call) => list(call, { ...params, ...query }),
   };
 }

@@ -16,7 +16,7 @@ export interface Cors {
 const requestHeaders =
   "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, traceparent, trpc-accept, x-api-key, x-request-id, x-svc-api-version";
 const exposedHeaders =
-  "etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id, x-svc-api-version, x-svc-content-hash, x-svc-revision";
+  "etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id, x-svc-api-version, x-svc-content-hash, x-svc-gate-findings, x-svc-revision";
 const preflightSeconds = 600;
 
 export function createCors(origins: readonly string[]): Cors {

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { escapeHtml } from "./escapeHtml.ts";
 import type { LaidOutText } from "./markdownPage.ts";
 import type { PageTasks } from "./page.worker.ts";
 
@@ -42,19 +43,8 @@ const shortCharacters = 32 * 1024;
 const maxCachedCharacters = 16 * 1024 * 1024;
 const maxRefused = 10_000;
 
-const entities = [
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"],
-  ['"', "&quot;"],
-] as const;
-
-export function escapeHtml(text: string): string {
-  return entities.reduce((escaped, [character, entity]) => escaped.replaceAll(character, entity), text);
-}
-
 function toPlain(markdown: string): RenderedText {
-  return { html: `<pre class="plain" dir="auto">${escapeHtml(markdown)}</pre>` };
+  return { html: `<pre class="plain" dir="auto">${escapeHtml(markdown)}</pre>`, dir: "ltr", headings: [] };
 }
 
 export function createPageRenderer(): PageRenderer {

@@ -61,7 +61,8 @@ function decidesDirection(node: Root["children"][number], isLead: boolean): bool
   return hasWords && properties.dir === undefined;
 }
 
-function eachElement(parent: Root | Element, visit: (element: Element) => void): void {
+/** Visits all elements below a node, parents first. */
+export function eachElement(parent: Root | Element, visit: (element: Element) => void): void {
   for (const child of parent.children) {
     if (child.type !== "element") continue;
     visit(child);
@@ -100,6 +101,9 @@ function finishElement(element: Element, ids: ReadonlySet<string>): void {
     if (properties.href.startsWith("#")) properties.href = toInnerHref(properties.href, ids);
     else properties.rel = ["noopener", "ugc"];
   }
+  // Code that is wider than the page scrolls, so it must get keyboard focus.
+  if (tagName === "pre") Object.assign(properties, { role: "group", ariaLabel: "Code", tabIndex: 0 });
+  if (tagName === "input") properties.ariaLabel = properties.checked ? "Done" : "To do";
   if (tagName === "img") Object.assign(properties, { loading: "lazy", decoding: "async", referrerPolicy: "no-referrer" });
   if ((tagName === "td" || tagName === "th") && textOf(element).trim().length > proseCharacters) properties.className = ["prose"];
 }

@@ -7,7 +7,7 @@ import { type ErrorRow, errorTable, toTitle } from "../../../api/schema/error.ts
 import { type ErrorText, errorTexts, resultCodes } from "../../../api/schema/errorTexts.ts";
 import type { Route } from "../host/router.ts";
 import { toStatusLine } from "../host/statusLine.ts";
-import { escapeHtml } from "./pageRenderer.ts";
+import { escapeHtml } from "./escapeHtml.ts";
 import { mark, servicePageHeaders, toServicePage } from "./servicePage.ts";
 
 const headers = { ...servicePageHeaders, "cache-control": "public, max-age=3600" };

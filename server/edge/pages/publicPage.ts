@@ -1,25 +1,28 @@
 /**
- * PublicPage serves public pages over HTTP: `/p/{slug}` as HTML, `.md` as Markdown, `.json` as data, and their style.
+ * PublicPage serves public pages over HTTP: `/p/{slug}` as HTML, `.md` as Markdown, `.json` as data, `/p/{slug}/card.png`
+ * as their picture, and their style and script.
  *
  * Anyone may read a public page, so each client address is limited by `rate.public`. Caches may store every answer but
- * must revalidate it for each request.
+ * must revalidate it for each request, redirects too: another page may take an earlier slug.
  */
-import { AppError } from "../../../api/schema/error.ts";
-import type { FoundPage, PublicPages, PublishedPage } from "../../domain/publishing/service.ts";
+import { type FoundPage, noPage, type PublicPages, type PublishedPage } from "../../domain/publishing/service.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import { createRequestContext } from "../calls/requestContext.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { Route } from "../host/router.ts";
+import { createCardRenderer } from "./cardRenderer.ts";
+import { cardPath } from "./pageCardLayout.ts";
 import { createPageRenderer, type RenderedText } from "./pageRenderer.ts";
-import { contentSecurityPolicy, stylePath, toErrorPageHtml, toPageHtml, toPageTag } from "./publicPageHtml.ts";
-import { publicPageStyle } from "./publicPageStyle.ts";
+import { pageAssetRoutes, toContentSecurityPolicy, toErrorPageHtml, toPageHtml, toPageTag } from "./publicPageHtml.ts";
 
 export interface PublicPageOptions {
   readonly pages: PublicPages;
   readonly rateLimits: Pick<RateLimits, "draw">;
   /** Trusted proxies in front of the server (`TRUST_PROXY`). */
   readonly proxyHops: number;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
 }
 
 export interface PublicPageRoutes {
@@ -27,7 +30,7 @@ export interface PublicPageRoutes {
   close(): Promise<void>;
 }
 
-type Format = "html" | "md" | "json";
+type Format = "html" | "md" | "json" | "png";
 
 const pathForm = /^([a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?)(?:\.(md|json))?$/;
 /** After this many lookups the reader gets the latest rendered page, even if the text has changed during the rendering. */
@@ -45,15 +48,17 @@ const mediaTypes: Readonly<Record<Format, string>> = {
   html: "text/html; charset=utf-8",
   md: "text/markdown; charset=utf-8",
   json: "application/json",
+  png: "image/png",
 };
+/** Anything but the page itself must not run or load anything either if it is opened in a browser tab. */
+const inertPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-function toHeaders(page: PublishedPage, format: Format): Record<string, string> {
+function toHeaders(page: PublishedPage, format: Format, tag: string): Record<string, string> {
   return {
     ...common,
     "content-type": mediaTypes[format],
-    // JSON and Markdown must not run or load anything either if they are opened in a browser tab.
-    "content-security-policy": format === "html" ? contentSecurityPolicy : "default-src 'none'; frame-ancestors 'none'",
-    etag: format === "md" ? `"${page.contentHash}"` : `"${toPageTag(page)}${format === "json" ? "-j" : ""}"`,
+    "content-security-policy": format === "html" ? toContentSecurityPolicy(page.mode === "live") : inertPolicy,
+    etag: `"${tag}"`,
     "x-svc-revision": String(page.revision),
     "x-svc-content-hash": page.contentHash,
     ...(page.indexable ? {} : { "x-robots-tag": "noindex" }),
@@ -71,8 +76,10 @@ function wantsHtml(request: HttpRequest): boolean {
   return (request.header("accept") ?? "").includes("text/html");
 }
 
-export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicPageOptions): PublicPageRoutes {
+export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }: PublicPageOptions): PublicPageRoutes {
   const renderer = createPageRenderer();
+  const cards = createCardRenderer();
+  const site = baseUrl.replace(/^https?:\/\//, "");
   /** Slug → the rendering in progress. Concurrent requests wait for it and then look the slug up again. */
   const making = new Map<string, Promise<{ readonly page: PublishedPage; readonly rendered: RenderedText } | undefined>>();
 
@@ -82,10 +89,10 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
   }
 
   function toPageReply(page: PublishedPage, rendered: RenderedText): HttpReply {
-    const { etag = "", ...headers } = toHeaders(page, "html");
+    const { etag = "", ...headers } = toHeaders(page, "html", toPageTag(page, baseUrl));
     // A provisional page gets no etag: a client that sent it back would get 304 and keep the plain text.
     const kept: Record<string, string> = rendered.isProvisional ? { "cache-control": "no-store" } : { etag };
-    return { status: 200, headers: { ...headers, ...kept }, body: toPageHtml(page, rendered) };
+    return { status: 200, headers: { ...headers, ...kept }, body: toPageHtml(page, rendered, baseUrl) };
   }
 
   async function toHtmlReply(request: HttpRequest, slug: string): Promise<HttpReply> {
@@ -94,7 +101,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
       // Look the page up again after each wait, so that a page unpublished in the meantime is not shown.
       const page = await pages.find(slug);
       if (page.kind !== "published") return toErrorPage(request, page, "html");
-      const headers = toHeaders(page, "html");
+      const headers = toHeaders(page, "html", toPageTag(page, baseUrl));
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
       const rendered = renderer.recall(page.contentHash) ?? (made?.page.contentHash === page.contentHash ? made.rendered : undefined);
       if (rendered !== undefined) return toPageReply(page, rendered);
@@ -112,7 +119,7 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
     for (let lookups = 1; ; lookups += 1) {
       const page = await pages.find(slug);
       if (page.kind !== "published") return toErrorPage(request, page, format);
-      const headers = toHeaders(page, format);
+      const headers = toHeaders(page, format, format === "md" ? page.contentHash : `${toPageTag(page, baseUrl)}-j`);
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
       const bytes = await pages.markdown(page);
       if (bytes === undefined) {
@@ -127,33 +134,44 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
     }
   }
 
-  /** Answers for a missing or unpublished page: HTML for browsers, otherwise a problem (thrown as `AppError`). */
-  function toErrorPage(request: HttpRequest, { kind }: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+  /** Answers for an earlier slug, and for a page that is not public: HTML for browsers, otherwise a problem (thrown as `AppError`). */
+  function toErrorPage(request: HttpRequest, page: Exclude<FoundPage, PublishedPage>, format: Format): HttpReply {
+    if (page.kind === "moved") {
+      // A relative address also works behind a proxy that adds a path prefix.
+      return { status: 301, headers: { ...common, location: format === "html" ? page.slug : `${page.slug}.${format}` } };
+    }
+    const { kind } = page;
     // Only this answer depends on `Accept`. Without `vary` a cache would serve the HTML to programs or the problem to browsers.
     const headersOfBoth = format === "html" ? { ...common, vary: "accept" } : common;
     if (format === "html" && wantsHtml(request)) {
       const headers = {
         ...headersOfBoth,
         "content-type": mediaTypes.html,
-        "content-security-policy": contentSecurityPolicy,
+        "content-security-policy": toContentSecurityPolicy(false),
         "x-robots-tag": "noindex",
       };
       return { status: kind === "unpublished" ? 410 : 404, headers, body: toErrorPageHtml(kind) };
     }
-    if (kind === "unpublished") throw new AppError("unpublished", "This page was taken down by its authors.", {}, headersOfBoth);
-    throw new AppError("not_found", "There is no public page at this address.", {}, headersOfBoth);
+    throw noPage(kind, headersOfBoth);
   }
 
-  const style: HttpReply = {
-    status: 200,
-    headers: {
-      "content-type": "text/css; charset=utf-8",
-      "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
-      "cross-origin-resource-policy": "cross-origin",
-    },
-    body: publicPageStyle,
-  };
+  async function toCardReply(request: HttpRequest, slug: string): Promise<HttpReply> {
+    const page = await pages.find(slug);
+    if (page.kind !== "published") return toErrorPage(request, page, "png");
+    const text = { title: page.title, site };
+    const headers = toHeaders(page, "png", cards.tagOf(text));
+    if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
+    const body = await cards.draw(page.workspaceId, text);
+    // The page may have been taken down while the picture was drawn.
+    const found = await pages.find(slug);
+    return found.kind === "published" ? { status: 200, headers, body } : toErrorPage(request, found, "png");
+  }
+
+  async function admit(request: HttpRequest): Promise<void> {
+    const { remoteAddress } = createRequestContext(request, proxyHops);
+    const { refusal } = await rateLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
+    if (refusal !== undefined) throw refusal;
+  }
 
   return {
     routes: [
@@ -162,16 +180,25 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops }: PublicP
         path: "/p/{slug}",
         publicCors: true,
         async handle(request, params) {
-          const { remoteAddress } = createRequestContext(request, proxyHops);
-          const { refusal } = await rateLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
-          if (refusal !== undefined) throw refusal;
+          await admit(request);
           const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
           if (slug === undefined) return toErrorPage(request, { kind: "unknown" }, "html");
           return format === undefined ? toHtmlReply(request, slug) : toTextReply(request, slug, format as "md" | "json");
         },
       },
-      { method: "GET", path: stylePath, publicCors: true, handle: () => style },
+      {
+        method: "GET",
+        path: cardPath("{slug}"),
+        publicCors: true,
+        async handle(request, { slug = "" }) {
+          await admit(request);
+          return pathForm.exec(slug)?.[1] === slug ? toCardReply(request, slug) : toErrorPage(request, { kind: "unknown" }, "png");
+        },
+      },
+      ...pageAssetRoutes,
     ],
-    close: () => renderer.close(),
+    async close() {
+      await Promise.all([renderer.close(), cards.close()]);
+    },
   };
 }

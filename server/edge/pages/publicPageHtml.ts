@@ -1,41 +1,66 @@
 /**
  * PublicPageHtml writes the HTML document of a public article, and of the pages for missing or unpublished articles.
  *
- * All text that it inserts is escaped. The only markup it accepts is the sanitised HTML from the page renderer.
+ * All text that it inserts is escaped. The only markup it accepts is the sanitised HTML from the page renderer. Addresses
+ * of the page's own parts are relative, so that pages also work behind a proxy that adds a path prefix.
  */
 import { createHash } from "node:crypto";
 import type { PublishedPage } from "../../domain/publishing/service.ts";
-import { escapeHtml, type RenderedText } from "./pageRenderer.ts";
+import { escapeHtml } from "./escapeHtml.ts";
+import { createPageAsset } from "./pageAsset.ts";
+import type { PageHeading } from "./pageFacts.ts";
+import type { RenderedText } from "./pageRenderer.ts";
+import { toPublicHead } from "./publicPageHead.ts";
+import { publicPageScript } from "./publicPageScript.ts";
 import { publicPageStyle } from "./publicPageStyle.ts";
 
-const styleHash = createHash("sha256").update(publicPageStyle).digest("hex").slice(0, 16);
-export const stylePath = `/assets/page-${styleHash}.css` as const;
+const style = createPageAsset("page", "css", publicPageStyle);
+const script = createPageAsset("live", "js", publicPageScript);
+export const pageAssetRoutes = [style.route, script.route];
 
-/** Part of the entity tag. The number must be increased when this file changes the HTML; the hash covers the style. */
-const layoutVersion = `2-${styleHash}`;
+/**
+ * Part of the entity tag. The number must be increased when the HTML of a page changes, in this file or by the renderer; a
+ * test compares it with the HTML of a sample. The hashes cover the style and the script.
+ */
+export const layoutNumber = 3;
+const layoutVersion = `${layoutNumber}-${style.path}-${script.path}`;
 
-/** Allows no script, only style files of this server, and pictures from any host over https. */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src https:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Headings from which a table of contents is useful. */
+const minContents = 3;
 
-const dateFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+/**
+ * Allows only style files of this server, and pictures from any host over https. A Live page may also run the one script
+ * with this hash, which may connect to this server only.
+ */
+export function toContentSecurityPolicy(isLive: boolean): string {
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src https:",
+    ...(isLive ? [`script-src '${script.integrity}'`, "connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
-/** Writes the document. Its addresses are relative, so that pages also work behind a proxy that adds a path prefix. */
-function toDocument(title: string, head: string, body: string): string {
+interface PageDocument {
+  readonly title: string;
+  readonly head: string;
+  readonly body: string;
+  readonly lang?: string;
+  readonly dir?: "ltr" | "rtl";
+}
+
+function toDocument({ title, head, body, lang = "en", dir = "ltr" }: PageDocument): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${lang}"${dir === "rtl" ? ' dir="rtl"' : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-${head}<link rel="stylesheet" href="..${stylePath}">
+${head}<link rel="stylesheet" href="..${style.path}">
 </head>
 <body>
 ${body}
@@ -45,32 +70,73 @@ ${body}
 }
 
 /** Returns the entity tag: a hash of all inputs of the page and nothing else, so that equal tags mean equal pages. */
-export function toPageTag({ contentHash, revision, title, mode, indexable, updatedAtMs, slug }: PublishedPage): string {
-  const parts = JSON.stringify([layoutVersion, contentHash, revision, title, mode, indexable, updatedAtMs, slug]);
+export function toPageTag(page: PublishedPage, baseUrl: string): string {
+  const { contentHash, revision, title, mode, indexable, updatedAtMs, slug } = page;
+  const parts = JSON.stringify([layoutVersion, baseUrl, contentHash, revision, title, mode, indexable, updatedAtMs, slug]);
   return createHash("sha256").update(parts).digest("base64url").slice(0, 27);
 }
 
-export function toPageHtml(page: PublishedPage, { html, heading, lang = "" }: RenderedText): string {
-  const { title, slug, indexable, mode, updatedAtMs } = page;
-  const updated = new Date(updatedAtMs);
-  const head = [
-    indexable ? "" : '<meta name="robots" content="noindex">\n',
-    `<meta property="og:type" content="article">\n<meta property="og:title" content="${escapeHtml(title)}">\n`,
-    `<link rel="alternate" type="text/markdown" href="${slug}.md">\n<link rel="alternate" type="application/json" href="${slug}.json">\n`,
-  ].join("");
+/** Writes the date in the language of the page, if this runtime knows it, otherwise in English. */
+function toDate(updatedAtMs: number, language: string): string {
+  const [lang = "en-GB"] = Intl.DateTimeFormat.supportedLocalesOf(["", "en"].includes(language) ? "en-GB" : language);
+  const date = new Date(updatedAtMs);
+  const words = new Intl.DateTimeFormat(lang, { dateStyle: "long", timeZone: "UTC" }).format(date);
+  return `<time datetime="${date.toISOString()}" lang="${lang}" dir="auto">${words}</time>`;
+}
+
+/** Writes nested lists, deeper by one for each higher level. A heading that skips levels is one deeper only. */
+function toContents(headings: readonly PageHeading[]): string {
+  if (headings.length < minContents) return "";
+  const open: number[] = [];
+  const parts: string[] = [];
+  for (const { level, id, text } of headings) {
+    while (open.length > 1 && (open.at(-1) ?? 0) > level && (open.at(-2) ?? 0) >= level) {
+      open.pop();
+      parts.push("</li></ol>");
+    }
+    if (open.length === 0 || level > (open.at(-1) ?? 0)) {
+      open.push(level);
+      parts.push("<ol>");
+    } else {
+      open[open.length - 1] = level;
+      parts.push("</li>");
+    }
+    parts.push(`<li><a href="#${escapeHtml(id)}" dir="auto">${escapeHtml(text)}</a>`);
+  }
+  parts.push(open.map(() => "</li></ol>").join(""));
+  return `<nav class="contents" aria-labelledby="contents"><details><summary id="contents" lang="en">Contents</summary>${parts.join("")}</details></nav>\n`;
+}
+
+export function toPageHtml(page: PublishedPage, text: RenderedText, baseUrl: string): string {
+  const { title, slug, mode, updatedAtMs } = page;
+  const { html, heading, headings, lang = "", dir } = text;
+  const isLive = mode === "live";
   // Many texts begin with their title as a heading; do not show it twice.
-  const ownHeading = heading === title ? "" : `<h1 dir="auto">${escapeHtml(title)}</h1>\n`;
-  const body = html.trim() === "" ? '<p class="empty" lang="en">Nothing is written here yet.</p>' : html;
-  const date = `<time datetime="${updated.toISOString()}">${dateFormat.format(updated)}</time>`;
-  const state = mode === "live" ? `Live, last changed on ${date}` : `As it was on ${date}`;
-  return toDocument(
+  const isTitled = heading?.text === title;
+  const topHeading = isTitled ? heading.html : `<h1 dir="auto">${escapeHtml(title)}</h1>`;
+  const rest = isTitled ? html : `${heading?.html ?? ""}${html}`;
+  const content = rest.trim() === "" ? '<p class="empty" lang="en">Nothing is written here yet.</p>' : rest;
+  const date = toDate(updatedAtMs, lang);
+  const contents = toContents(isTitled ? headings.slice(1) : headings);
+  const skip = contents === "" ? "" : '<a class="skip" href="#text" lang="en">Skip to the text</a>\n';
+  const state = isLive ? '<span class="live">Live</span> · last changed on' : "As it was on";
+  const twins = `<a href="${slug}.md">Markdown</a> · <a href="${slug}.json">JSON</a>`;
+  return toDocument({
     title,
-    head,
-    `<main lang="${lang}">
-${ownHeading}${body}
+    ...(lang === "" ? {} : { lang }),
+    dir,
+    head:
+      toPublicHead(page, text, baseUrl) +
+      (isLive ? `<script src="..${script.path}" integrity="${script.integrity}" data-events="${slug}/events" defer></script>\n` : ""),
+    body: `${skip}<main lang="${lang}">
+<header>${topHeading}
+<p class="date">${date}</p></header>
+${contents}<div class="text" id="text">
+${content}
+</div>
 </main>
-<footer><p>${state} · <a href="${slug}.md">Markdown</a></p></footer>`,
-  );
+<footer lang="en"><p><bdi>${state} ${date}</bdi> · <bdi>${twins}</bdi></p></footer>${isLive ? '\n<p class="notice" id="notice" role="status" lang="en"></p>' : ""}`,
+  });
 }
 
 const errorPages = {
@@ -80,5 +146,9 @@ const errorPages = {
 
 export function toErrorPageHtml(kind: keyof typeof errorPages): string {
   const { title, text } = errorPages[kind];
-  return toDocument(title, '<meta name="robots" content="noindex">\n', `<main>\n<h1>${title}</h1>\n<p>${text}</p>\n</main>`);
+  return toDocument({
+    title,
+    head: '<meta name="robots" content="noindex">\n',
+    body: `<main lang="en" class="absent">\n<header><h1>${title}</h1></header>\n<div class="text" id="text"><p>${text}</p></div>\n</main>`,
+  });
 }

@@ -5,11 +5,11 @@
  * that the pages also work behind a proxy that adds a path prefix. Public articles have another document
  * (publicPageHtml.ts).
  */
-import { createHash } from "node:crypto";
-import type { Route } from "../host/router.ts";
+import { createPageAsset } from "./pageAsset.ts";
 import { serviceStyle } from "./serviceStyle.ts";
 
-const stylePath = `/assets/service-${createHash("sha256").update(serviceStyle).digest("hex").slice(0, 16)}.css` as const;
+const style = createPageAsset("service", "css", serviceStyle);
+export const serviceStyleRoute = style.route;
 
 export const servicePageHeaders = {
   "content-type": "text/html; charset=utf-8",
@@ -38,7 +38,7 @@ export function toServicePage({ title, toRoot, body, head = "", isWide = false }
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="stylesheet" href="${toRoot}${stylePath.slice(1)}">
+<link rel="stylesheet" href="${toRoot}${style.path.slice(1)}">
 ${head}</head>
 <body>
 <main${isWide ? ' class="wide"' : ""}>
@@ -51,17 +51,3 @@ ${body}
 
 /** HTML of the three bars above each title. */
 export const mark = '<p class="mark" aria-hidden="true"><span></span><span></span><span></span></p>';
-
-export const serviceStyleRoute: Route = {
-  method: "GET",
-  path: stylePath,
-  handle: () => ({
-    status: 200,
-    headers: {
-      "content-type": "text/css; charset=utf-8",
-      "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
-    },
-    body: serviceStyle,
-  }),
-};

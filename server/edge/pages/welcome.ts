@@ -6,7 +6,7 @@
  */
 import type { HttpReply } from "../host/port.ts";
 import type { Route } from "../host/router.ts";
-import { escapeHtml } from "./pageRenderer.ts";
+import { escapeHtml } from "./escapeHtml.ts";
 import { mark, servicePageHeaders, toServicePage } from "./servicePage.ts";
 
 export interface WelcomeOptions {

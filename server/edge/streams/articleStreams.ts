@@ -1,6 +1,6 @@
 /**
- * ArticleStreams knows the streams of articles: where a viewer begins, and what its events, signals, tokens and snapshots
- * are.
+ * ArticleStreams implements the streams of articles: the first position of a viewer, its events, signals, tokens and
+ * snapshots.
  *
  * Events come from the event log of the article. Signals come from its document and are not kept; they are computed while
  * the article has viewers on this node. The stream ends when the article is moved to the trash or deleted, and continues

@@ -3,8 +3,13 @@ import type { ArticleSignal, KeptArticleEvent } from "../../../api/schema/articl
 import type { AgentEvent, AgentEventName } from "../../../api/schema/timeline.ts";
 import type { LogEntry } from "../../platform/storage/port.ts";
 
+/** An event of a public page. Its readers get only `data`. */
+export type PageEvent =
+  | { readonly event: "page.updated"; readonly data: { readonly revision: number; readonly contentHash: string } }
+  | { readonly event: "page.removed"; readonly data: Readonly<Record<string, never>> };
+
 /** An event that a log keeps. */
-export type StreamEvent = AgentEvent | KeptArticleEvent;
+export type StreamEvent = AgentEvent | KeptArticleEvent | PageEvent;
 
 export type EventItem = { readonly kind: "event"; readonly token: string; readonly event: StreamEvent };
 /** An event that no log keeps. It is sent only to the readers that are at the end of the log, and has no token. */
@@ -46,7 +51,7 @@ export interface OpenedStream {
   readonly isOver: boolean;
 }
 
-/** What one kind of stream knows of its log. */
+/** One kind of stream over a log. */
 export interface TimelineSource {
   readonly log: string;
   toItem(entry: LogEntry): EventItem;
@@ -59,5 +64,5 @@ export interface TimelineSource {
   watch?(show: (item: SignalItem) => void): () => void;
 }
 
-/** Returns the source of the log of this owner: a run, a workspace or an article. */
+/** Returns the source of the log of this owner: a run, a workspace, or an article (its events or its public page). */
 export type OpenSource = (ownerId: string) => TimelineSource;

@@ -8,6 +8,7 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { AgentEventName } from "../../../api/schema/timeline.ts";
 import type { Clock } from "../../../realtime/ports.ts";
 import type { ArticleActivity } from "../../domain/articles/articleActivity.ts";
+import type { PublicPages } from "../../domain/publishing/service.ts";
 import type { Topics } from "../../domain/topics/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
@@ -16,9 +17,13 @@ import type { CallWrapper } from "../calls/wrapper.ts";
 import { createArticleStreams } from "./articleStreams.ts";
 import { createFeeds } from "./feeds.ts";
 import { createKeepAlive } from "./keepAlive.ts";
-import type { StreamStart } from "./port.ts";
+import { createPageReaders } from "./pageReaders.ts";
+import { toPageStreamRoute } from "./pageStreamRoute.ts";
+import { createPageStreams } from "./pageStreams.ts";
+import type { OpenedStream, StreamStart } from "./port.ts";
 import { createRetention } from "./retention.ts";
-import { createStreamGate, type StreamGateOptions } from "./streamGate.ts";
+import { pageFormat, type StreamFormat } from "./streamFormat.ts";
+import { type AdmittedReader, createStreamGate, type StreamGateOptions } from "./streamGate.ts";
 import { createStreamLogs } from "./streamLogs.ts";
 import { idOf, toStreamRoutes } from "./streamRoutes.ts";
 import { createTimelines } from "./timelines.ts";
@@ -30,6 +35,7 @@ export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> 
   readonly storage: Storage;
   readonly topics: Pick<Topics, "find">;
   readonly activity: Pick<ArticleActivity, "watch">;
+  readonly pages: Pick<PublicPages, "find">;
   readonly limits: Limits;
   readonly clock: Clock;
 }
@@ -43,19 +49,27 @@ export interface StreamService {
 }
 
 export function createStreamService(options: StreamServiceOptions): StreamService {
-  const { storage, topics, activity, limits, clock } = options;
+  const { storage, topics, activity, pages, limits, clock } = options;
   const gate = createStreamGate(options);
   const logs = createStreamLogs(storage, limits["sse.buffer"]);
   const timelines = createTimelines({ storage, logs });
   const articles = createArticleStreams({ storage, logs, activity });
+  const publicPages = createPageStreams({ storage, logs });
+  const readers = createPageReaders(options);
   const feeds = createFeeds({
     storage,
     logs,
     clock,
-    sources: { run: timelines.runSource, timeline: timelines.workspaceSource, articleEvents: articles.source },
+    sources: {
+      run: timelines.runSource,
+      timeline: timelines.workspaceSource,
+      articleEvents: articles.source,
+      publication: publicPages.source,
+    },
     recentBytes: limits["sse.buffer"],
   });
   const viewers = { clock, keepAlive: createKeepAlive(clock, keepAliveMs), feeds };
+  const view = (reader: AdmittedReader, opened: OpenedStream, format: StreamFormat) => new Viewer(viewers, reader, opened, format);
   const open = {
     articles: {
       events: (input: Readonly<Record<string, unknown>>) => articles.open(idOf(input, "articleId"), input as StreamStart),
@@ -74,16 +88,18 @@ export function createStreamService(options: StreamServiceOptions): StreamServic
     },
   };
   return {
-    routes: (calls) =>
-      toStreamRoutes({
-        contract: streams,
-        open,
-        gate,
-        calls,
-        view: (reader, opened, format) => new Viewer(viewers, reader, opened, format),
+    routes: (calls) => [
+      ...toStreamRoutes({ contract: streams, open, gate, calls, view }),
+      toPageStreamRoute({
+        ...{ pages, readers, streams: publicPages, calls },
+        view: (reader, opened) => view(reader, opened, pageFormat),
       }),
+    ],
     manifest: { name: "streams", workers: createRetention({ storage, limits }) },
-    stats: () => ({ open: gate.open }),
-    close: () => gate.close(),
+    stats: () => ({ open: gate.open + readers.open }),
+    close() {
+      gate.close();
+      readers.close();
+    },
   };
 }

@@ -1,4 +1,7 @@
-/** StreamFormat has the two forms in which a stream is sent: server-sent events and subscriptions of `@trpc/client`. */
+/**
+ * StreamFormat has the forms in which a stream is sent: server-sent events, subscriptions of `@trpc/client`, and the events
+ * of a public page.
+ */
 import { type ServerSentEvent, writeEvent, writeRetry } from "./eventStream.ts";
 import type { StreamItem } from "./port.ts";
 
@@ -26,6 +29,18 @@ export const trpcFormat: StreamFormat = {
   keepAlive: Buffer.from(writeEvent({ event: "ping", data: "" })),
   encode: (item) => Buffer.from(writeEvent(toTrpcEvent(item))),
 };
+
+/** The form for an EventSource on a public page: an event has no envelope, because nothing else of it is public. */
+export const pageFormat: StreamFormat = { ...serverSentFormat, encode: (item) => Buffer.from(writeEvent(toPageEvent(item))) };
+
+function toPageEvent(item: StreamItem): ServerSentEvent {
+  if (item.kind === "event" && "data" in item.event) {
+    return { event: item.event.event, id: item.token, data: JSON.stringify(item.event.data) };
+  }
+  // The log of a restored backup is another one, so the reader gets the page as it is now.
+  if (item.kind === "reset") return { event: String(item.snapshot.event), id: item.token, data: JSON.stringify(item.snapshot.data) };
+  return toServerSent(item);
+}
 
 function toServerSent(item: StreamItem): ServerSentEvent {
   switch (item.kind) {

@@ -52,6 +52,11 @@ export interface StreamGate {
   close(): void;
 }
 
+/** The refusal of a server that is draining. */
+export function stopping(): AppError {
+  return new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
+}
+
 export function createStreamGate(options: StreamGateOptions): StreamGate {
   const { authenticator, tickets, limits } = options;
   const leases = createAccessLeases(options);
@@ -89,7 +94,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
       return readers.size;
     },
     async admit(spec, context, { id, ticket }) {
-      if (isClosed) throw new AppError("unavailable", "The server is about to stop. Connect again.", { retryAfter: 1 });
+      if (isClosed) throw stopping();
       const resource = { kind: spec.resource.kind, id };
       const reader = new Reader(leases, resource, left);
       readers.add(reader);

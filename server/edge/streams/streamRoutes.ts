@@ -203,12 +203,12 @@ function headOnly({ reader }: AdmittedStream, headers: Readonly<Record<string, s
 }
 
 /** True for a temporary failure (server stopping, store unavailable) that must not make an EventSource stop reconnecting. */
-function isTemporary(reason: unknown, request: HttpRequest): boolean {
+export function isTemporary(reason: unknown, request: HttpRequest): boolean {
   const isOutage = reason instanceof StorageUnavailableError || (reason instanceof AppError && reason.code === "unavailable");
   return isOutage && wantsEventStream(request.header("accept"));
 }
 
-function retryReply(context: RequestContext): HttpReply {
+export function retryReply(context: RequestContext): HttpReply {
   return { status: 200, headers: { ...toHeaders(context), ...eventStreamHeaders }, body: writeRetry(retryMs), close: true };
 }
 

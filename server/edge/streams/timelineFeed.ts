@@ -110,7 +110,7 @@ export class TimelineFeed {
     return false;
   }
 
-  /** Reads on at once: the log, or what says that it is over, may have changed. */
+  /** Reads on at once, because the log or its end may have changed. */
   wake(): void {
     void this.#wake();
   }

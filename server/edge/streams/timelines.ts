@@ -1,5 +1,5 @@
 /**
- * Timelines knows the timelines of runs and workspaces: where a viewer begins, and what its events, tokens and snapshots are.
+ * Timelines implements the timelines of runs and workspaces: the first position of a viewer, its events, tokens and snapshots.
  *
  * A viewer gets a reset with a snapshot if the log no longer holds its position, or if the position is beyond the tail
  * (a restored backup). This module must not know HTTP.

@@ -193,14 +193,16 @@ export function registerActorRows(options: ActorRowsOptions): void {
 
   async function fireTimer(row: ClaimedDueRow<TimerRowPayload>): Promise<DueOutcome> {
     const { id, name, event } = row.payload;
-    const { kind } = kindOf(row.payload);
+    const { kind, timed } = kindOf(row.payload);
     try {
       return await inTurn<DueOutcome>(kind, id, async () => {
         const unit = openUnit(row.partition);
         const previous = await unit.read(kind, id);
         // The actor has taken another event or was deleted, so the timer is obsolete.
         if (previous?.value.timers[name]?.row !== row.id) return { kind: "done" };
-        if ((await unit.settle(kind, id, row, event)) === undefined) await unit.settle(kind, id, row);
+        const next = await unit.settle(kind, id, row, event);
+        if (next === undefined) await unit.settle(kind, id, row);
+        else await Promise.resolve(timed?.(unit, next, previous));
         return (await commit(unit)) ?? { kind: "settled" };
       });
     } catch (reason) {

@@ -198,6 +198,8 @@ export interface ProvidedKind {
    * is lost if the process ends.
    */
   readonly committed?: (next: ActorRecord<any>) => void;
+  /** Adds further changes to the commit of an event that a timer sent. */
+  readonly timed?: Gather<any>;
 }
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
 

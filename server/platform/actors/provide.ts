@@ -3,17 +3,18 @@
  *
  * Definitions exist first and are passed to the services; effects need these services, so they are provided after them.
  */
-import type { ActorEvent, ActorKind, ActorRecord, ProvidedKind, RunEffect } from "./port.ts";
+import type { ActorEvent, ActorKind, ActorRecord, Gather, ProvidedKind, RunEffect } from "./port.ts";
 
 export interface ProvideOptions<Context> {
   readonly committed?: (next: ActorRecord<Context>) => void;
+  readonly timed?: Gather<Context>;
 }
 
 /** `effects` has one function for each effect that the kind declares. */
 export function provide<Context, Event extends ActorEvent, Effect extends string>(
   kind: ActorKind<Context, Event, Effect>,
   effects: Readonly<Record<NoInfer<Effect>, RunEffect<Context, Event>>>,
-  { committed }: ProvideOptions<Context> = {},
+  options: ProvideOptions<Context> = {},
 ): ProvidedKind {
-  return { kind, effects, ...(committed === undefined ? {} : { committed }) };
+  return { kind, effects, ...options };
 }

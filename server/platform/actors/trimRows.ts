@@ -8,7 +8,7 @@ import { partitionOfId } from "../storage/ids.ts";
 import type { DueRow, Partition } from "../storage/port.ts";
 import { defineDueKind } from "./duePort.ts";
 
-/** The name is stored with each row. It is from the time when only timelines of runs had streams. */
+/** The name is stored with each row, so it cannot change. Logs of articles are trimmed by such rows too. */
 export const trimRows = defineDueKind<{ readonly log: string }>("timeline.trim");
 
 export function trimRow(log: string, dueAtMs: number): DueRow {

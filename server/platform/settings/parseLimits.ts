@@ -21,6 +21,7 @@ const counts: readonly LimitField[] = [
   "sockets.article",
   "sockets.credential",
   "sse.credential",
+  "sse.address",
   "webhook.inFlight",
   "webhook.inFlightProcess",
 ];

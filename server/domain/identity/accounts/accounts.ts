@@ -11,7 +11,7 @@ import { AppError, notFound } from "../../../../api/schema/error.ts";
 import { partitionCount, type Storage } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
-import type { Pager } from "../../call/paging.ts";
+import type { PageQuery, Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { sessionOf, toActor } from "../../call/principal.ts";
 import { accessFactWrite } from "../access/accessFacts.ts";
@@ -20,11 +20,9 @@ import { type AccountRecord, accountRecord, toAccount, withProfile } from "../re
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
 import { createAccountLink } from "./setupLinks.ts";
 
-export interface AccountQuery {
+export interface AccountQuery extends PageQuery {
   readonly q?: string | undefined;
   readonly disabled?: boolean | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface AccountPage {

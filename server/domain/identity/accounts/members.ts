@@ -10,7 +10,7 @@ import type { RecordWrite, Storage, Stored } from "../../../platform/storage/por
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
-import { toPageLimit } from "../../call/paging.ts";
+import { type PageQuery, toPageLimit } from "../../call/paging.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
 import { accessFactWrite } from "../access/accessFacts.ts";
 import type { AccountRegistry } from "../registry/accountRegistry.ts";
@@ -20,10 +20,8 @@ import { type MemberRow, type WorkspaceRecord, workspaceRecord } from "../worksp
 
 type GrantedRole = Exclude<MemberRole, "owner">;
 
-export interface CollaboratorQuery {
+export interface CollaboratorQuery extends PageQuery {
   readonly type?: "direct" | "invited" | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface CollaboratorPage {

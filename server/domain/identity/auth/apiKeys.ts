@@ -15,7 +15,7 @@ import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { RecordWrite, Storage, Stored } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
-import type { Pager } from "../../call/paging.ts";
+import type { PageQuery, Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf, toActor } from "../../call/principal.ts";
 import { accessFactWrite } from "../access/accessFacts.ts";
@@ -37,10 +37,8 @@ export interface ApiKeyPage {
   readonly nextToken?: string;
 }
 
-export interface ApiKeyQuery {
+export interface ApiKeyQuery extends PageQuery {
   readonly state?: ApiKeyState | undefined;
-  readonly limit?: number | undefined;
-  readonly nextToken?: string | undefined;
 }
 
 export interface ApiKeys {

@@ -14,7 +14,7 @@ import { partitionOfId } from "../../../platform/storage/ids.ts";
 import { partitionCount, type RecordWrite, type Storage, type Stored } from "../../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../../platform/storage/retryOnConflict.ts";
 import type { Call } from "../../call/call.ts";
-import type { Pager } from "../../call/paging.ts";
+import type { PageQuery, Pager } from "../../call/paging.ts";
 import { requireMatch } from "../../call/precondition.ts";
 import { principalOf } from "../../call/principal.ts";
 import { reaches, requireRole, roleIn } from "./access.ts";
@@ -39,7 +39,7 @@ export interface FoundWorkspace {
 export interface Workspaces {
   create(call: Call, request: z.output<typeof CreateWorkspaceRequest>): Promise<CreateWorkspaceResponse>;
   /** Lists the workspaces that the caller can see, newest first, each with the caller's effective permission. */
-  list(call: Call, page: { readonly limit?: number | undefined; readonly nextToken?: string | undefined }): Promise<WorkspacePage>;
+  list(call: Call, page: PageQuery): Promise<WorkspacePage>;
   get(call: Call, workspaceId: string): Promise<FoundWorkspace>;
   /** Resolves with the message for the response. */
   update(call: Call, workspaceId: string, request: z.output<typeof UpdateWorkspaceRequest>): Promise<{ readonly message: string }>;

@@ -15,7 +15,7 @@ import type { ArticleWriter } from "../../articles/port.ts";
 import type { ArticleService } from "../../articles/service.ts";
 import type { Call } from "../../call/call.ts";
 import type { PageTokens } from "../../call/pageToken.ts";
-import type { Page } from "../../call/paging.ts";
+import type { Page, PageQuery } from "../../call/paging.ts";
 import { principalOf, requireScopes } from "../../call/principal.ts";
 import { checkProse } from "../../call/prose.ts";
 import { refuseField } from "../../call/refuseField.ts";
@@ -32,11 +32,7 @@ export interface ResolveApproval {
 
 export interface Approvals {
   /** Approvals in order of creation: first in step order, then those created after requests for changes. */
-  list(
-    call: Call,
-    runId: string,
-    page: { readonly limit?: number | undefined; readonly nextToken?: string | undefined },
-  ): Promise<Page<Approval>>;
+  list(call: Call, runId: string, page: PageQuery): Promise<Page<Approval>>;
   resolve(call: Call, runId: string, approvalId: string, request: ResolveApproval): Promise<Approval>;
 }
 

@@ -3,7 +3,8 @@
  *
  * docs/runs.md describes what happens to steps of the other types.
  */
-import { createArticleReader } from "./articleReader.ts";
+import { createArticleReader, type Read } from "./articleReader.ts";
+import type { ValidationReport } from "./articleRules.ts";
 import { createArticleValidation } from "./articleValidation.ts";
 import { createCodeVerification } from "./codeVerification.ts";
 import type { Model } from "./model.ts";
@@ -14,6 +15,8 @@ import { createWriting } from "./writing.ts";
 
 export interface ExecutorService {
   readonly executors: Executors;
+  /** Makes the checks of the step article_validation that need no topic. `owner` is a workspace id. */
+  checkText(markdown: string, owner: string): Promise<Read<ValidationReport>>;
   close(): Promise<void>;
 }
 
@@ -31,6 +34,7 @@ export function createExecutors({ model }: { readonly model?: Model | undefined 
       article_validation: createArticleValidation(reader),
       code_verification: createCodeVerification(reader),
     },
+    checkText: (markdown, owner) => reader.validateMarkdown({ markdown, expected: {} }, owner),
     close: () => reader.close(),
   };
 }

@@ -24,8 +24,13 @@ export interface DiskSpace {
   refusal(): Error | undefined;
   freeMiB(): number;
   committed(): void;
-  /** Decides whether a failed write means a full or a broken disk. Returns the error for the callers of the write. */
+  /**
+   * Decides whether a failed write means a full disk, a broken disk, or a process without a free file descriptor. Returns
+   * the error for the callers of the write.
+   */
   failed(reason: unknown): Error;
+  /** Refuses all later writes and reports the reason to `onDiskError`. */
+  breakWith(reason: unknown): Error;
   close(): void;
 }
 
@@ -35,7 +40,7 @@ export interface DiskSpaceOptions {
   readonly reserveMiB?: number;
   /** Must try one commit; called when there is space again after a failed commit. */
   readonly probe: () => void;
-  /** Called when a write failed although there is space. The disk is broken, so the process should end. */
+  /** Called when a write failed although there is space. The store cannot write any more, so the process should end. */
   readonly onDiskError: (error: Error) => void;
   readonly readSpace?: (directory: string) => Space;
 }
@@ -56,6 +61,14 @@ function isDiskFull(reason: unknown): boolean {
   if (!(reason instanceof Error)) return false;
   if (codesOfFull.has((reason as { code?: unknown }).code) || /No space left|MDB_MAP_FULL|ENOSPC/.test(reason.message)) return true;
   return isDiskFull(reason.cause);
+}
+
+const codesOfOpenFiles = new Set<unknown>(["EMFILE", "ENFILE"]);
+
+/** Returns the error for a caller if the process or the machine has no free file descriptor. The disk works then. */
+export function toOutOfFiles(reason: unknown): StorageUnavailableError | undefined {
+  if (!(reason instanceof Error) || !codesOfOpenFiles.has((reason as NodeJS.ErrnoException).code)) return undefined;
+  return new StorageUnavailableError("too many files are open: raise the limit of open files (ulimit -n)", { cause: reason });
 }
 
 const toUnavailable = (broken: Error) => new StorageUnavailableError(`the disk failed: ${broken.message}`, { cause: broken });
@@ -117,7 +130,10 @@ export function createDiskSpace(options: DiskSpaceOptions): DiskSpace {
       return Math.floor(freeBytes / MiB);
     },
     committed: stopRetry,
+    breakWith,
     failed(reason) {
+      const outOfFiles = toOutOfFiles(reason);
+      if (outOfFiles !== undefined) return outOfFiles;
       measure();
       if (isDiskFull(reason) || freeBytes < toReserve(Math.max(reserveMiB, nearlyFullMiB))) {
         startRetry();

@@ -1,20 +1,9 @@
 /**
- * The journal stores groups of log writes beside LMDB's file: two files of fixed size that are overwritten in place.
+ * The journal stores groups of log writes in two files of fixed size beside LMDB's file, and overwrites them in place.
  *
- * A transaction that writes nothing but logs needs no tree, and a keystroke is such a transaction. One synchronous write
- * of about 200 bytes makes it durable, where LMDB writes several pages and syncs twice. Every other transaction goes to
- * LMDB, and so does a group that has no room here. Groups have one numbering over both places.
- *
- * The journal row in LMDB contains a random salt for each file. Every record starts with the salt of its file, so bytes of
- * an earlier use, even if a client made them look like a record, are never read. A file is released by a new salt, in the
- * same transaction that removes its groups, and is then written from its start again.
- *
- * Only the last record can be incomplete after a crash, because one record is written at a time. A further salt after an
- * unreadable record therefore means that the file is damaged. A record whose write failed may be readable all the same, so
- * the writer gives its number to a group in LMDB, which replaces the record.
- *
- * A record is 8 bytes salt, u32 CRC-32 of what follows, u32 length of the group, f64 group number, f64 store time (Unix
- * milliseconds), the group, and zeros up to a multiple of 8 bytes.
+ * A transaction that only writes logs, such as a keystroke, needs no tree. One synchronous write of about 200 bytes makes it
+ * durable; LMDB would write several pages and sync twice. A group without room here goes to LMDB, under the next number of
+ * the same sequence. The journal does not know the entries of a group. It upholds ST96 and ST97.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, write } from "node:fs";
@@ -33,6 +22,10 @@ const fileBytes = 4 * 1024 * 1024;
 /** A larger group goes to LMDB, where many keystrokes then share the cost of one transaction. */
 const maxGroupBytes = 16 * 1024;
 const saltBytes = 8;
+/**
+ * A record is 8 bytes salt, u32 CRC-32 of all that follows, u32 length of the group, f64 group number, f64 store time (Unix
+ * milliseconds), the group, and zeros up to a multiple of 8 bytes.
+ */
 const headerBytes = 32;
 const offsets = { crc: 8, length: 12, number: 16, timeMs: 24 };
 const advice = "It was left as it is. Put the whole data directory back from a backup.";
@@ -48,6 +41,10 @@ export interface JournalRecord {
 
 interface JournalFile {
   readonly descriptor: number;
+  /**
+   * Random bytes at the start of every record, also stored in the journal's row in LMDB. A released file gets a new salt.
+   * Therefore bytes of an earlier use are never read as a record, not even if a client made them look like one.
+   */
   salt: Buffer;
   /** Where the next record begins. 0: the file is free. */
   end: number;
@@ -107,8 +104,8 @@ export class Journal {
     return free !== undefined;
   }
 
-  /** True when no other file is left for when the current one is full, so that a regroup should release one. */
-  get isShort(): boolean {
+  /** True if every file holds groups. A regroup should then release one before the current file is full. */
+  get needsRelease(): boolean {
     return this.isOpen && this.#files.every(({ end }) => end > 0);
   }
 
@@ -129,7 +126,8 @@ export class Journal {
         written += bytesWritten;
       }
     } catch (reason) {
-      // Nothing follows a record that may be incomplete, until the file is released.
+      // Nothing may follow an incomplete record until the file is released. The record may also be readable: the writer
+      // therefore gives its number to a group in LMDB, which replaces the record.
       Object.assign(file, { end: fileBytes, lastGroup: number });
       throw reason;
     }
@@ -167,7 +165,10 @@ export class Journal {
     store.put(rowKey, JSON.stringify(salts));
   }
 
-  /** Stages new salts for the files whose groups all have numbers up to `through`. */
+  /**
+   * Releases the files whose groups all have numbers up to `through`, by staging new salts for them. Must be part of the
+   * transaction that removes these groups.
+   */
   stageRelease(store: KeyValueWriter, through: number): void {
     const isDone = ({ end, lastGroup }: JournalFile) => end > 0 && lastGroup <= through;
     if (!this.#files.some(isDone)) return;
@@ -251,7 +252,8 @@ function readRecords(file: JournalFile, path: string): readonly JournalRecord[] 
     file.end = record.end;
     file.lastGroup = record.number;
   }
-  // The last record can be incomplete. Its salt is at `end`, and no other one follows.
+  // One record is written at a time, so only the last one can be incomplete. Its salt is at `end`. A salt after it means
+  // that the file is damaged.
   const next = bytes.indexOf(file.salt, file.end + 1);
   if (next !== -1) throw new StorageDamagedError(`${path} is damaged before byte ${next}. ${advice}`);
   return records;

@@ -12,7 +12,7 @@ import { createRecentPuts, scheduleCollect } from "../blobCollect.ts";
 import { createStoreClock } from "../clock.ts";
 import { commitBatch } from "../commitBatch.ts";
 import { createBlobFiles, toSha256 } from "../disk/blobFiles.ts";
-import { createDiskSpace, type DiskSpaceOptions } from "../disk/diskSpace.ts";
+import { createDiskSpace, type DiskSpaceOptions, toOutOfFiles } from "../disk/diskSpace.ts";
 import { lockDirectory } from "../disk/processLock.ts";
 import { syncDirectory } from "../disk/syncDirectory.ts";
 import { claimDue, findDue, oldestDue, readDueRow, renewDue } from "../dueRows.ts";
@@ -43,8 +43,8 @@ export interface LmdbStorageOptions {
   /** Reserve of free space, at most a tenth of the file system. Writes are refused if less is free. */
   readonly diskReserveMiB?: number;
   /**
-   * Called when the disk is broken, not full. All later writes are refused, so the process should end. The default
-   * handler throws the error uncaught, which ends the process.
+   * Called when the store cannot write any more: the disk is broken, not full, or the store found a fault of its own. All
+   * later writes are refused, so the process should end. The default handler throws the error uncaught, which ends the process.
    */
   readonly onDiskError?: (error: Error) => void;
   readonly now?: () => number;
@@ -192,7 +192,13 @@ async function openStore(
         }
         return sha256;
       },
-      get: (partition, sha256) => files.get(partition, sha256),
+      async get(partition, sha256) {
+        try {
+          return await files.get(partition, sha256);
+        } catch (reason) {
+          throw toOutOfFiles(reason) ?? reason;
+        }
+      },
       // Runs in a transaction, so that no commit which names the blob can be in progress.
       collect: (partition, sha256) =>
         write((store) => {

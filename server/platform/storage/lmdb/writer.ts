@@ -42,9 +42,12 @@ export interface LmdbWriter {
    * the transaction may start up to `pauseMs` later, so that more jobs share it.
    */
   write<Result>(work: (store: KeyValueWriter, nowMs: number) => Result, mayWait?: boolean): Promise<Result>;
-  /** Moves log entries from groups into chunks, in slices between other writes. Only one regroup runs at a time. */
+  /**
+   * Moves log entries from groups into chunks, in slices between other writes. Only one regroup runs at a time. Never
+   * rejects: a failure is reported to `disk`.
+   */
   regroup(): Promise<void>;
-  /** Makes one commit, even while writes are refused, to find out whether the disk accepts it. */
+  /** Makes one commit, even while writes are refused, to find out whether the disk accepts it. Never rejects. */
   probe(): Promise<void>;
   close(): Promise<void>;
 }
@@ -142,7 +145,7 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
         meta.committed();
         disk.committed();
       }
-      if (log.recentBytes >= regroupBytes || journal.isShort) void startRegroup();
+      if (log.recentBytes >= regroupBytes || journal.needsRelease) void startRegroup();
     },
     async failed(reason: unknown) {
       rows.clear();
@@ -185,9 +188,14 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
         await group.run(() => undefined);
       }
     } catch (reason) {
-      // The disk is already known to refuse writes. The next regroup continues after the last finished slice.
-      if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) throw reason;
+      // After a full disk, the next regroup continues after the last finished slice.
+      reportFailure(reason);
     }
+  }
+
+  /** Handles the failure of a write that has no caller. `disk` already knows a failure of its own. */
+  function reportFailure(reason: unknown): void {
+    if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) disk.breakWith(reason);
   }
 
   function startRegroup(): Promise<void> {
@@ -211,7 +219,7 @@ export function createLmdbWriter(parts: LmdbWriterParts): LmdbWriter {
           probing = true;
         });
       } catch (reason) {
-        if (!(reason instanceof StorageFullError || reason instanceof StorageUnavailableError)) throw reason;
+        reportFailure(reason);
       }
     },
     async close() {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { strToU8, zipSync } from "fflate";
 import { expect, test } from "vitest";
+import { convert } from "../../runConversion.ts";
 import type { ArchiveCaps, ConversionCaps } from "../caps.ts";
-import { convert } from "../convert.ts";
 import { unpackArchive } from "./archive.ts";
 
 const caps: ArchiveCaps = { entries: 5, totalBytes: 4_000_000, entryBytes: 3_000_000, ratio: 100 };
