@@ -105,7 +105,7 @@ export const defaultLimits = {
   "webhook.oldSecret": 24 * hour,
 
   "conversion.ms": 30 * second,
-  "conversion.memory": 512 * MiB,
+  "conversion.memory": 1024 * MiB,
   "conversion.output": 64 * MiB,
   "conversion.nodes": 500_000,
   "conversion.depth": 100,

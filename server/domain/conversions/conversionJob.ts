@@ -2,8 +2,8 @@
 import type { ConversionFidelity } from "../../../api/schema/conversion.ts";
 import type { ChildJob } from "../../platform/workers/childJobs.ts";
 import type { ConversionCaps } from "./engine/caps.ts";
-import { type ConversionOrder, convert } from "./engine/convert.ts";
 import { ConversionFailure } from "./engine/failure.ts";
+import { type ConversionOrder, convert } from "./runConversion.ts";
 
 export interface ConversionJobHead extends ConversionOrder {
   readonly caps: ConversionCaps;

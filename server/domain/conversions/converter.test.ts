@@ -1,16 +1,28 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { defaultLimits } from "../../../api/limits.ts";
 import { makeLongDocument } from "../../../test/support/documents.ts";
 import { createConverter } from "./converter.ts";
 
 const log = pino({ level: "silent" });
-const limits = { ...defaultLimits, "conversion.memory": 1024 * 1024 * 1024 };
+const limits = defaultLimits;
 const converter = createConverter({ limits, log });
+/** A process that has ended may stay in the table of processes until it is collected. */
+function isRunning(processId: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${processId}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 const utf8 = (text: string) => Buffer.from(text, "utf8");
 
 /** A server that must not be called. */
@@ -71,12 +83,9 @@ test("[CV25] files that are not what they are said to be are refused with the re
   expect(await refused("json", utf8("[]"))).toMatch(/^The syntax tree is wrong at "": /);
 });
 
-test("[CV11] a document of 1 MB converts from Markdown to every other format within the limit", async () => {
-  const bytes = utf8(makeLongDocument(1_000_000));
-  for (const to of ["html", "docx", "pdf", "txt", "json"] as const) {
-    const outcome = await converter.convert({ from: "markdown", to, bytes });
-    expect(outcome.ok ? "converted" : outcome.detail, to).toBe("converted");
-  }
+test("[CV11] a document of 1 MB converts within the limits of time and memory", async () => {
+  const outcome = await converter.convert({ from: "markdown", to: "json", bytes: utf8(makeLongDocument(1_000_000)) });
+  expect(outcome.ok ? outcome.fidelity : outcome.detail).toEqual({ score: 1, losses: [] });
 });
 
 test("[CV27] a conversion that exceeds its time or memory is stopped with the reason, and the next one runs", async () => {
@@ -98,6 +107,26 @@ test("[CV27] a conversion that exceeds its time or memory is stopped with the re
   } finally {
     await Promise.all([strict.close(), small.close()]);
   }
+});
+
+test("[CV28] the process ends with the process that started it, even while it works", async () => {
+  const program = `
+    const { createConverter } = await import(${JSON.stringify(new URL("./converter.ts", import.meta.url).href)});
+    const { defaultLimits } = await import(${JSON.stringify(new URL("../../../api/limits.ts", import.meta.url).href)});
+    const converter = createConverter({ limits: defaultLimits, log: console });
+    await converter.convert({ from: "txt", to: "txt", bytes: Buffer.from("a") });
+    void converter.convert({ from: "markdown", to: "txt", bytes: Buffer.from("*a* ".repeat(400_000)) });
+    console.log(converter.processId());
+  `;
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+  const parent = spawn(process.execPath, ["--import", loader, "--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [printed] = (await once(parent.stdout, "data")) as [Buffer];
+  const processId = Number(printed.toString("utf8"));
+  expect(existsSync(`/proc/${processId}/status`)).toBe(true);
+  parent.kill("SIGKILL");
+  await vi.waitFor(() => expect(isRunning(processId)).toBe(false), 20_000);
 });
 
 test("[CV29] a cancelled conversion ends at once, whether it runs or waits", async () => {

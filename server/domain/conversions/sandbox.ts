@@ -14,7 +14,7 @@ export class SandboxRefusal extends Error {
 }
 
 function refuse(what: string): (...input: unknown[]) => never {
-  return () => {
+  return function refused(): never {
     throw new SandboxRefusal(`A conversion may not use ${what}.`);
   };
 }
@@ -29,6 +29,9 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   dgram: ["createSocket"],
   dns: ["lookup", "resolve", "resolve4", "resolve6", "resolveAny"],
   "dns/promises": ["lookup", "resolve", "resolve4", "resolve6", "resolveAny"],
+  // A thread would have built-in modules of its own.
+  worker_threads: ["Worker"],
+  process: ["binding", "dlopen"],
   child_process: ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"],
 };
 

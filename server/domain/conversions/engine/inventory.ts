@@ -36,6 +36,8 @@ export function takeInventory(tree: Root): readonly Item[] {
 
   const addPhrasing = (node: Extract<Nodes, { type: "paragraph" | "heading" | "tableCell" }>) => {
     const pieces = toPieces(node.children, definitions);
+    // Words can cross the borders of pieces, as in `un*believ*able`.
+    addText(pieces.map(toWords).join(""), lineOf(node));
     for (const piece of pieces) addPiece(piece);
     for (const mark of marks) addSpans(pieces, mark, (piece) => (piece.marks.has(mark) ? mark : undefined));
     addSpans(pieces, "link", (piece) => piece.link?.url);
@@ -45,9 +47,8 @@ export function takeInventory(tree: Root): readonly Item[] {
   const addPiece = (piece: Piece) => {
     switch (piece.kind) {
       case "text":
-        return addText(piece.value, piece.line);
+        return;
       case "code":
-        addText(piece.value, piece.line);
         return add("inline code", collapse(piece.value), piece.line);
       case "html":
         return add("raw HTML", piece.value, piece.line);
@@ -147,6 +148,12 @@ export function takeInventory(tree: Root): readonly Item[] {
 /** Footnotes are compared by their texts, because formats give them other numbers. */
 function toFootnoteKey(footnote: FootnoteDefinition | undefined): string {
   return footnote === undefined ? "" : toKey(footnote);
+}
+
+/** A line break keeps its line, so that words after it are counted in the next one. */
+function toWords(piece: Piece): string {
+  if (piece.kind === "html") return /^<br\b/i.test(piece.value) ? " " : "";
+  return piece.kind === "text" || piece.kind === "code" ? piece.value : piece.kind === "break" ? "\n" : "";
 }
 
 /** Text of a block as a key: white space counts as one space, and long texts are cut, because their words are items too. */

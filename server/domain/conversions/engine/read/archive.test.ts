@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { strToU8, zipSync } from "fflate";
 import { expect, test } from "vitest";
+import { convert } from "../../runConversion.ts";
 import type { ArchiveCaps, ConversionCaps } from "../caps.ts";
-import { convert } from "../convert.ts";
 import { unpackArchive } from "./archive.ts";
 
 const caps: ArchiveCaps = { entries: 5, totalBytes: 4_000_000, entryBytes: 3_000_000, ratio: 100 };
@@ -66,4 +66,33 @@ test("[CV25] a file that is no archive or no DOCX is refused with the reason", a
   const read = (bytes: Uint8Array) => convert({ from: "docx", to: "markdown" }, bytes, conversionCaps);
   await expect(read(strToU8("# Markdown"))).rejects.toThrow(/^The document is not a DOCX file: .*end of central directory/i);
   await expect(read(zip({ "a.txt": "a" }))).rejects.toThrow(/^The document is not a DOCX file: Could not find main document part/);
+});
+
+test("[CV8] paragraphs of Word, LibreOffice and pandoc are read by the names of their styles", async () => {
+  const namespace = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+  const names = ["Title", "heading 2", "Preformatted Text", "Source Code", "Intense Quote", "Block Text", "Quotations"];
+  const styles = names.map((name, at) => `<w:style w:type="paragraph" w:styleId="s${at}"><w:name w:val="${name}"/></w:style>`).join("");
+  const paragraph = (text: string, at?: number) =>
+    `<w:p>${at === undefined ? "" : `<w:pPr><w:pStyle w:val="s${at}"/></w:pPr>`}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const body = [
+    paragraph("Report", 0),
+    paragraph("Part", 1),
+    paragraph("a = 1", 2),
+    paragraph("b = 2", 2),
+    paragraph("Text"),
+    paragraph("c = 3", 3),
+    paragraph("Quoted", 4),
+    paragraph("again", 5),
+    "<w:p/>",
+    paragraph("apart", 6),
+  ].join("");
+  const source = zip({
+    "[Content_Types].xml": "<Types/>",
+    "word/document.xml": `<w:document ${namespace}><w:body>${body}</w:body></w:document>`,
+    "word/styles.xml": `<w:styles ${namespace}>${styles}</w:styles>`,
+  });
+  const { bytes } = await convert({ from: "docx", to: "markdown" }, source, conversionCaps);
+  expect(Buffer.from(bytes).toString("utf8")).toBe(
+    "# Report\n\n## Part\n\n```\na = 1\nb = 2\n```\n\nText\n\n```\nc = 3\n```\n\n> Quoted\n>\n> again\n\n<!---->\n\n> apart\n",
+  );
 });

@@ -1,8 +1,9 @@
 /** Reads plain text: paragraphs are separated by empty lines, and nothing in them is markup. */
 import type { Paragraph } from "mdast";
-import type { Point } from "unist";
 import type { ParsedDocument } from "../document.ts";
 import { decodeUtf8 } from "./utf8.ts";
+
+type Point = NonNullable<Paragraph["position"]>["start"];
 
 export async function readTxt(bytes: Uint8Array): Promise<ParsedDocument> {
   const paragraphs: Paragraph[] = [];

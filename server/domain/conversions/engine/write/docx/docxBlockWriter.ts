@@ -62,15 +62,16 @@ const separated: ReadonlySet<string> = new Set(["list", "code", "blockquote"]);
 
 export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBlockWriterOptions): DocxBlockWriter {
   const languages = new Set<string>();
-  const notes = new Map<string, { readonly number: number; readonly node: FootnoteDefinition }>();
+  const notes: FootnoteDefinition[] = [];
   const definitionsOfNotes = findFootnotes(tree);
+  let isInNotes = false;
 
+  /** Word wants a footnote of its own for each reference. References in footnotes share one, so that circles end. */
   const footnoteNumber = (id: string): number | undefined => {
     const node = definitionsOfNotes.get(id);
     if (node === undefined) return undefined;
-    const note = notes.get(id) ?? { number: notes.size + 1, node };
-    notes.set(id, note);
-    return note.number;
+    const known = isInNotes ? notes.indexOf(node) + 1 : 0;
+    return known > 0 ? known : notes.push(node);
   };
 
   const paragraph = (children: ParagraphChild[], place: Place, text: string, options: IParagraphOptions = {}): Paragraph => {
@@ -173,9 +174,10 @@ export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBloc
     languages,
     write: (nodes) => writeAll(nodes, { lists: 0, quotes: 0 }),
     footnotes() {
+      isInNotes = true;
       const written: { number: number; blocks: Block[] }[] = [];
-      // A footnote can refer to a further one, which is then appended to the map.
-      for (const { number, node } of notes.values()) written.push({ number, blocks: writeAll(node.children, { lists: 0, quotes: 0 }) });
+      // A footnote can refer to a further one, which is then appended to the list.
+      for (const node of notes) written.push({ number: written.length + 1, blocks: writeAll(node.children, { lists: 0, quotes: 0 }) });
       return written;
     },
   };

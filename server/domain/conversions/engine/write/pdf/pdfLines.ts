@@ -7,6 +7,7 @@
  *   in an empty registry and entered under its own key.
  */
 import { hasRightToLeft } from "../../direction.ts";
+import { bidi } from "./bidi.ts";
 import { documentPrototype, type PdfInline, type PdfLine, rendererPrototype } from "./pdfmake.ts";
 
 let isInstalled = false;
@@ -36,9 +37,17 @@ function arrange(line: PdfLine): void {
   for (const inline of visual) {
     inline.x = x;
     x += inline.width;
-    // The font engine turns runs with letters; a run of marks alone has no script, so it is turned here.
-    if (isOdd(inline) && !hasRightToLeft(inline.text)) inline.text = [...inline.text].reverse().join("");
+    if (isOdd(inline)) inline.text = toReversed(inline.text);
   }
+}
+
+/**
+ * Brackets of right-to-left text open to the other side. The font engine turns runs with letters; a run of marks alone has
+ * no script, so it is turned here.
+ */
+function toReversed(text: string): string {
+  const mirrored = [...text].map((character) => bidi.getMirroredCharacter(character) ?? character);
+  return (hasRightToLeft(text) ? mirrored : mirrored.reverse()).join("");
 }
 
 function isOdd(inline: PdfInline | undefined): boolean {

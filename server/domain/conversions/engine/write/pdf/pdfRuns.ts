@@ -4,20 +4,13 @@
  * Directions follow the Unicode Bidirectional Algorithm (bidi-js). The level of each run travels with it to the line, where
  * `pdfLines.ts` puts the runs into visual order. Letters of right-to-left runs are joined and ordered by the font engine.
  */
-import bidiFactory from "bidi-js";
 import { hasRightToLeft, isRightToLeft } from "../../direction.ts";
 import type { Loss } from "../../document.ts";
 import type { Piece } from "../../phrasing.ts";
+import { bidi } from "./bidi.ts";
 import type { FontChoice } from "./fontChoice.ts";
 import type { PdfRun } from "./pdfmake.ts";
 
-interface Bidi {
-  getEmbeddingLevels(text: string, direction: "ltr" | "rtl"): { readonly levels: Uint8Array };
-  getMirroredCharacter(character: string): string | null;
-}
-
-/** The package is a function; its types describe a module that has the function as its default. */
-const bidi = (bidiFactory as unknown as () => Bidi)();
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** Text for which the main font has every character, in one direction. */
 const simple = /^[\n\x20-\x7e\u00a0-\u024f\u2010-\u201f\u2026]*$/;
@@ -50,7 +43,7 @@ export function createPdfRunWriter({ fonts, losses, footnoteNumber }: PdfRunOpti
       const level = levels?.[index] ?? 0;
       const family = /^\s/u.test(segment) ? (runs.at(-1)?.font ?? font) : fonts.choose(segment, isMonospaced)?.name;
       if (family === undefined) losses.push({ construct: "unusual character", line });
-      const shown = family === undefined ? replacement : level % 2 === 1 ? mirror(segment) : segment;
+      const shown = family === undefined ? replacement : segment;
       const last = runs.at(-1);
       if (last !== undefined && last.font === (family ?? font) && (last.level ?? 0) === level) last.text += shown;
       else runs.push({ ...base, font: family ?? font, text: shown, ...(levels === undefined ? {} : { level }) });
@@ -106,9 +99,4 @@ function toStyle(piece: Piece): PdfRun {
     ...(kind === "footnote" ? { sup: true } : {}),
     ...(link === undefined ? {} : { color: linkColor, ...(link.url.startsWith("#") ? {} : { link: link.url }) }),
   };
-}
-
-/** Brackets of right-to-left text open to the other side. */
-function mirror(segment: string): string {
-  return bidi.getMirroredCharacter(segment) ?? segment;
 }

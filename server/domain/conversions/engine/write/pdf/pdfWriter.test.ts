@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { testDocument } from "../../../../../../test/support/documents.ts";
+import { convert } from "../../../runConversion.ts";
 import type { ConversionCaps } from "../../caps.ts";
-import { convert } from "../../convert.ts";
 import { toVisualOrder } from "./pdfLines.ts";
 
 const caps: ConversionCaps = {

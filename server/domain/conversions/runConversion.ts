@@ -1,15 +1,15 @@
 /**
- * Convert turns a document of one format into another: a reader makes a syntax tree (mdast), a writer makes bytes, and the
+ * RunConversion turns a document of one format into another: a reader makes a syntax tree (mdast), a writer makes bytes, and the
  * output is read back to measure what was lost. Every pair of formats goes this way, so a new format is one reader or writer.
  */
 import type { Root } from "mdast";
-import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../../../api/schema/conversion.ts";
-import type { ConversionCaps } from "./caps.ts";
-import type { ParsedDocument, WrittenDocument } from "./document.ts";
-import { ConversionFailure } from "./failure.ts";
-import { measureFidelity } from "./fidelity.ts";
-import { toText } from "./phrasing.ts";
-import { requireBoundedTree } from "./treeBounds.ts";
+import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../../api/schema/conversion.ts";
+import type { ConversionCaps } from "./engine/caps.ts";
+import type { ParsedDocument, WrittenDocument } from "./engine/document.ts";
+import { ConversionFailure } from "./engine/failure.ts";
+import { measureFidelity } from "./engine/fidelity.ts";
+import { toText } from "./engine/phrasing.ts";
+import { requireBoundedTree } from "./engine/treeBounds.ts";
 
 export interface ConversionOrder {
   readonly from: ConversionInputFormat;
@@ -28,21 +28,21 @@ type Writer = (tree: Root, title: string) => Promise<WrittenDocument>;
 
 /** Readers and writers are loaded when a document first needs them, so that a Markdown conversion does not load fonts. */
 const readers: Readonly<Record<ConversionInputFormat, () => Promise<Reader>>> = {
-  markdown: async () => (await import("./read/markdown.ts")).readMarkdown,
-  html: async () => (await import("./read/html.ts")).readHtml,
-  docx: async () => (await import("./read/docx.ts")).readDocx,
-  pdf: async () => (await import("./read/pdf.ts")).readPdf,
-  txt: async () => (await import("./read/txt.ts")).readTxt,
-  json: async () => (await import("./read/json.ts")).readJson,
+  markdown: async () => (await import("./engine/read/markdown.ts")).readMarkdown,
+  html: async () => (await import("./engine/read/html.ts")).readHtml,
+  docx: async () => (await import("./engine/read/docx.ts")).readDocx,
+  pdf: async () => (await import("./engine/read/pdf.ts")).readPdf,
+  txt: async () => (await import("./engine/read/txt.ts")).readTxt,
+  json: async () => (await import("./engine/read/json.ts")).readJson,
 };
 
 const writers: Readonly<Record<ConversionOutputFormat, () => Promise<Writer>>> = {
-  markdown: async () => (await import("./write/markdown.ts")).writeMarkdown,
-  html: async () => (await import("./write/html.ts")).writeHtml,
-  docx: async () => (await import("./write/docx/docxWriter.ts")).writeDocx,
-  pdf: async () => (await import("./write/pdf/pdfWriter.ts")).writePdf,
-  txt: async () => (await import("./write/txt.ts")).writeTxt,
-  json: async () => (await import("./write/json.ts")).writeJson,
+  markdown: async () => (await import("./engine/write/markdown.ts")).writeMarkdown,
+  html: async () => (await import("./engine/write/html.ts")).writeHtml,
+  docx: async () => (await import("./engine/write/docx/docxWriter.ts")).writeDocx,
+  pdf: async () => (await import("./engine/write/pdf/pdfWriter.ts")).writePdf,
+  txt: async () => (await import("./engine/write/txt.ts")).writeTxt,
+  json: async () => (await import("./engine/write/json.ts")).writeJson,
 };
 
 const contentTypes: Readonly<Record<ConversionOutputFormat, string>> = {

@@ -1,18 +1,18 @@
 import type { Root } from "mdast";
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../../../api/limits.ts";
+import { defaultLimits } from "../../../api/limits.ts";
 import {
   type ConversionFidelity,
   type ConversionInputFormat,
   type ConversionOutputFormat,
   conversionInputFormats,
   conversionOutputFormats,
-} from "../../../../api/schema/conversion.ts";
-import { syntaxTree } from "../../../../api/schema/syntaxTree.ts";
-import { testDocument, testDocuments } from "../../../../test/support/documents.ts";
-import type { ConversionCaps } from "./caps.ts";
-import { isLossless } from "./constructs.ts";
-import { convert } from "./convert.ts";
+} from "../../../api/schema/conversion.ts";
+import { syntaxTree } from "../../../api/schema/syntaxTree.ts";
+import { testDocument, testDocuments } from "../../../test/support/documents.ts";
+import type { ConversionCaps } from "./engine/caps.ts";
+import { isLossless } from "./engine/constructs.ts";
+import { convert } from "./runConversion.ts";
 
 const caps: ConversionCaps = {
   nodes: 10_000,
