@@ -10,6 +10,7 @@ const tools: readonly { readonly command: string; readonly debian: string; reado
   { command: "unshare", debian: "util-linux", why: "a small disk for the tests of a full disk" },
   { command: "mount", debian: "mount", why: "the same" },
   { command: "ip", debian: "iproute2", why: "a separate network for the tests of outbound addresses" },
+  { command: "prlimit", debian: "util-linux", why: "the test of a process without free file descriptors" },
   { command: "redis-server", debian: "redis-server", why: "the tests of the store on Redis, which start their own servers" },
   { command: "redis-cli", debian: "redis-tools", why: "the same" },
   { command: "curl", debian: "curl", why: "the commands of the README" },

@@ -10,9 +10,9 @@ import { untilReturns } from "../support/untilReturns.ts";
 
 const kills = 3;
 /** Conversions of each kind that each kill interrupts. */
-const conversions = 3;
+const conversions = 1;
 /** The conversion of a long text takes long enough to be interrupted at different places. */
-const paragraphs = 2000;
+const paragraphs = 1000;
 
 let server: RunningServer;
 let rest: Rest;

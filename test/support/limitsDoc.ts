@@ -312,6 +312,8 @@ thread gets so little of a processor that the work takes 20 times as long on the
     title: "Conversions",
     before: "A conversion that exceeds one of these limits ends with `conversion_failed` and a sentence that names the limit.",
     limits: {
+      "conversion.input": { is: "An uploaded file, or a document at an address.", above: "413 for an uploaded file; the conversion fails" },
+      "conversion.fetchMs": { is: "Reading a document at an address, from the name lookup on.", above: notConverted },
       "conversion.ms": { is: "Processor time of one conversion.", above: notConverted },
       "conversion.memory": { is: "Memory of the process that converts.", above: notConverted },
       "conversion.output": { is: "Output of one conversion.", above: notConverted },
@@ -347,13 +349,6 @@ thread gets so little of a processor that the work takes 20 times as long on the
       },
       "code.blocks": { is: "Code blocks of an article that are verified.", above: "skipped, `article_block_limit`", unit: "blocks" },
       "code.blockChars": { is: "Length of one code block.", above: "skipped, `block_too_large`", unit: "characters" },
-    },
-  },
-  {
-    title: "Conversions",
-    limits: {
-      "conversion.input": { is: "An uploaded file, or a document at an address.", above: "413; the conversion fails" },
-      "conversion.fetchMs": { is: "Reading a document at an address, from the name lookup on.", above: "the conversion fails" },
     },
   },
   {
