@@ -86,7 +86,7 @@ test("[CV25] files that are not what they are said to be are refused with the re
 test("[CV11] a document of 1 MB converts within the limits of time and memory", async () => {
   const outcome = await converter.convert({ from: "markdown", to: "json", bytes: utf8(makeLongDocument(1_000_000)) });
   expect(outcome.ok ? outcome.fidelity : outcome.detail).toEqual({ score: 1, losses: [] });
-});
+}, 240_000);
 
 test("[CV27] a conversion that exceeds its time or memory is stopped with the reason, and the next one runs", async () => {
   const strict = createConverter({ limits: { ...limits, "conversion.ms": 1500 }, log });

@@ -93,6 +93,6 @@ test("[CV8] paragraphs of Word, LibreOffice and pandoc are read by the names of 
   });
   const { bytes } = await convert({ from: "docx", to: "markdown" }, source, conversionCaps);
   expect(Buffer.from(bytes).toString("utf8")).toBe(
-    "# Report\n\n## Part\n\n```\na = 1\nb = 2\n```\n\nText\n\n```\nc = 3\n```\n\n> Quoted\n>\n> again\n\n<!---->\n\n> apart\n",
+    "# Report\n\n## Part\n\n```\na = 1\nb = 2\n```\n\nText\n\n```\nc = 3\n```\n\n> Quoted\n>\n> again\n\n> apart\n",
   );
 });
