@@ -20,11 +20,27 @@ function statusField(text: string, field: string): number {
   return Number(found);
 }
 
-/** Processor seconds that the processes have used, from the scheduler's nanosecond counters: clock ticks are 10 ms. */
+const ticksPerSecond = 100;
+/** Two counters of one process differ by less than this while all of its threads live. */
+const tickRoundingSeconds = 0.02;
+
+/**
+ * Processor seconds that the processes have used. The scheduler's nanosecond counters exist only for living threads, so the
+ * time of threads that have ended comes from the ticks of the process.
+ */
 export function cpuSeconds(pids: readonly number[]): number {
-  const nanosecondsOf = (pid: number) =>
-    sumOverThreads(pid, (directory) => Number(readFileSync(`${directory}/schedstat`, "utf8").split(" ")[0]));
-  return pids.reduce((sum, pid) => sum + nanosecondsOf(pid), 0) / 1e9;
+  return pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0);
+}
+
+function cpuSecondsOf(pid: number): number {
+  const nanoseconds = sumOverThreads(pid, (directory) => Number(readFileSync(`${directory}/schedstat`, "utf8").split(" ")[0]));
+  const living = nanoseconds / 1e9;
+  // The name of the process, in parentheses, may contain spaces. Fields 14 and 15 of the line are user and system time.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  const ended = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond - living;
+  return ended > tickRoundingSeconds ? living + ended : living;
 }
 
 /** Memory in bytes. */

@@ -24,6 +24,11 @@ const conversion = resource({
   write: access,
 });
 
+const replyHeaders = {
+  ...etag,
+  "x-svc-article": "Only if the request named a target and the conversion succeeded: the id of the article that has the Markdown.",
+};
+
 const ownOnly = "Conversions belong to the account that requested them; others do not see them, whatever their role.";
 
 export const conversions = {
@@ -44,7 +49,7 @@ export const conversions = {
     },
     documentText: true,
     replies: { 201: Conversion, 202: Conversion },
-    replyHeaders: etag,
+    replyHeaders,
     location: "/conversions/{conversionId}",
     prefersWait: true,
     ...access,
@@ -56,7 +61,7 @@ export const conversions = {
     example: { source: { content: "# How a draft survives\n", format: "markdown" }, to: "html" },
   }),
   list: conversion.list({ description: `${ownOnly} They can be read for 30 days after their end.` }),
-  get: conversion.get({ description: ownOnly }),
+  get: conversion.get({ replyHeaders, description: ownOnly }),
   output: operation({
     method: "GET",
     path: "/conversions/{conversionId}/output",

@@ -85,10 +85,6 @@ export const Conversion = z
       .describe("Result of a conversion that succeeded. Absent after its expiry.")
       .optional(),
     fidelity: conversionFidelity.optional(),
-    target: z
-      .strictObject({ articleId: idText("art", "Article that has the Markdown.") })
-      .describe("The article that the conversion has written, if the request named a target. Present once it has succeeded.")
-      .optional(),
     error: z
       .strictObject({
         code: text("Reason as a code: `conversion_failed`, or a code of the API.", "conversion_failed"),

@@ -48,7 +48,10 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
   });
   const start = async (more?: Partial<RequestedConversion>, on = node, options?: CallOptions) =>
     (await on.conversions.create(request(more), call(options))).conversion.conversionId;
-  const get = async (conversionId: string, on = node) => (await on.conversions.get(conversionId, call())).value;
+  const get = async (conversionId: string, on = node) => {
+    const { conversion, writtenArticleId } = await on.conversions.get(conversionId, call());
+    return { ...conversion, writtenArticleId };
+  };
   /** Waits for the end of a conversion on the clock of the test. */
   const end = async (conversionId: string) => {
     await time.until(async () => (await get(conversionId)).finishedAt !== undefined);
@@ -190,8 +193,11 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
   });
 
   test("[CV52] a target creates an article whose text, first commit and event are one commit with the success", async () => {
-    const { conversionId, target } = await convert({ to: "markdown", options: { title: "Report" }, target: { workspaceId } as never });
-    const articleId = target?.articleId ?? "";
+    const { conversionId, writtenArticleId: articleId = "" } = await convert({
+      to: "markdown",
+      options: { title: "Report" },
+      target: { workspaceId } as never,
+    });
     expect(partitionOfId(conversionId)).toBe(partition);
     expect((await articles()).map(({ article }) => [article.articleId, article.title])).toEqual([[articleId, "Report"]]);
     expect(await live(articleId)).toBe("markdown to markdown: # Kites\n");
@@ -215,8 +221,8 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
       );
       return succeedWith("# New\n\nThe end.\n");
     };
-    const { target, status } = await convert({ to: "markdown", target: { articleId } as never });
-    expect([status, target]).toEqual(["succeeded", { articleId }]);
+    const { writtenArticleId, status } = await convert({ to: "markdown", target: { articleId } as never });
+    expect([status, writtenArticleId]).toEqual(["succeeded", articleId]);
     expect(await live(articleId)).toBe("Typed. # New\n\nThe end.\n");
     const [commit, ...others] = await commitsOf(articleId);
     expect([commit?.kind, others.length]).toEqual(["import", 0]);
@@ -235,7 +241,7 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
       return succeedWith("text");
     };
     const late = await convert({ to: "markdown", target: { folderId } as never });
-    expect([late.status, late.error?.code, late.target]).toEqual(["failed", "not_found", undefined]);
+    expect([late.status, late.error?.code, late.writtenArticleId]).toEqual(["failed", "not_found", undefined]);
     expect(await codeOf(node.conversions.create(request({ to: "markdown", target: { folderId } as never }), call()))).toBe(
       "validation_failed",
     );
@@ -401,15 +407,15 @@ test("[CV52] a process that dies at any write leaves its text in one article, wi
       const next = createConversionNode(storage, time, { nodeId: `next ${text}` });
       next.pump.start();
       const { conversionId } = (await next.conversions.create(asked, callOn(storage))).conversion;
-      const read = async () => (await next.conversions.get(conversionId, callOn(storage))).value;
-      await time.until(async () => (await read()).finishedAt !== undefined, { stepMs: 1000 });
-      const { status, target: written } = await read();
-      expect([status, (await next.content.readText(written?.articleId ?? "", "content.md", undefined)).text]).toEqual([
+      const read = () => next.conversions.get(conversionId, callOn(storage));
+      await time.until(async () => (await read()).hasEnded, { stepMs: 1000 });
+      const { conversion, writtenArticleId = "" } = await read();
+      expect([conversion.status, (await next.content.readText(writtenArticleId, "content.md", undefined)).text]).toEqual([
         "succeeded",
         `markdown to markdown: ${text}`,
       ]);
       expect((await articles()) - articlesBefore).toBe("articleId" in target ? 0 : 1);
-      expect((await imports(written?.articleId ?? "")) - ("articleId" in target ? importsBefore : 0)).toBe(1);
+      expect((await imports(writtenArticleId)) - ("articleId" in target ? importsBefore : 0)).toBe(1);
       await next.pump.drain(AbortSignal.abort());
       await next.close();
       if (!dying.dead) break;

@@ -52,7 +52,14 @@ function goodBody(spec: OperationSpec): Record<string, unknown> {
 
 describe("hostile input on every operation", () => {
   const surface = useSurface({
-    limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off", "rate.runs": "off" },
+    limits: {
+      "rate.default": "off",
+      "rate.writes": "off",
+      "rate.management": "off",
+      "rate.auth": "off",
+      "rate.runs": "off",
+      "rate.conversions": "off",
+    },
   });
 
   async function expectProblem(

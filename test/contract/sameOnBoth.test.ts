@@ -12,7 +12,14 @@ const json = { "content-type": "application/json" };
 
 describe("REST = tRPC", () => {
   const surface = useSurface({
-    limits: { "rate.default": "off", "rate.writes": "off", "rate.management": "off", "rate.auth": "off", "rate.runs": "off" },
+    limits: {
+      "rate.default": "off",
+      "rate.writes": "off",
+      "rate.management": "off",
+      "rate.auth": "off",
+      "rate.runs": "off",
+      "rate.conversions": "off",
+    },
   });
   const known: Record<string, unknown> = { workspaceId, articleId };
   const filled = (schema: z.ZodType | undefined) => {

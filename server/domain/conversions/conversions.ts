@@ -20,7 +20,7 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import { type Partition, partitionCount, type Storage, type Stored } from "../../platform/storage/port.ts";
 import { authorOf } from "../call/author.ts";
-import { type Call, Versioned } from "../call/call.ts";
+import type { Call } from "../call/call.ts";
 import type { Page, Pager } from "../call/paging.ts";
 import type { AccessResolver } from "../call/ports.ts";
 import { requireMatch } from "../call/precondition.ts";
@@ -32,7 +32,7 @@ import type { ConversionKind } from "./conversionKind.ts";
 import type { EndWaits } from "./conversionWatch.ts";
 import { findConversion, isVisible } from "./findConversion.ts";
 import { isBinary, toOutputName } from "./formats.ts";
-import { type ConversionRecord, conversionRecord, conversionsOf, hasEnded, statusAt, toConversion } from "./records.ts";
+import { type ConversionRecord, conversionRecord, conversionsOf, hasEnded, statusAt, toConversion, writtenArticleOf } from "./records.ts";
 import { type AccessedTarget, accessTarget, type TargetReaders, toTargetContext } from "./requestedTarget.ts";
 import type { ReadSource, RequestedSource, Sources } from "./sources.ts";
 
@@ -49,6 +49,8 @@ export interface ConversionView {
   /** Revision of the record. */
   readonly revision: number;
   readonly hasEnded: boolean;
+  /** The article that has the Markdown, if the request named a target and the conversion succeeded. */
+  readonly writtenArticleId: string | undefined;
 }
 
 /** The bytes of an output, and what describes them. */
@@ -61,7 +63,7 @@ export interface Conversions {
   /** Waits for the end of the conversion as long as the call wants to. */
   create(request: RequestedConversion, call: Call): Promise<ConversionView>;
   list(page: { readonly limit?: number | undefined; readonly nextToken?: string | undefined }, call: Call): Promise<Page<Conversion>>;
-  get(conversionId: string, call: Call): Promise<Versioned<Conversion>>;
+  get(conversionId: string, call: Call): Promise<ConversionView>;
   /** Throws `not_ready` and `output_expired`. */
   output(conversionId: string, call: Call): Promise<OutputView>;
   delete(conversionId: string, call: Call): Promise<void>;
@@ -94,6 +96,7 @@ export function createConversions(options: ConversionsOptions): Conversions {
     conversion: toConversion(value, storage.now(), baseUrl),
     revision,
     hasEnded: hasEnded(value),
+    writtenArticleId: writtenArticleOf(value, storage.now()),
   });
 
   /** Finds the workspaces that the request names. Throws for missing scopes, then for what the caller may not see or write. */
@@ -206,8 +209,7 @@ export function createConversions(options: ConversionsOptions): Conversions {
     },
 
     async get(conversionId, call) {
-      const { value, revision } = await findConversion(storage, principalOf(call), conversionId);
-      return new Versioned(toConversion(value, storage.now(), baseUrl), revision);
+      return view(await findConversion(storage, principalOf(call), conversionId));
     },
 
     async output(conversionId, call) {

@@ -60,7 +60,7 @@ export function hasEnded({ context }: ConversionRecord): boolean {
 /** The conversion as the API shows it. `baseUrl` has no trailing slash. */
 export function toConversion(record: ConversionRecord, nowMs: number, baseUrl: string): Conversion {
   const { id, context } = record;
-  const { workspaceId, from, to, source, createdAtMs, finishedAtMs, output, fidelity, target, error } = context;
+  const { workspaceId, from, to, source, createdAtMs, finishedAtMs, output, fidelity, error } = context;
   const status = statusAt(record, nowMs);
   return {
     conversionId: id,
@@ -81,7 +81,12 @@ export function toConversion(record: ConversionRecord, nowMs: number, baseUrl: s
             expiresAt: output.expiresAtMs / 1000,
           },
         }),
-    ...(target === undefined || !(status === "succeeded" || status === "expired") ? {} : { target: { articleId: target.articleId } }),
     ...present({ workspaceId, fidelity, error }),
   };
+}
+
+/** The article that the conversion has written. Undefined without a target, and unless the conversion succeeded. */
+export function writtenArticleOf(record: ConversionRecord, nowMs: number): string | undefined {
+  const status = statusAt(record, nowMs);
+  return status === "succeeded" || status === "expired" ? record.context.target?.articleId : undefined;
 }

@@ -7,11 +7,17 @@ import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ConversionMediaType, ConversionOutput } from "../../../api/schema/conversion.ts";
 import { type Handlers, RawReply } from "../../domain/call/call.ts";
 import { recordEtag } from "../../domain/call/precondition.ts";
+import type { ConversionView } from "../../domain/conversions/conversions.ts";
 import { toDisposition } from "../../domain/conversions/formats.ts";
 import type { ConversionService } from "../../domain/conversions/service.ts";
 import { pickMediaType } from "../calls/mediaTypes.ts";
 
 const asJson = "application/vnd.svc.conversion-output+json";
+
+function toReply({ conversion, revision, writtenArticleId }: ConversionView) {
+  const written = writtenArticleId === undefined ? {} : { "x-svc-article": writtenArticleId };
+  return { headers: { etag: recordEtag(revision), ...written }, body: conversion };
+}
 
 export function createConversionHandlers({ conversions }: Pick<ConversionService, "conversions">) {
   return {
@@ -21,14 +27,16 @@ export function createConversionHandlers({ conversions }: Pick<ConversionService
         "file" in body
           ? conversions.create({ ...body.fields, source: { upload: body.file, format: body.fields.format } }, call)
           : conversions.create(body, call),
-      reply: ({ conversion, revision, hasEnded }) => ({
-        status: hasEnded ? 201 : 202,
-        headers: { location: `/conversions/${conversion.conversionId}`, etag: recordEtag(revision) },
-        body: conversion,
-      }),
+      reply: (view) => {
+        const { headers, body } = toReply(view);
+        return { status: view.hasEnded ? 201 : 202, headers: { ...headers, location: `/conversions/${body.conversionId}` }, body };
+      },
     },
     list: ({ query }, call) => conversions.list(query, call),
-    get: ({ params }, call) => conversions.get(params.conversionId, call),
+    get: {
+      serve: ({ params }, call) => conversions.get(params.conversionId, call),
+      reply: (view) => ({ status: 200, ...toReply(view) }),
+    },
     output: {
       async serve({ params, accept }, call) {
         const { content, ...rest } = await conversions.output(params.conversionId, call);

@@ -16,7 +16,7 @@ export interface Cors {
 const requestHeaders =
   "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, prefer, traceparent, trpc-accept, x-api-key, x-request-id, x-svc-api-version";
 const exposedHeaders =
-  "content-disposition, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id, x-svc-api-version, x-svc-content-hash, x-svc-gate-findings, x-svc-revision";
+  "content-disposition, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id, x-svc-api-version, x-svc-article, x-svc-content-hash, x-svc-gate-findings, x-svc-job, x-svc-revision";
 const preflightSeconds = 600;
 
 export function createCors(origins: readonly string[]): Cors {
