@@ -175,7 +175,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     duplicateArticle: articles.articles.duplicate,
     startJob,
     findAccount: identity.findAccount,
-    listeners: [webhooks.reviewListeners, createReviewStreamEvents(parts.articleEvents)],
+    listeners: [webhooks.reviewListeners, createReviewStreamEvents(parts)],
   });
   const model = await createConfiguredModel({ ...parts, outbound, settings: config.model });
   const steps = createExecutors(model);

@@ -50,7 +50,15 @@ export const content = {
     resource: ofArticle,
     role: "write",
     ifMatch: true,
-    errors: ["revision_conflict", "content_too_large", "content_not_accepted", "edit_too_complex", "precondition_required"],
+    errors: [
+      "revision_conflict",
+      "content_too_large",
+      "content_not_accepted",
+      "edit_too_complex",
+      "precondition_required",
+      "anchor_not_found",
+      "anchor_ambiguous",
+    ],
     summary: "Edit a file of the live document: replace, append, prepend or patch, merged against baseRevision; or apply a Yjs update",
     description:
       "The modes `replace`, `append` and `prepend` take `content`; the mode `patch` takes `edits`. The edit is merged with the changes since `baseRevision` and is sent to open editors at once. `replace` without `baseRevision` answers 428. Replacements whose text is not found are listed in `rejected`; if none is found, nothing changes and the answer is 422. A body of type `application/octet-stream` is applied as a Yjs update of at most 1 MiB.",

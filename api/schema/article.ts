@@ -72,7 +72,7 @@ const Slug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,118}[a-z0-9])?$/, "must be 1 to 120 of a-z, 0-9 and '-', starting and ending with a letter or digit")
   .meta({
-    description: "Short name, unique in the workspace: 1 to 120 of a-z, 0-9 and `-`.",
+    description: "Short name: 1 to 120 of a-z, 0-9 and `-`. The address of a new public page starts with it.",
     example: "how-a-draft-survives",
   });
 

@@ -40,7 +40,7 @@ export const PublicLink = z
     slug: text("Last part of the page's address.", "how-a-draft-survives"),
     state: PublicLinkState,
     publishedRevision: int("Revision of the article that the page shows.", 42),
-    publishedAt: unixSeconds("When the article was first published."),
+    publishedAt: unixSeconds("When the article was last made public."),
     publishedBy: username("Username of the account that published the article."),
     updatedAt: unixSeconds("When the link or the text of the page last changed."),
     indexable: flag("Whether search engines may list the page.", false),

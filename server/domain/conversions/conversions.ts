@@ -158,9 +158,9 @@ export function createConversions(options: ConversionsOptions): Conversions {
 
     async create(request, call) {
       const { workspace, ofTarget } = await authorize(request, call);
+      if (ofTarget !== undefined && request.to !== "markdown") throw refuseField("to", "must be 'markdown' with a target");
       const read = await sources.read(request.source);
       requirePair(read, request.to);
-      if (ofTarget !== undefined && request.to !== "markdown") throw refuseField("to", "must be 'markdown' with a target");
       const partition = workspace?.partition ?? partitionOfId(principalOf(call).accountId);
       const conversionId = call.ids.next("cnv", partition);
       const order = await toOrder(request, read, ofTarget, call);

@@ -178,6 +178,9 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   }
 
   /** Lets a link expire whose timer is late, so that every request finds the state that its readers see. */
+  /** True if the page is expired by store time and its timer has not fired yet. */
+  const isOverdue = ({ value }: Stored<PublicLinkRecord>) => value.state !== "expired" && isExpired(value, storage.now());
+
   async function expire({ value }: Stored<PublicLinkRecord>): Promise<typeof conflict> {
     try {
       await actors.send(publicLinkKind, value.id, { type: "expiry.due" }, { gather: gatherBy(value.context.publishedBy) });
@@ -190,7 +193,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   async function change(call: Call, articleId: string, request: LinkRequest, link: Stored<PublicLinkRecord>, mode: PublicLinkMode) {
     requireMatch(call, link.revision);
     const { context, state } = link.value;
-    if (state !== "expired" && isExpired(link.value, storage.now())) return expire(link);
+    if (isOverdue(link)) return expire(link);
     const wanted = request.mode ?? mode;
     const settings = toChangedSettings(request, context);
     if (wanted === mode && Object.keys(settings).length === 0) return toView(link.value, link.revision);
@@ -241,6 +244,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     refreshSnapshot: (call, articleId, { revision }) =>
       retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
+        if (isOverdue(link)) return expire(link);
         if (link.mode !== "snapshot") throw wrongMode(link.mode, "snapshot");
         const { value: article } = await readLiveArticle(storage, articleId);
         const { content, findings } = await freezeGated(article, link.value.context.gate, revision);
@@ -252,6 +256,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     sync: (call, articleId) =>
       retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
+        if (isOverdue(link)) return expire(link);
         if (link.mode !== "live") throw wrongMode(link.mode, "live");
         const status = syncStatusOf(link.value);
         if (status !== "retrying" && status !== "failed") return toView(link.value, link.revision);

@@ -157,9 +157,9 @@ export function createReviews(options: ReviewsOptions): Reviews {
     delete: (reviewId, call) =>
       actors.commitUnit({ operation: "review.delete", partition: partitionOfId(reviewId), committer: call }, async (unit) => {
         const { context } = (await readReview(unit, reviewId)).value;
-        requireMatch(call, context.metaRevision);
         await authorize(call, context.workspaceId);
         await requireAuthorOrAdmin(storage, call, context, "delete a review");
+        requireMatch(call, context.metaRevision);
         await unit.send(reviewKind, reviewId, { type: "review.delete", by: principalOf(call).username });
       }),
   };
