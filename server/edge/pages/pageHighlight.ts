@@ -7,7 +7,7 @@ import { common, createLowlight } from "lowlight";
 import { eachElement, textOf } from "./pageTree.ts";
 
 const highlighter = createLowlight(common);
-/** Colouring costs about 1 ms per 1,000 characters. Larger blocks are data rather than code that people read. */
+/** 1,000 characters of TypeScript take about 4 ms (measured with warm code). Larger blocks are data rather than code that people read. */
 const maxBlockCharacters = 32 * 1024;
 const maxPageCharacters = 256 * 1024;
 const classPrefix = "code-";

@@ -17,7 +17,7 @@ import { type Processor, unified } from "unified";
 import { textOf } from "./pageTree.ts";
 
 const maxFormulaCharacters = 4000;
-/** A formula costs about 0.1 ms plus 0.03 ms per character. */
+/** A formula of 3 characters takes 0.1 ms, one of 1,900 characters 5 ms (measured with warm code). */
 const maxPageCharacters = 64 * 1024;
 /** Greatest number of macro expansions in one formula, and greatest length that a formula may name, in em and pt. */
 const bounds = { maxExpand: 200, maxSize: [20, 200] as [number, number] };
