@@ -303,6 +303,9 @@ describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
     expect(read).toMatchObject({ status: "succeeded", from: "html", source: { url } });
     expect((await other.conversions.output(read.conversionId, call())).fileName).toBe("My guide.md");
     expect(asked).toEqual([url]);
+    const signed = { url: `${url}?signature=secret` };
+    const imported = await convert({ source: signed, to: "markdown", target: { workspaceId } as never }, other);
+    expect((await commitsOf(imported.writtenArticleId ?? "")).map(({ message }) => message)).toEqual([`Import ${url}`]);
     const cases: readonly [object | "failed", string, RegExp][] = [
       [{ status: 302 }, "conversion_failed", /302/],
       [{ isComplete: false }, "conversion_failed", /cut off/],

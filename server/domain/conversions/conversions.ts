@@ -84,8 +84,6 @@ export interface ConversionsOptions {
   readonly baseUrl: string;
 }
 
-/** Title of a new article whose source has no name. */
-const untitled = "Untitled";
 /** An account has conversions in the partitions of all its workspaces, also of those that it has left. */
 const everyPartition = Array.from({ length: partitionCount }, (_, partition) => partition);
 
@@ -130,8 +128,7 @@ export function createConversions(options: ConversionsOptions): Conversions {
   ): Promise<Omit<ConversionInput, "nowMs" | "input" | "workspaceId">> {
     const principal = principalOf(call);
     const named = title ?? read.name;
-    const target =
-      ofTarget === undefined ? undefined : await toTargetContext({ folders, documents }, ofTarget, named ?? untitled, call.ids);
+    const target = ofTarget === undefined ? undefined : await toTargetContext({ folders, documents }, ofTarget, named ?? "", call.ids);
     return {
       accountId: principal.accountId,
       author: authorOf(call),

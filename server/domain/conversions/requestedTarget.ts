@@ -20,6 +20,8 @@ export interface TargetReaders {
   readonly documents: Pick<Documents, "read">;
 }
 
+/** Title of a new article whose source has no name, or one of spaces only. */
+const untitled = "Untitled";
 /** Length of a title in the API. */
 const maxTitle = 500;
 
@@ -49,12 +51,11 @@ export async function toTargetContext(
     return { articleId: target.articleId, ...made, baseRevision: (await documents.read(target.articleId)).revision };
   }
   const articleId = ids.next("art", partition);
-  const created = {
-    title: (target.title ?? title)
-      .slice(0, maxTitle)
-      .replace(/\p{Surrogate}$/u, "")
-      .trim(),
-  };
+  const named = (target.title ?? title)
+    .slice(0, maxTitle)
+    .replace(/\p{Surrogate}$/u, "")
+    .trim();
+  const created = { title: named === "" ? untitled : named };
   if (!("folderId" in target)) return { articleId, ...made, created };
   const { folderId } = target;
   const folder = await folders.find(workspaceId, folderId);

@@ -38,6 +38,13 @@ const noRight: Failure = { code: "insufficient_permission", message: "The accoun
 const gone: Failure = { code: "not_found", message: "The article of the target was deleted." };
 const closedFolder: Failure = { code: "not_found", message: "The folder of the target was deleted or archived." };
 
+/** The query of an address may be a signature, and everybody who may read the article reads the message of its commit. */
+function withoutSecrets(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+}
+
 export function createTargets({ storage, imports, articles, folders, writing, ids }: TargetsOptions): Targets {
   async function mayWrite(workspaceId: string, accountId: string): Promise<boolean> {
     const workspace = await storage.records.get(workspaceRecord, workspaceId);
@@ -76,7 +83,7 @@ export function createTargets({ storage, imports, articles, folders, writing, id
       const { articleId, commitId, clientId, baseRevision = 0, created } = target;
       const content = writing.toAcceptable(Buffer.from(markdown).toString("utf8"));
       writing.requireFits(content);
-      const message = `Import ${source.fileName ?? source.url ?? baseName}`;
+      const message = `Import ${source.fileName ?? withoutSecrets(source.url) ?? baseName}`;
       const order: ImportOrder = { articleId, workspaceId, commitId, message, content, author, clientId, ids, traceparent };
       const replaced = created === undefined ? await imports.replace({ ...order, baseRevision }, guard) : undefined;
       return {

@@ -96,3 +96,17 @@ test("[CV8] paragraphs of Word, LibreOffice and pandoc are read by the names of 
     "# Report\n\n## Part\n\n```\na = 1\nb = 2\n```\n\nText\n\n```\nc = 3\n```\n\n> Quoted\n>\n> again\n\n> apart\n",
   );
 });
+
+test("[CV8] a DOCX footnote that refers to itself is read once", { timeout: 10_000 }, async () => {
+  const main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const reference = '<w:r><w:footnoteReference w:id="2"/></w:r>';
+  const source = zip({
+    "[Content_Types].xml": "<Types/>",
+    "word/document.xml": `<w:document xmlns:w="${main}"><w:body><w:p><w:r><w:t>Text</w:t></w:r>${reference}</w:p></w:body></w:document>`,
+    "word/footnotes.xml": `<w:footnotes xmlns:w="${main}"><w:footnote w:id="2"><w:p><w:r><w:t>Note</w:t></w:r>${reference}</w:p></w:footnote></w:footnotes>`,
+    "word/_rels/document.xml.rels": `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${office}/footnotes" Target="footnotes.xml"/></Relationships>`,
+  });
+  const { bytes } = await convert({ from: "docx", to: "txt" }, source, conversionCaps);
+  expect(Buffer.from(bytes).toString("utf8")).toContain("Text");
+});

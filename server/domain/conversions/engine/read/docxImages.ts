@@ -12,12 +12,20 @@ export interface DocxImages {
 export async function loadImages(document: DocxDocument): Promise<DocxImages> {
   const images: DocxImage[] = [];
   const waiting: unknown[] = [...document.children];
+  // A note may refer to itself, or be referred to many times.
+  const visitedNotes = new Set<string>();
+  const addAll = (nodes: readonly unknown[]) => {
+    for (const node of nodes) waiting.push(node);
+  };
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const node = next as { type?: string; children?: readonly unknown[]; noteType?: string; noteId?: string };
     if (node.type === "image") images.push(next as DocxImage);
-    if (node.children !== undefined) waiting.push(...node.children);
-    if (node.type === "noteReference" && node.noteType !== undefined && node.noteId !== undefined)
-      waiting.push(...(document.notes.resolve({ noteType: node.noteType, noteId: node.noteId })?.body ?? []));
+    if (node.children !== undefined) addAll(node.children);
+    if (node.type !== "noteReference" || node.noteType === undefined || node.noteId === undefined) continue;
+    const { noteType, noteId } = node;
+    if (visitedNotes.has(`${noteType}/${noteId}`)) continue;
+    visitedNotes.add(`${noteType}/${noteId}`);
+    addAll(document.notes.resolve({ noteType, noteId })?.body ?? []);
   }
   const urls = new Map<DocxImage, string>();
   const losses: Loss[] = [];

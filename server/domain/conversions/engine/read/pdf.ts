@@ -29,15 +29,23 @@ export async function readPdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes);
   const paragraphs: Paragraph[] = [];
   for (let number = 1; number <= pdf.numPages; number += 1) {
-    const page = await pdf.getPage(number);
-    const { items } = await page.getTextContent();
-    for (const value of toParagraphs(toLines(items.filter((item) => "str" in item)))) {
-      paragraphs.push({ type: "paragraph", children: [{ type: "text", value }] });
-    }
-    page.cleanup();
+    for (const value of await readPage(pdf, number)) paragraphs.push({ type: "paragraph", children: [{ type: "text", value }] });
   }
   const losses = Array.from({ length: pdf.numPages }, () => ({ construct: "page layout" }) as const);
   return { tree: { type: "root", children: paragraphs }, losses };
+}
+
+/** Returns the paragraphs of a page. */
+async function readPage(pdf: Awaited<ReturnType<typeof openPdf>>, number: number): Promise<readonly string[]> {
+  try {
+    const page = await pdf.getPage(number);
+    const { items } = await page.getTextContent();
+    page.cleanup();
+    return toParagraphs(toLines(items.filter((item) => "str" in item)));
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    throw new ConversionFailure(`Page ${number} of the PDF is damaged: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 async function openPdf(bytes: Uint8Array) {
