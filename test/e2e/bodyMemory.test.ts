@@ -1,6 +1,7 @@
 /** Tests how much memory of a real server request bodies can use, without a credential and with one. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { defaultLimits } from "../../api/limits.ts";
 import { type RawConnection, rawConnection } from "../contract/rawHttp.ts";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -81,7 +82,7 @@ test("[API31] one credential has a limit of body bytes and gets 503 with Retry-A
   const beforeMiB = residentMiB();
   const { statuses, highestMiB, open } = await flood(operator.headers);
   expect(await bodyBytesInFlight()).toBeGreaterThan(0);
-  expect(await bodyBytesInFlight()).toBeLessThanOrEqual(16 * MiB);
+  expect(await bodyBytesInFlight()).toBeLessThanOrEqual(defaultLimits["body.inFlightAccount"]);
   expect([...statuses]).toEqual([503]);
   expect(highestMiB - beforeMiB).toBeLessThan(300);
   for (const client of open) client.destroy();
