@@ -65,7 +65,8 @@ test("[RV8][RV18] members with the right write, answer, edit, resolve and reopen
   const reply = await createRest(server.url, { "x-api-key": key }).expect(201, "POST", `${path}/replies`, { body: "Yes." });
   expect(reply).toMatchObject({ reviewId, body: "Yes.", author: { username: "bo", kind: "key" }, mentions: [], unresolvedMentions: [] });
   const replyPath = `${path}/replies/${reply.replyId}`;
-  expect((await ana.request("PATCH", replyPath, { body: "No." })).body).toMatchObject({ status: 403, code: "insufficient_permission" });
+  for (const body of ["No.", "n".repeat(20_000)])
+    expect((await ana.request("PATCH", replyPath, { body })).body).toMatchObject({ status: 403, code: "insufficient_permission" });
   expect(await bo.expect(200, "PATCH", replyPath, { body: "Yes, a typo." })).toMatchObject({
     body: "Yes, a typo.",
     replyId: reply.replyId,
@@ -102,6 +103,9 @@ test("[RV19] typing changes the entity tag of a review but fails no If-Match; a 
   await ana.expect(200, "PATCH", path, { body: "A typo?" }, { "if-match": before });
   expect((await ana.request("PATCH", path, { status: "resolved" }, { "if-match": before })).status).toBe(412);
   expect((await ana.request("DELETE", path, undefined, { "if-match": before })).status).toBe(412);
+  // A missing right comes first.
+  expect((await bo.request("PATCH", path, { body: "Mine." }, { "if-match": before })).status).toBe(403);
+  expect((await bo.request("DELETE", path, undefined, { "if-match": before })).status).toBe(403);
 });
 
 test("[RV9][RV20][RV21] mentions are sorted by access, listed for the mentioned, and sent once a text", async () => {

@@ -74,7 +74,11 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
     },
 
     async edit(reviewId, replyId, body, call) {
-      const { workspaceId } = (await findReview(storage, reviewId)).context;
+      const found = await findReview(storage, reviewId);
+      const { workspaceId } = found.context;
+      // Missing rights are refused before the text is looked at.
+      await authorize(call, workspaceId);
+      requireAuthor(call, findReply(found, replyId).author, "edit a reply");
       const text = await mentions.toText(workspaceId, body);
       const partition = partitionOfId(reviewId);
       return actors.commitUnit({ operation: "review.editReply", partition, committer: call }, async (unit) => {

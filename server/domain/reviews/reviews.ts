@@ -129,6 +129,11 @@ export function createReviews(options: ReviewsOptions): Reviews {
     async update(reviewId, { body, status }, call) {
       const found = await findReview(storage, reviewId);
       const { workspaceId } = found.context;
+      // Missing rights are refused before the text and the entity tag are looked at.
+      await authorize(call, workspaceId);
+      if (body !== undefined && body !== found.context.body) {
+        await requireAuthorOrAdmin(storage, call, found.context, "change the text of a review");
+      }
       const text = body === undefined ? undefined : await mentions.toText(workspaceId, body);
       const place = await placeReview(anchors, found);
       const partition = partitionOfId(reviewId);
