@@ -45,6 +45,8 @@ describe("an article in the trash", () => {
       "articles.delete",
       "articles.get",
       "articles.undelete",
+      "commits.blame",
+      "commits.content",
       "commits.diff",
       "commits.get",
       "commits.list",
