@@ -23,7 +23,7 @@ export interface ConversionTargetContext {
   readonly commitId: string;
   /** Yjs client id of the written text. */
   readonly clientId: number;
-  /** Revision of an existing article at the time of the request. What others write after it stays. */
+  /** Revision of an existing article at the time of the request. Text that others write after it is kept. */
   readonly baseRevision?: number;
   /** Present if the conversion creates the article. */
   readonly created?: { readonly title: string; readonly folderId?: string };

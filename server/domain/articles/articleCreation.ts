@@ -60,7 +60,7 @@ interface NewArticle {
   readonly templateId?: string | undefined;
   /** Returns the folder of the new article, and adds the conditions of the folder to the unit. */
   readonly toFolder: (unit: UnitOfWork) => Promise<string | undefined>;
-  /** Adds to the unit what is created together with the article. */
+  /** Adds the records of other domains that are created together with the article. */
   readonly also?: ((unit: UnitOfWork, copy: NewCopy) => Promise<void>) | undefined;
 }
 

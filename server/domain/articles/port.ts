@@ -210,7 +210,7 @@ export interface ArticleImports {
    */
   create(unit: UnitOfWork, order: ImportOrder & { readonly title: string; readonly folderId?: string | undefined }): Promise<void>;
   /**
-   * Makes `content.md` of the live document equal to the text, merged with what others wrote since `baseRevision` as far
+   * Makes `content.md` of the live document equal to the text, merged with the text that others wrote since `baseRevision` as far
    * as that revision is kept. The edit is stored only while `guard` holds, and only once: a repeat finds its client id.
    * Returns the revision that has it; the caller makes the commit. Throws `not_found`, `content_too_large`, and
    * `WriteFenced` if `guard` does not hold.
