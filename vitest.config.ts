@@ -33,6 +33,9 @@ const notOnRedis = [
   "test/e2e/linkAddress.test.ts",
   "test/e2e/bodyMemory.test.ts",
   "test/e2e/process.test.ts",
+  // About the model's endpoint, and about bodies that are refused before any store is asked.
+  "test/e2e/modelFailures.test.ts",
+  "test/e2e/hostile.test.ts",
   // Compares answers with the OpenAPI document, whatever the store.
   "test/e2e/validatingProxy.test.ts",
   // Sockets over a log in memory: there is no store behind them.
