@@ -46,6 +46,12 @@ const notOnRedis = [
   "test/e2e/collabLog.test.ts",
 ];
 
+/**
+ * Fault tests in which a node may lose its lease only through the fault that the test causes. They run alone, because
+ * neighbours that take all processor time for seconds are a second fault.
+ */
+const alone = ["test/fault/rigClocks.test.ts", "test/fault/rigRuns.test.ts", "test/fault/rigWebhooks.test.ts"];
+
 export default defineConfig({
   test: {
     allowOnly: false,
@@ -69,6 +75,7 @@ export default defineConfig({
           ...shared,
           name: "whole",
           include: ["test/{e2e,fault,browser,demo}/**/*.test.ts"],
+          exclude: [...alone, "**/node_modules/**"],
           globalSetup: ["test/support/build.ts"],
           testTimeout: 120_000,
           maxWorkers: 2,
@@ -86,6 +93,17 @@ export default defineConfig({
           testTimeout: 120_000,
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "alone",
+          include: alone,
+          globalSetup: ["test/support/build.ts"],
+          testTimeout: 240_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -132,7 +132,10 @@ export const webhooksKilled = createScenario<Scale>({
   modes: ["E", "R"],
   short: { webhooks: 3, commits: { inPeace: 30, underKills: 120 }, perSecond: 30, kills: 3, everyMs: 1000 },
   full: { webhooks: 3, commits: { inPeace: 1000, underKills: 5000 }, perSecond: 100, kills: 20, everyMs: 3000 },
-  rig: { settings: { LEASE_MS: String(leaseMs), LIMITS: JSON.stringify(limits), WEBHOOK_RETRY_SCHEDULE: schedule.join(",") }, answer: toAnswer },
+  rig: {
+    settings: { LEASE_MS: String(leaseMs), LIMITS: JSON.stringify(limits), WEBHOOK_RETRY_SCHEDULE: schedule.join(",") },
+    answer: toAnswer,
+  },
   play,
   figure:
     "no event is missing; none is repeated without kills, and at most 2 % with kills; all retries have one id, one body and a valid signature (times: commit to first request)",
