@@ -19,6 +19,7 @@ import { createPager } from "./domain/call/paging.ts";
 import { createConverter } from "./domain/conversions/converter.ts";
 import { conversionPairs } from "./domain/conversions/pairs.ts";
 import { createConversionService } from "./domain/conversions/service.ts";
+import { createTextRenderer } from "./domain/conversions/textRenderer.ts";
 import { createLocateFolder } from "./domain/folders/locate.ts";
 import { createFolderOperations } from "./domain/folders/operations.ts";
 import { createFolders } from "./domain/folders/service.ts";
@@ -213,6 +214,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     converter: createConverter(parts),
     pairs: conversionPairs,
   });
+  const textRenderer = createTextRenderer(parts);
   const search = createSearchService({
     ...parts,
     sources: [articles.searchSource, topics.searchSource, reviews.searchSource],
@@ -259,7 +261,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     node: parts.nodeId,
     contract,
     handlers: {
-      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, conversions, topics, runs, search }),
+      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, conversions, textRenderer, topics, runs, search }),
       webhooks: webhooks.webhooks,
       jobs: jobs.jobs,
     },
@@ -287,6 +289,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       ),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
+      { name: "textRenderer", close: textRenderer.close },
     ],
     { ...parts, recordTypes: types },
   );
