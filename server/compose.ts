@@ -53,7 +53,7 @@ import { topicRecord } from "./domain/topics/records.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
 import { createApp } from "./edge/app.ts";
-import { createRateLimits } from "./edge/calls/rateLimits.ts";
+import { createNodeRateLimits, createRateLimits } from "./edge/calls/rateLimits.ts";
 import { createCollabSocket } from "./edge/collab/collabSocket.ts";
 import { createHandlers } from "./edge/handlers/handlers.ts";
 import type { HostApp } from "./edge/host/port.ts";
@@ -243,10 +243,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     activity: articles.activity,
     tickets: identity.tickets,
     pages: publishing.pages,
+    pageLimits: createNodeRateLimits(parts, "rate.connects"),
   });
   const pages = createPageService({
     ...gate,
     pages: publishing.pages,
+    pageLimits: createNodeRateLimits(parts, "rate.public"),
     jwks: identity.jwks,
     hasAccount: identity.hasAccount,
     isServing,
@@ -266,7 +268,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       jobs: jobs.jobs,
     },
     routes: pages.routes,
-    streams: streams.routes,
+    servedRoutes: (calls) => [...streams.routes(calls), ...pages.publicRoutes(calls)],
     upgrade: collab.upgrade,
     onAnswered({ operation, status, ms, requestId, credentialId }) {
       metrics.callAnswered(operation, status, ms);
