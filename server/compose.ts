@@ -52,11 +52,10 @@ import { topicListeners } from "./domain/topics/listeners.ts";
 import { topicRecord } from "./domain/topics/records.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
-import { createApp } from "./edge/app.ts";
+import { type App, createApp } from "./edge/app.ts";
 import { createNodeRateLimits, createRateLimits } from "./edge/calls/rateLimits.ts";
 import { createCollabSocket } from "./edge/collab/collabSocket.ts";
 import { createHandlers } from "./edge/handlers/handlers.ts";
-import type { HostApp } from "./edge/host/port.ts";
 import { createPageService } from "./edge/pages/service.ts";
 import { createStreamService } from "./edge/streams/service.ts";
 import { createTimelineReader } from "./edge/streams/timelineReader.ts";
@@ -88,7 +87,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  readonly app: HostApp;
+  readonly app: App;
   /** Creates the first account or its setup link, then starts the access watch and the due pump. */
   start(): Promise<Prepared>;
   /** Closes sockets and waits for running work. Work that still runs when the signal aborts gives its lease back. */

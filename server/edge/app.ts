@@ -11,7 +11,7 @@ import { toOpenApi } from "../../api/derive/openapi.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import type { Handlers } from "../domain/call/call.ts";
 import { createBodyBudget } from "./calls/bodyBudget.ts";
-import { type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
+import { compileInPauses, type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
 import { createRequestContext, type RequestContext } from "./calls/requestContext.ts";
 import { type ServedRoute, toRestRoute } from "./calls/restHttp.ts";
 import { toTrpcRoutes } from "./calls/trpcHttp.ts";
@@ -42,6 +42,8 @@ export interface AppOptions extends CallWrapperOptions {
 export interface App extends HostApp {
   /** Bytes of request bodies that are in memory now. */
   bodyBytesInFlight(): number;
+  /** Compiles the schemas of all operations in pauses. Returns a function that ends it. */
+  compileInPauses(): () => void;
 }
 
 export function createApp(options: AppOptions): App {
@@ -95,6 +97,7 @@ export function createApp(options: AppOptions): App {
       return refuseFault(request, request.fault, createRequestContext(request, options.proxyHops)).then((refuse) => ({ refuse }));
     },
     bodyBytesInFlight: bodies.bytesInFlight,
+    compileInPauses: () => compileInPauses(operations.values()),
   };
 }
 

@@ -221,6 +221,20 @@ describe("language", () => {
   });
 });
 
+test("[CV96] the list of contents has its heading in the language of the page, or a sign and the title", async () => {
+  const headingOf = async (front: string) => {
+    const nav = findHtml(await show(`${front}# Benign\n\n## A\n\n## B\n\n## C\n`), "nav")[0] ?? { type: "none" };
+    const [summary] = findHtml(nav, "summary");
+    const [details] = findHtml(nav, "details");
+    return [textIn(summary), details?.properties?.dataHeading, summary?.properties?.ariaLabel];
+  };
+  expect(await headingOf("---\nlang: de\n---\n\n")).toEqual(["Inhalt", "Inhalt", undefined]);
+  expect(await headingOf("---\nlang: zh-TW\n---\n\n")).toEqual(["目錄", "目錄", undefined]);
+  expect(await headingOf("---\nlang: en-GB\n---\n\n")).toEqual(["Contents", "Contents", undefined]);
+  expect(await headingOf("")).toEqual(["☰", "☰", "Benign"]);
+  expect(await headingOf("---\nlang: qaa\n---\n\n")).toEqual(["☰", "☰", "Benign"]);
+});
+
 describe("picture", () => {
   const cards = createCardRenderer();
   afterAll(() => cards.close());

@@ -121,7 +121,7 @@ const contents = `.contents { margin-block-end: 2.5rem; font: 0.86em/1.45 var(--
   @supports selector(::details-content) {
     .contents details { padding: 0; border: 0; }
     .contents details::details-content { content-visibility: visible; display: block; }
-    .contents details::before { content: "Contents"; font-weight: 600; color: var(--quiet); }
+    .contents details::before { content: attr(data-heading); font-weight: 600; color: var(--quiet); }
     .contents summary { display: none; }
   }
 }
