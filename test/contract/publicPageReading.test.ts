@@ -192,7 +192,7 @@ describe("head", () => {
     }
     hash.update(toErrorPageHtml("unknown").replaceAll(/\/assets\/\S+/g, ""));
     // If this fails, increase `layoutNumber` and take over both values.
-    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([3, "50e327075b8e670c"]);
+    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([4, "e65620acb23364d6"]);
   });
 });
 
@@ -219,6 +219,20 @@ describe("language", () => {
     expect(await dateIn("zh-Hans")).toBe("2026年11月22日");
     for (const lang of ["xx", "zz-zz-zz-zz", "qaa-1234-1234"]) expect(await dateIn(lang), lang).toBe("22 November 2026");
   });
+});
+
+test("[CV96] the list of contents has its heading in the language of the page, or a sign and the title", async () => {
+  const headingOf = async (front: string) => {
+    const nav = findHtml(await show(`${front}# Benign\n\n## A\n\n## B\n\n## C\n`), "nav")[0] ?? { type: "none" };
+    const [summary] = findHtml(nav, "summary");
+    const [details] = findHtml(nav, "details");
+    return [textIn(summary), details?.properties?.dataHeading, summary?.properties?.ariaLabel];
+  };
+  expect(await headingOf("---\nlang: de\n---\n\n")).toEqual(["Inhalt", "Inhalt", undefined]);
+  expect(await headingOf("---\nlang: zh-TW\n---\n\n")).toEqual(["目錄", "目錄", undefined]);
+  expect(await headingOf("---\nlang: en-GB\n---\n\n")).toEqual(["Contents", "Contents", undefined]);
+  expect(await headingOf("")).toEqual(["☰", "☰", "Benign"]);
+  expect(await headingOf("---\nlang: qaa\n---\n\n")).toEqual(["☰", "☰", "Benign"]);
 });
 
 describe("picture", () => {

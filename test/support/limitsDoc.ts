@@ -67,7 +67,7 @@ const sections: readonly Section[] = [
       "rate.default": { is: "Every request.", above: "429 with `Retry-After`" },
       "rate.writes": { is: "POST, PUT, PATCH and DELETE requests; they also count in `rate.default`.", above: "429" },
       "rate.connects": {
-        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address.",
+        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address and server.",
         above: "429, close 4429",
       },
       "rate.upgrades": {

@@ -186,3 +186,26 @@ lang: zh-Hans
 [^1]: 考古发现表明，西汉时已有早期的麻纸。
 `,
 };
+
+/** Pictures without a size: on lines of their own, in a link, between words, in a row, in a table, and one whose width is known. */
+export const picturesPage: SamplePage = {
+  slug: "pictures",
+  title: "Pictures",
+  content: `![A tower](${pictureHost}/first.svg)
+*The words under it.*
+
+A road ![sign](${pictureHost}/second.svg) between words.
+
+![One](${pictureHost}/third.svg) ![Two](${pictureHost}/fourth.svg)
+
+[![In a link](${pictureHost}/fifth.svg)](https://pictures.example/)
+
+| Cell |
+|---|
+| ![In a cell](${pictureHost}/sixth.svg) |
+
+<img src="${pictureHost}/seventh.svg" width="120" alt="A width">
+
+The end.
+`,
+};

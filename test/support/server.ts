@@ -52,7 +52,7 @@ export interface RunningServer {
 
 const operator = { username: "operator", password: "a password of tests alone" };
 const operatorToken = "operator-token-of-the-tests";
-const hangMs = 30_000;
+const hangMs = 60_000;
 /** Options of Node that `npm start` gives. */
 const nodeOptions = ["--max-semi-space-size=2", "--enable-source-maps"];
 

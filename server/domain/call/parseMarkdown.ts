@@ -1,5 +1,6 @@
 /** ParseMarkdown parses Markdown into its syntax tree (mdast). The parser is loaded at the first call. */
 import type { Root } from "mdast";
+import { parseInParts } from "./markdownParts.ts";
 
 type Parse = (markdown: string) => Root;
 
@@ -11,7 +12,7 @@ async function createParser(): Promise<Parse> {
     import("remark-frontmatter"),
   ]);
   const processor = unified().use(parse).use(gfm).use(frontmatter);
-  return (markdown) => processor.parse(markdown);
+  return (markdown) => parseInParts(markdown, (part) => processor.parse(part));
 }
 
 let parser: Promise<Parse> | undefined;

@@ -145,6 +145,50 @@ test("[CV20] scripts, styles, forms and embedded objects of HTML are in no outpu
   }
 });
 
+test("[CV92] a link that runs a script or opens a file is in no DOCX or PDF, and the report has its line", async () => {
+  const unsafe = [
+    "javascript:steal()",
+    "JavaScript:steal()",
+    "java&#9;script:steal()",
+    "vbscript:steal()",
+    "data:text/html,steal",
+    "file:///steal",
+  ];
+  const markdown = `[kept](https://example.com/kept) [mail](mailto:a@example.com)\n\n${unsafe.map((url) => `[**bold** text](<${url}>)`).join("\n\n")}\n`;
+  for (const to of ["docx", "pdf"] as const) {
+    const { bytes, fidelity } = await run("markdown", to, markdown);
+    expect(
+      fidelity.losses.find(({ construct }) => construct === "link"),
+      to,
+    ).toEqual({ construct: "link", count: 6, lines: [3, 5, 7, 9, 11, 13] });
+    // The addresses of a PDF are not compressed.
+    const addresses = to === "docx" ? toText(await run("docx", "json", bytes)) : Buffer.from(bytes).toString("latin1");
+    expect(addresses, to).toContain("https://example.com/kept");
+    expect(addresses, to).toContain("mailto:a@example.com");
+    expect(addresses, to).not.toContain("steal");
+    expect(toText(await run(to, "txt", bytes)), to).toContain("bold text");
+  }
+});
+
+test("[CV95] a link of HTML whose scheme is not on the allow list is reported with its line", async () => {
+  const html =
+    '<p><a href="https://example.com/">one</a></p>\n<p><a href="tel:112">two</a></p>\n<p><a href="file:///a">three</a> <a href="/a:b">four</a></p>';
+  const { bytes, fidelity } = await run("html", "markdown", html);
+  expect(toText({ bytes })).toBe("[one](https://example.com/)\n\ntwo\n\nthree [four](/a:b)\n");
+  expect(fidelity.losses).toEqual([{ construct: "link", count: 2, lines: [2, 3] }]);
+});
+
+test("[CV96] HTML has the language of its source, and the heading of footnotes is in that language", async () => {
+  const write = async (markdown: string) => toText(await run("markdown", "html", `${markdown}[^1]\n\n[^1]: Note.\n`));
+  const german = await write("---\nlang: de-AT\n---\n\nEins.");
+  expect(german).toContain('<html lang="de-AT">');
+  expect(german).toMatch(/<h2[^>]*>Fußnoten<\/h2>/);
+  expect(await write("東京タワーは一九五八年に完成しました。")).toMatch(/<html lang="ja">[\s\S]*<h2[^>]*>脚注<\/h2>/);
+  const unknown = await write("One.");
+  expect(unknown).toContain("<html>");
+  expect(unknown).toMatch(/<h2[^>]*>\*<\/h2>/);
+});
+
 test("[CV26] a document that is nested too deeply or has too many elements is refused", async () => {
   const deep = [
     ["markdown", `${">".repeat(200)} a`],

@@ -85,7 +85,7 @@ export class ParsedRequest implements PreparedRequest {
   #readBody(): void {
     this.#bodyParsed = true;
     const operation = this.#operation;
-    if (operation.body === undefined && operation.rawBodies.length === 0) return;
+    if (!operation.takesJson && operation.rawBodies.length === 0) return;
     const body = this.#source.body();
     if ("raw" in body) this.body = body.raw;
     else if ("form" in body) this.body = parseForm(operation, body.form);

@@ -28,7 +28,7 @@ import { AlreadyAnswered, createIdempotency, type IdempotencyStart } from "./ide
 import { ParsedRequest } from "./parsedRequest.ts";
 import { toPieceStream } from "./pieceStream.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
-import { createRateLimits, type Draw } from "./rateLimits.ts";
+import { createRateLimits, type Draw, toRateHeaders } from "./rateLimits.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "./requestContext.ts";
 import { type Attempt, RunningCall } from "./runningCall.ts";
 
@@ -57,8 +57,11 @@ export interface CallWrapperOptions {
 export interface CallWrapper {
   /** Runs an operation. Every error becomes an answer; the promise rejects only with `ClientGone`. */
   perform(operation: PreparedOperation, source: CallSource): Promise<Answer>;
-  /** Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. */
-  refuse(thrown: unknown, context: RequestContext, operation: string): Promise<Answer>;
+  /**
+   * Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. `draw` is the draw of a route
+   * that has limits of its own; without it, the request counts in `rate.default`.
+   */
+  refuse(thrown: unknown, context: RequestContext, operation: string, draw?: Draw): Promise<Answer>;
 }
 
 export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
@@ -187,9 +190,9 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       if (onAnswered !== undefined) onAnswered(toAnswered(operation.key, answer.status, startedAt, context, principal));
       return answer;
     },
-    async refuse(thrown, context, operation) {
+    async refuse(thrown, context, operation, draw) {
       const startedAt = performance.now();
-      const answer = await toRefused(thrown, context, undefined, operation);
+      const answer = await toRefused(thrown, context, draw, operation);
       onAnswered?.(toAnswered(operation, answer.status, startedAt, context, undefined));
       return answer;
     },
@@ -231,11 +234,7 @@ function toHeaders(mediaType: string | undefined, context: RequestContext, draw:
   }
   const headers: Record<string, string> = { "cache-control": cacheControl, "x-request-id": requestId, "x-svc-api-version": apiVersion };
   if (mediaType !== undefined) headers["content-type"] = mediaType;
-  if (draw?.rateLimit !== undefined) {
-    headers["ratelimit-policy"] = draw.policy;
-    headers.ratelimit = draw.rateLimit;
-  }
-  return headers;
+  return draw === undefined ? headers : Object.assign(headers, toRateHeaders(draw));
 }
 
 function toAnswered(

@@ -5,7 +5,7 @@
  * The front matter may name `lang` and `description`. All values are text that the page must escape.
  */
 import type { Element, Root } from "hast";
-import { parse } from "yaml";
+import { findLanguage, readFrontMatter, sampleCharacters } from "../../domain/call/textLanguage.ts";
 import { eachElement, textOf } from "./pageTree.ts";
 
 export interface PageHeading {
@@ -27,37 +27,9 @@ export interface PageFacts {
   readonly headings: readonly PageHeading[];
 }
 
-const maxFrontMatterCharacters = 16 * 1024;
 const maxDescriptionCharacters = 200;
 const maxHeadings = 200;
-/** Enough text to recognise its script. */
-const sampleCharacters = 4000;
-
-/** Returns whether the tag has the form of BCP 47, so that any browser and runtime accepts it. */
-function isLanguageTag(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1 && tag.length <= 35;
-  } catch {
-    return false;
-  }
-}
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-
-function readFrontMatter(yaml: string): Pick<PageFacts, "lang" | "description"> {
-  if (yaml.length > maxFrontMatterCharacters) return {};
-  let fields: unknown;
-  try {
-    fields = parse(yaml, { maxAliasCount: 10, logLevel: "silent" });
-  } catch {
-    return {};
-  }
-  if (typeof fields !== "object" || fields === null) return {};
-  const { lang, description } = fields as Record<string, unknown>;
-  return {
-    ...(typeof lang === "string" && isLanguageTag(lang) ? { lang } : {}),
-    ...(typeof description === "string" && description.trim() !== "" ? { description: shorten(description) } : {}),
-  };
-}
 
 /** Returns the text on one line, cut at a word if it is long. */
 function shorten(text: string): string {
@@ -67,21 +39,6 @@ function shorten(text: string): string {
   const lastSpace = start.lastIndexOf(" ");
   // Texts without spaces are cut at a character. Half of a surrogate pair must not remain.
   return `${(lastSpace > maxDescriptionCharacters / 2 ? start.slice(0, lastSpace) : start).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
-/**
- * Chinese, Japanese and Korean share characters whose shapes differ, so a browser needs the language to choose the font.
- * Other scripts with several languages are not guessed.
- */
-function guessLanguage(text: string): string | undefined {
-  const count = (script: RegExp) => text.match(script)?.length ?? 0;
-  const letters = count(/\p{L}/gu);
-  const kana = count(/[\p{Script=Hiragana}\p{Script=Katakana}]/gu);
-  const hangul = count(/\p{Script=Hangul}/gu);
-  const han = count(/\p{Script=Han}/gu);
-  if (hangul > letters / 2) return "ko";
-  if (kana > letters / 10 && kana + han > letters / 2) return "ja";
-  return han > letters / 2 ? "zh" : undefined;
 }
 
 /** Text that people read as prose: the marks of footnotes and the backlinks are left out. */
@@ -117,14 +74,15 @@ export function describePage(tree: Root, frontMatter: string): PageFacts {
     if (text !== "") opening ??= text;
   }
   const sample = textOf(tree).slice(0, sampleCharacters);
-  const guessed = guessLanguage(sample);
+  const fields = readFrontMatter(frontMatter);
+  const lang = findLanguage(fields, sample);
+  const description = typeof fields.description === "string" && fields.description.trim() !== "" ? fields.description : opening;
   return {
     dir: rightToLeft.test(/\p{L}/u.exec(sample)?.[0] ?? "") ? "rtl" : "ltr",
     headings,
-    ...(guessed === undefined ? {} : { lang: guessed }),
-    ...(opening === undefined ? {} : { description: shorten(opening) }),
+    ...(lang === undefined ? {} : { lang }),
+    ...(description === undefined ? {} : { description: shorten(description) }),
     ...(picture === undefined ? {} : { picture }),
-    ...readFrontMatter(frontMatter),
   };
 }
 

@@ -5,6 +5,7 @@
  * of the page's own parts are relative, so that pages also work behind a proxy that adds a path prefix.
  */
 import { createHash } from "node:crypto";
+import { findHeadingWords } from "../../domain/call/headingWords.ts";
 import type { PublishedPage } from "../../domain/publishing/service.ts";
 import { escapeHtml } from "./escapeHtml.ts";
 import { createPageAsset } from "./pageAsset.ts";
@@ -22,7 +23,7 @@ export const pageAssetRoutes = [style.route, script.route];
  * Part of the entity tag. The number must be increased when the HTML of a page changes, in this file or by the renderer; a
  * test compares it with the HTML of a sample. The hashes cover the style and the script.
  */
-export const layoutNumber = 3;
+export const layoutNumber = 4;
 const layoutVersion = `${layoutNumber}-${style.path}-${script.path}`;
 
 /** Headings from which a table of contents is useful. */
@@ -84,8 +85,11 @@ function toDate(updatedAtMs: number, language: string): string {
   return `<time datetime="${date.toISOString()}" lang="${lang}" dir="auto">${words}</time>`;
 }
 
-/** Writes nested lists, deeper by one for each higher level. A heading that skips levels is one deeper only. */
-function toContents(headings: readonly PageHeading[]): string {
+/**
+ * Writes nested lists, deeper by one for each higher level. A heading that skips levels is one deeper only. The list is called
+ * "Contents" in the language of the page; a sign stands for the word, and the title for its name, if the language is not known.
+ */
+function toContents(headings: readonly PageHeading[], { title }: PublishedPage, language: string): string {
   if (headings.length < minContents) return "";
   const open: number[] = [];
   const parts: string[] = [];
@@ -104,7 +108,10 @@ function toContents(headings: readonly PageHeading[]): string {
     parts.push(`<li><a href="#${escapeHtml(id)}" dir="auto">${escapeHtml(text)}</a>`);
   }
   parts.push(open.map(() => "</li></ol>").join(""));
-  return `<nav class="contents" aria-labelledby="contents"><details><summary id="contents" lang="en">Contents</summary>${parts.join("")}</details></nav>\n`;
+  const word = findHeadingWords(language)?.contents;
+  const label = word === undefined ? ` aria-label="${escapeHtml(title)}"` : "";
+  const shown = word ?? "☰";
+  return `<nav class="contents" aria-labelledby="contents"><details data-heading="${shown}"><summary id="contents"${label}>${shown}</summary>${parts.join("")}</details></nav>\n`;
 }
 
 export function toPageHtml(page: PublishedPage, text: RenderedText, baseUrl: string): string {
@@ -117,7 +124,7 @@ export function toPageHtml(page: PublishedPage, text: RenderedText, baseUrl: str
   const rest = isTitled ? html : `${heading?.html ?? ""}${html}`;
   const content = rest.trim() === "" ? '<p class="empty" lang="en">Nothing is written here yet.</p>' : rest;
   const date = toDate(updatedAtMs, lang);
-  const contents = toContents(isTitled ? headings.slice(1) : headings);
+  const contents = toContents(isTitled ? headings.slice(1) : headings, page, lang);
   const skip = contents === "" ? "" : '<a class="skip" href="#text" lang="en">Skip to the text</a>\n';
   const state = isLive ? '<span class="live">Live</span> · last changed on' : "As it was on";
   const twins = `<a href="${slug}.md">Markdown</a> · <a href="${slug}.json">JSON</a>`;

@@ -3,7 +3,9 @@ import type { Element, Root } from "hast";
 import { activeElements } from "../../../call/activeElements.ts";
 import type { Construct } from "../constructs.ts";
 import { type Loss, lineOf } from "../document.ts";
+import { htmlSchema } from "../htmlSchema.ts";
 import { embeddableTypes } from "../images.ts";
+import { schemeOf, scriptSchemes } from "../links.ts";
 
 const active: ReadonlySet<string> = new Set(activeElements);
 const scripts: ReadonlySet<string> = new Set(["script", "style", "noscript"]);
@@ -38,9 +40,16 @@ export function findHtmlLosses(tree: Root): readonly Loss[] {
     if (properties.style !== undefined) add("HTML attribute or element", node);
     if (Object.keys(properties).some((name) => /^on[a-z]/i.test(name))) add("script or style", node);
     if (isSpan(properties.colSpan) || isSpan(properties.rowSpan)) add("table cell span", node);
-    if (tagName === "a" && /^\s*(?:javascript|data|vbscript):/i.test(String(properties.href ?? ""))) add("script or style", node);
+    if (tagName === "a") visitLink(node, String(properties.href ?? ""));
     if (tagName === "input" && properties.type !== "checkbox") add("form or embedded object", node);
     if (tagName === "img") visitImage(node, String(properties.src ?? ""));
+  };
+
+  /** The sanitiser removes an address with another scheme than those of its list, which it compares letter by letter. */
+  const visitLink = (node: Element, url: string): void => {
+    const written = /^([^:/?#]*):/.exec(url)?.[1];
+    if (written === undefined || htmlSchema.protocols?.href?.includes(written) === true) return;
+    add(scriptSchemes.has(schemeOf(url) ?? "") ? "script or style" : "link", node);
   };
 
   const visitImage = (node: Element, source: string): void => {

@@ -2,29 +2,52 @@
  * Writes a whole HTML document. Raw HTML of the source is parsed and sanitised with the list that readers use, so the
  * output has no script, no style and no embedded object.
  */
-import type { Element, ElementContent } from "hast";
+import type { Element, ElementContent, Root as HtmlRoot } from "hast";
 import type { Root } from "mdast";
 import rehypeRaw from "rehype-raw";
 import rehypeSanitize from "rehype-sanitize";
 import rehypeStringify from "rehype-stringify";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
+import { findHeadingWords } from "../../../call/headingWords.ts";
+import { findLanguage, readFrontMatter, sampleCharacters } from "../../../call/textLanguage.ts";
 import type { WrittenDocument } from "../document.ts";
 import { htmlSchema } from "../htmlSchema.ts";
+import { toText } from "../phrasing.ts";
 
-const toHtmlTree = unified().use(remarkRehype, { allowDangerousHtml: true }).use(rehypeRaw).use(rehypeSanitize, htmlSchema);
+const rawParser = unified().use(rehypeRaw);
+const sanitizer = unified().use(rehypeSanitize, htmlSchema);
 const stringifier = unified().use(rehypeStringify);
 
 export async function writeHtml(tree: Root, title: string): Promise<WrittenDocument> {
-  const { children } = await toHtmlTree.run(tree);
+  const language = languageOf(tree);
+  const { children } = await toSafeHtml(tree, findHeadingWords(language)?.footnotes ?? "*");
   const head = element("head", [
     element("meta", [], { charSet: "utf-8" }),
     element("meta", [], { name: "viewport", content: "width=device-width, initial-scale=1" }),
     element("title", [{ type: "text", value: title }]),
   ]);
   const body = element("body", children as ElementContent[], { dir: "auto" });
-  const html = stringifier.stringify({ type: "root", children: [{ type: "doctype" }, element("html", [head, body])] });
+  const root = element("html", [head, body], language === undefined ? {} : { lang: language });
+  const html = stringifier.stringify({ type: "root", children: [{ type: "doctype" }, root] });
   return { bytes: Buffer.from(`${html}\n`, "utf8"), losses: [] };
+}
+
+/** The parser of raw HTML writes and parses the whole tree, so it runs only if there is raw HTML. */
+async function toSafeHtml(tree: Root, footnoteLabel: string): Promise<HtmlRoot> {
+  const html = await unified().use(remarkRehype, { allowDangerousHtml: true, footnoteLabel }).run(tree);
+  return sanitizer.run(hasRaw(html) ? await rawParser.run(html) : html);
+}
+
+function hasRaw(node: HtmlRoot | HtmlRoot["children"][number]): boolean {
+  return node.type === "raw" || ("children" in node && node.children.some(hasRaw));
+}
+
+function languageOf({ children }: Root): string | undefined {
+  const [first] = children;
+  let sample = "";
+  for (const node of children) if (node.type !== "yaml" && sample.length < sampleCharacters) sample += `${toText(node)}\n`;
+  return findLanguage(first?.type === "yaml" ? readFrontMatter(first.value) : {}, sample.slice(0, sampleCharacters));
 }
 
 function element(tagName: string, children: ElementContent[], properties: Element["properties"] = {}): Element {

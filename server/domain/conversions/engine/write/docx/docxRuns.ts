@@ -2,6 +2,7 @@
 import { ExternalHyperlink, FootnoteReferenceRun, ImageRun, InternalHyperlink, type IRunOptions, type ParagraphChild, TextRun } from "docx";
 import { hasRightToLeft } from "../../direction.ts";
 import { readImage } from "../../images.ts";
+import { dropUnsafeLinks } from "../../links.ts";
 import { type Piece, toAlternative } from "../../phrasing.ts";
 import { inlineCodeStyle } from "../../styles.ts";
 import { toStyleId } from "./docxStyles.ts";
@@ -19,9 +20,12 @@ export function toXmlText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8").replace(invalid, "");
 }
 
-/** `footnoteNumber`: the number of the footnote, or undefined if it has no definition. */
+/**
+ * `footnoteNumber`: the number of the footnote, or undefined if it has no definition. Unsafe links are left out; they are missing
+ * when the output is read back.
+ */
 export function toRuns(pieces: readonly Piece[], footnoteNumber: (id: string) => number | undefined): ParagraphChild[] {
-  return pieces.flatMap((original) => {
+  return dropUnsafeLinks(pieces).pieces.flatMap((original) => {
     const image = original.kind === "image" ? toImage(original.url, original.alt) : undefined;
     const piece = original.kind === "image" ? toAlternative(original) : original;
     const children = image === undefined ? toRun(piece, footnoteNumber) : [image];

@@ -142,12 +142,23 @@ export function createPdfBlockWriter({ definitions, runs, losses, withImages }: 
     });
     const fontSize = columns > 8 ? 6.5 : columns > 5 ? 8 : 9.5;
     const widths = toWidths(node, columns);
-    return {
+    const table: PdfNode = {
       table: { headerRows: 1, widths: isReversed ? widths.reverse() : widths, body },
       layout: gridLayout,
       fontSize,
       margin: [0, 2, 0, 9],
     };
+    // pdfmake begins tables at the left side. The empty column takes the width that the table leaves.
+    const isNarrow = widths.every((width) => width === "auto");
+    return isReversed && isNarrow
+      ? {
+          columns: [
+            { text: "", width: "*" },
+            { ...table, width: "auto" },
+          ],
+          columnGap: 0,
+        }
+      : table;
   }
 
   return writeAll;

@@ -6,6 +6,7 @@
  */
 import { hasRightToLeft, isRightToLeft } from "../../direction.ts";
 import type { Loss } from "../../document.ts";
+import { dropUnsafeLinks } from "../../links.ts";
 import type { Piece } from "../../phrasing.ts";
 import { bidi } from "./bidi.ts";
 import type { FontChoice } from "./fontChoice.ts";
@@ -20,7 +21,7 @@ const linkColor = "#0b57a4";
 const codeBackground = "#f0f0f0";
 
 export interface PdfRunWriter {
-  /** Pictures are left out; see `pdfBlocks.ts`. */
+  /** Pictures are left out (see `pdfBlocks.ts`), and so are unsafe links. */
   write(pieces: readonly Piece[]): { readonly runs: PdfRun[]; readonly isRightToLeft: boolean };
   writeCode(code: string, line: number | undefined): PdfRun[];
 }
@@ -52,7 +53,9 @@ export function createPdfRunWriter({ fonts, losses, footnoteNumber }: PdfRunOpti
   }
 
   return {
-    write(pieces) {
+    write(written) {
+      const { pieces, losses: dropped } = dropUnsafeLinks(written);
+      losses.push(...dropped);
       const texts = pieces.map((piece) => toPlain(piece, footnoteNumber));
       const whole = texts.join("");
       const levels = hasRightToLeft(whole) ? bidi.getEmbeddingLevels(whole, isRightToLeft(whole) ? "rtl" : "ltr").levels : undefined;

@@ -1,3 +1,4 @@
+import { getDocumentProxy } from "unpdf";
 import { expect, test } from "vitest";
 import { testDocument } from "../../../../../../test/support/documents.ts";
 import { convert } from "../../../runConversion.ts";
@@ -33,6 +34,29 @@ test.each([
   expect(await readBack(bytes)).toContain(text);
   const unread = fidelity.losses.find(({ construct }) => construct === "text");
   expect(unread).toBeUndefined();
+});
+
+/** The words of the first page with their left and right sides in points. A4 is 595 points wide. */
+async function readSides(pdf: Uint8Array) {
+  const page = await (await getDocumentProxy(new Uint8Array(pdf))).getPage(1);
+  const { items } = await page.getTextContent();
+  return items.flatMap((item) => {
+    if (!("str" in item) || item.str.trim() === "") return [];
+    const left = Number(item.transform[4]);
+    return [{ text: item.str, left, right: left + item.width }];
+  });
+}
+
+test("[CV93] a narrow table begins at the side where its text begins", async () => {
+  const hebrew = await readSides((await toPdf("| שם | ערך |\n|---|---|\n| אבן | נייר |\n")).bytes);
+  expect(hebrew.map(({ text }) => text)).toEqual(["שם", "ערך", "אבן", "נייר"]);
+  const [name, value] = hebrew;
+  expect(name?.right).toBeGreaterThan(525);
+  expect(value?.right).toBeLessThan(name?.left ?? 0);
+  expect(value?.left).toBeGreaterThan(400);
+  const english = await readSides((await toPdf("| name | value |\n|---|---|\n| stone | paper |\n")).bytes);
+  expect(english[0]).toMatchObject({ text: "name" });
+  expect(english[0]?.left).toBeLessThan(70);
 });
 
 test("[CV7] a character that no font has is shown as a replacement and reported with its line", async () => {

@@ -48,7 +48,7 @@ export type PdfNode = PdfStyle &
         readonly lineHeight?: number;
       }
     | { readonly stack: PdfNode[] }
-    | { readonly columns: (PdfNode & { readonly width: number | "*" })[]; readonly columnGap: number }
+    | { readonly columns: (PdfNode & { readonly width: number | "*" | "auto" })[]; readonly columnGap: number }
     | { readonly image: string; readonly fit: readonly [number, number] }
     | { readonly canvas: readonly { type: "line"; x1: number; y1: number; x2: number; y2: number; lineWidth: number; lineColor: string }[] }
     | {
