@@ -48,10 +48,12 @@ describe.each(actorStorages)("starts of conversions on %s", (_name, openStorage)
       const read = async () => (await storage.records.get(conversionRecord, conversionId))?.value.context;
       for (let death = 1; death <= deaths; death += 1) {
         await time.leap(2 * defaultLeaseMs);
-        // It dies with the commit that starts the work, which comes after the claim.
-        const dying = createDyingStorage(storage, 2, "after");
-        createNode(dying, { nodeId: `${deaths}, ${death}` }).pump.start();
-        await time.until(() => dying.dead);
+        const dying = createDyingStorage(storage, Number.POSITIVE_INFINITY, "after");
+        const doomed = createNode(dying, { nodeId: `${deaths}, ${death}` });
+        doomed.converter.answer = () => new Promise(() => {});
+        doomed.pump.start();
+        await time.until(() => doomed.converter.inputs.length === 1);
+        dying.die();
         expect((await read())?.interruptions ?? 0).toBe(death - 1);
       }
       await time.leap(2 * defaultLeaseMs);
