@@ -71,6 +71,12 @@ export class ParsedRequest implements PreparedRequest {
     if (this.#operation.negotiable !== undefined) this.accept = this.#source.accept();
   }
 
+  /** The request has no body afterwards. */
+  releaseBody(): void {
+    this.body = undefined;
+    this.#source.releaseBody();
+  }
+
   #readQuery(): void {
     this.#queryParsed = true;
     this.query = parsePart(this.#operation.query, this.#source.query(), "query");

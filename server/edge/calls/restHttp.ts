@@ -106,6 +106,10 @@ class RestSource implements CallSource {
     return this.incoming?.receive(owner);
   }
 
+  releaseBody(): void {
+    this.incoming?.release();
+  }
+
   params(): Readonly<Record<string, unknown>> {
     return this.readers.readParams(this.pathParams);
   }
