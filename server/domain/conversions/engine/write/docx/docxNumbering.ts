@@ -1,10 +1,13 @@
-/** Numbering collects the lists of a DOCX file. Each ordered list is a definition of its own, so it counts from its start. */
+/**
+ * Numbering collects the lists of a DOCX file. Each ordered list is a definition of its own, so it counts from its start. The
+ * definition has only the level of the list: nine levels for each list made most of a long file.
+ */
 import { AlignmentType, type INumberingOptions, LevelFormat } from "docx";
 import { indentTwips } from "../../styles.ts";
 
 export interface Numbering {
-  /** Returns the reference of the list's definition. */
-  add(isOrdered: boolean, start: number): string;
+  /** Returns the reference of the list's definition. `level`: lists around the list, at most `maxListLevel`. */
+  add(list: { readonly isOrdered: boolean; readonly start: number; readonly level: number }): string;
   config(): INumberingOptions["config"];
 }
 
@@ -15,13 +18,13 @@ const bullets = ["•", "◦", "▪"];
 const levels = Array.from({ length: maxListLevel + 1 }, (_, level) => level);
 
 export function createNumbering(): Numbering {
-  const ordered: { readonly reference: string; readonly start: number }[] = [];
+  const ordered: { readonly reference: string; readonly start: number; readonly level: number }[] = [];
   const style = (level: number) => ({ paragraph: { indent: { left: indentTwips * (level + 1), hanging: 360 } } });
   return {
-    add(isOrdered, start) {
+    add({ isOrdered, start, level }) {
       if (!isOrdered) return "bullets";
       const reference = `ordered-${ordered.length + 1}`;
-      ordered.push({ reference, start });
+      ordered.push({ reference, start, level });
       return reference;
     },
     config: () => [
@@ -35,16 +38,18 @@ export function createNumbering(): Numbering {
           style: style(level),
         })),
       },
-      ...ordered.map(({ reference, start }) => ({
+      ...ordered.map(({ reference, start, level }) => ({
         reference,
-        levels: levels.map((level) => ({
-          level,
-          format: LevelFormat.DECIMAL,
-          text: `%${level + 1}.`,
-          alignment: AlignmentType.LEFT,
-          start,
-          style: style(level),
-        })),
+        levels: [
+          {
+            level,
+            format: LevelFormat.DECIMAL,
+            text: `%${level + 1}.`,
+            alignment: AlignmentType.LEFT,
+            start,
+            style: style(level),
+          },
+        ],
       })),
     ],
   };
