@@ -20,6 +20,7 @@ const entryPoints = {
   "text.worker": "server/domain/articles/text.worker.ts",
   "page.worker": "server/edge/pages/page.worker.ts",
   "card.worker": "server/edge/pages/card.worker.ts",
+  "render.worker": "server/domain/conversions/render.worker.ts",
   "article.worker": "server/domain/runs/executors/article.worker.ts",
   "review.worker": "server/domain/reviews/review.worker.ts",
   "search.worker": "server/domain/search/search.worker.ts",

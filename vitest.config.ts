@@ -33,6 +33,9 @@ const notOnRedis = [
   "test/e2e/linkAddress.test.ts",
   "test/e2e/bodyMemory.test.ts",
   "test/e2e/process.test.ts",
+  // About the model's endpoint, and about bodies that are refused before any store is asked.
+  "test/e2e/modelFailures.test.ts",
+  "test/e2e/hostile.test.ts",
   // Compares answers with the OpenAPI document, whatever the store.
   "test/e2e/validatingProxy.test.ts",
   // Sockets over a log in memory: there is no store behind them.
@@ -42,6 +45,12 @@ const notOnRedis = [
   "test/e2e/collabForeignEditors.test.ts",
   "test/e2e/collabLog.test.ts",
 ];
+
+/**
+ * Fault tests in which a node may lose its lease only through the fault that the test causes. They run alone, because
+ * neighbours that take all processor time for seconds are a second fault.
+ */
+const alone = ["test/fault/rigClocks.test.ts", "test/fault/rigRuns.test.ts", "test/fault/rigWebhooks.test.ts"];
 
 export default defineConfig({
   test: {
@@ -66,9 +75,10 @@ export default defineConfig({
           ...shared,
           name: "whole",
           include: ["test/{e2e,fault,browser,demo}/**/*.test.ts"],
+          exclude: [...alone, "**/node_modules/**"],
           globalSetup: ["test/support/build.ts"],
           testTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
@@ -81,8 +91,19 @@ export default defineConfig({
           env: { TEST_STORE: "redis" },
           globalSetup: ["test/support/build.ts"],
           testTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "alone",
+          include: alone,
+          globalSetup: ["test/support/build.ts"],
+          testTimeout: 240_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

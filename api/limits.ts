@@ -104,6 +104,10 @@ export const defaultLimits = {
   "webhook.retryAfter": 24 * hour,
   "webhook.oldSecret": 24 * hour,
 
+  "conversion.waiting": 100,
+  "conversion.perWorkspace": 10_000,
+  "conversion.stored": 1024 * MiB,
+  "conversion.outputJson": 4 * MiB,
   "conversion.ms": 30 * second,
   "conversion.memory": 1024 * MiB,
   "conversion.output": 64 * MiB,

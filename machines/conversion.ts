@@ -1,24 +1,36 @@
 /**
  * Conversion is the state machine of a conversion: queued, running, then succeeded or failed; an output expires later.
  *
- * Each start of the work is counted before the work begins, so a document that ends the process every time ends as failed.
- * Deletion is possible in every state and cancels the work. The machine must not read documents: it receives the stored
+ * Each start is recorded before the work begins. If another process starts the work although the first did not return it,
+ * the first has died or lost its lease. A document with which this happens again and again ends as failed. Deletion is possible in every state and cancels the work. The machine must not read documents: it receives the stored
  * output in an event.
  */
 import { assertEvent, assign, setup } from "xstate";
-import type { ConversionContext, ConversionEvent, ConversionInput } from "./conversionContext.ts";
+import type { ConversionContext, ConversionEvent, ConversionInput, ConversionStart } from "./conversionContext.ts";
 import { effect, timer } from "./effect.ts";
 
 export * from "./conversionContext.ts";
 
-/** Starts of the work of one conversion, each of which may have ended the process. */
-export const maxConversionStarts = 3;
+/**
+ * Processes that may end during the work of one conversion. Most of them end for other reasons than the document, so the
+ * number is higher than the number of stops that an upgrade or an outage causes.
+ */
+export const maxConversionInterruptions = 10;
 
 export interface ConversionRules {
   /** Time for which an output is kept, in milliseconds. */
   readonly keepOutputMs: number;
   /** Time for which the record of an ended conversion is kept, in milliseconds. */
   readonly keepMs: number;
+}
+
+/**
+ * A process that starts the work again itself was not ended by it. The number of the attempt stays the same if the process
+ * has returned the work: it was stopped in order, or could not reach what it needs.
+ */
+function countInterruptions({ start, interruptions = 0 }: ConversionContext, { process, attempt }: ConversionStart): number {
+  const isInterrupted = start !== undefined && start.process !== process && attempt > start.attempt;
+  return isInterrupted ? interruptions + 1 : interruptions;
 }
 
 const inEveryState = { "conversion.delete": "removed" } as const;
@@ -30,7 +42,11 @@ export function createConversionMachine({ keepOutputMs, keepMs }: ConversionRule
       timer,
       /** Converts the input; answers with `convert.succeeded` or `convert.failed`. */
       convert: effect<null>(),
-      noteStart: assign(({ context }) => ({ starts: context.starts + 1 })),
+      noteStart: assign(({ context, event }) => {
+        assertEvent(event, "convert.started");
+        const { process, attempt } = event;
+        return { start: { process, attempt }, interruptions: countInterruptions(context, event) };
+      }),
       noteOutput: assign(({ event }) => {
         assertEvent(event, "convert.succeeded");
         const { nowMs, output, fidelity, cacheKey } = event;
@@ -43,7 +59,7 @@ export function createConversionMachine({ keepOutputMs, keepMs }: ConversionRule
       noteInterruptions: assign({
         error: {
           code: "conversion_failed",
-          message: `The conversion was started ${maxConversionStarts} times, and each time the server stopped before its end.`,
+          message: `The server stopped ${maxConversionInterruptions} times while it converted this document.`,
         },
       }),
       noteExhaustion: assign({
@@ -55,10 +71,15 @@ export function createConversionMachine({ keepOutputMs, keepMs }: ConversionRule
       noteEnd: assign(({ event }) => ({ input: undefined, finishedAtMs: event.nowMs, expiresAtMs: event.nowMs + keepMs })),
       dropOutput: assign({ output: undefined, cacheKey: undefined }),
     },
-    guards: { isWornOut: ({ context }) => context.starts >= maxConversionStarts },
+    guards: {
+      isWornOut({ context, event }) {
+        assertEvent(event, "convert.started");
+        return countInterruptions(context, event) >= maxConversionInterruptions;
+      },
+    },
   }).createMachine({
     id: "conversion",
-    context: ({ input: { nowMs, ...order } }) => ({ ...order, createdAtMs: nowMs, starts: 0 }),
+    context: ({ input: { nowMs, ...order } }) => ({ ...order, createdAtMs: nowMs }),
     initial: "queued",
     states: {
       queued: {
@@ -71,7 +92,7 @@ export function createConversionMachine({ keepOutputMs, keepMs }: ConversionRule
         },
       },
       running: {
-        description: "The work has begun. After a restart it begins again.",
+        description: "The work has begun. After a stop of the server it begins again.",
         on: {
           ...inEveryState,
           "convert.started": [{ guard: "isWornOut", target: "failed", actions: "noteInterruptions" }, { actions: "noteStart" }],

@@ -38,6 +38,8 @@ export interface ConversionInput {
   readonly keyId?: string;
   /** Workspace of the target, else of the source article. */
   readonly workspaceId?: string;
+  /** Workspace of the source article if the target is in another one. */
+  readonly sourceWorkspaceId?: string;
   readonly from: ConversionInputFormat;
   readonly to: ConversionOutputFormat;
   readonly source: ConversionSourceContext;
@@ -53,11 +55,20 @@ export interface ConversionInput {
   readonly traceparent?: string;
 }
 
+export interface ConversionStart {
+  /** Id of the process that works. Each process has its own. */
+  readonly process: string;
+  /** Number of the attempt. An attempt that its process has returned does not count. */
+  readonly attempt: number;
+}
+
 export interface ConversionContext extends Omit<ConversionInput, "nowMs" | "input"> {
   readonly input?: StoredBytes | undefined;
   readonly createdAtMs: number;
-  /** Number of times that the work was started. */
-  readonly starts: number;
+  /** The last start of the work. */
+  readonly start?: ConversionStart;
+  /** Processes that ended, or lost their lease, during the work. Absent if there was none. */
+  readonly interruptions?: number;
   readonly finishedAtMs?: number;
   /** Time after which the record may be deleted. Set when the conversion ends. */
   readonly expiresAtMs?: number;
@@ -69,7 +80,7 @@ export interface ConversionContext extends Omit<ConversionInput, "nowMs" | "inpu
 }
 
 export type ConversionEvent =
-  | { readonly type: "convert.started"; readonly nowMs: number }
+  | ({ readonly type: "convert.started"; readonly nowMs: number } & ConversionStart)
   | {
       readonly type: "convert.succeeded";
       readonly output: StoredBytes & { readonly contentType: string };

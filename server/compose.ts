@@ -19,6 +19,7 @@ import { createPager } from "./domain/call/paging.ts";
 import { createConverter } from "./domain/conversions/converter.ts";
 import { conversionPairs } from "./domain/conversions/pairs.ts";
 import { createConversionService } from "./domain/conversions/service.ts";
+import { createTextRenderer } from "./domain/conversions/textRenderer.ts";
 import { createLocateFolder } from "./domain/folders/locate.ts";
 import { createFolderOperations } from "./domain/folders/operations.ts";
 import { createFolders } from "./domain/folders/service.ts";
@@ -51,11 +52,10 @@ import { topicListeners } from "./domain/topics/listeners.ts";
 import { topicRecord } from "./domain/topics/records.ts";
 import { createTopicService } from "./domain/topics/service.ts";
 import { createWebhookService } from "./domain/webhooks/service.ts";
-import { createApp } from "./edge/app.ts";
-import { createRateLimits } from "./edge/calls/rateLimits.ts";
+import { type App, createApp } from "./edge/app.ts";
+import { createNodeRateLimits, createRateLimits } from "./edge/calls/rateLimits.ts";
 import { createCollabSocket } from "./edge/collab/collabSocket.ts";
 import { createHandlers } from "./edge/handlers/handlers.ts";
-import type { HostApp } from "./edge/host/port.ts";
 import { createPageService } from "./edge/pages/service.ts";
 import { createStreamService } from "./edge/streams/service.ts";
 import { createTimelineReader } from "./edge/streams/timelineReader.ts";
@@ -87,7 +87,7 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  readonly app: HostApp;
+  readonly app: App;
   /** Creates the first account or its setup link, then starts the access watch and the due pump. */
   start(): Promise<Prepared>;
   /** Closes sockets and waits for running work. Work that still runs when the signal aborts gives its lease back. */
@@ -213,6 +213,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     converter: createConverter(parts),
     pairs: conversionPairs,
   });
+  const textRenderer = createTextRenderer(parts);
   const search = createSearchService({
     ...parts,
     sources: [articles.searchSource, topics.searchSource, reviews.searchSource],
@@ -241,10 +242,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     activity: articles.activity,
     tickets: identity.tickets,
     pages: publishing.pages,
+    pageLimits: createNodeRateLimits(parts, "rate.connects"),
   });
   const pages = createPageService({
     ...gate,
     pages: publishing.pages,
+    pageLimits: createNodeRateLimits(parts, "rate.public"),
     jwks: identity.jwks,
     hasAccount: identity.hasAccount,
     isServing,
@@ -259,12 +262,12 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     node: parts.nodeId,
     contract,
     handlers: {
-      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, conversions, topics, runs, search }),
+      ...createHandlers({ identity, folders, articles, templates, reviews, publishing, conversions, textRenderer, topics, runs, search }),
       webhooks: webhooks.webhooks,
       jobs: jobs.jobs,
     },
     routes: pages.routes,
-    streams: streams.routes,
+    servedRoutes: (calls) => [...streams.routes(calls), ...pages.publicRoutes(calls)],
     upgrade: collab.upgrade,
     onAnswered({ operation, status, ms, requestId, credentialId }) {
       metrics.callAnswered(operation, status, ms);
@@ -287,6 +290,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       ),
       { name: "executors", close: steps.close },
       { name: "model", close: model.close },
+      { name: "textRenderer", close: textRenderer.close },
     ],
     { ...parts, recordTypes: types },
   );

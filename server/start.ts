@@ -94,7 +94,7 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     await closeAll();
     throw reason;
   }
-  opened.push(startQuietCollector({ after }));
+  opened.push(startQuietCollector({ after }), service.app.compileInPauses());
   log.info({ listening, baseUrl, store: describeStore(config), version, deviations: config.deviations.map(({ name }) => name) }, "ready");
 
   let drained: Promise<void> | undefined;

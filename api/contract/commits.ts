@@ -1,6 +1,5 @@
 import { z } from "zod";
 import {
-  ArticleContent,
   ArticleDiff,
   ArticleFile,
   Commit,
@@ -13,8 +12,8 @@ import {
 import { pageQuery } from "../schema/common.ts";
 import { BlameSpan, RestoreRequest } from "../schema/history.ts";
 import { CommitId } from "../schema/id.ts";
-import { contentHeaders } from "./content.ts";
-import { bytes, operation } from "./operation.ts";
+import { contentHeaders, contentMedia, formHeaders } from "./content.ts";
+import { operation } from "./operation.ts";
 import { articleParams, etag, ofArticle, ofArticleOrTrash, pageOf } from "./resource.ts";
 
 const commitParams = articleParams.extend({ commitId: CommitId });
@@ -74,13 +73,13 @@ export const commits = {
       file: ArticleFile.describe("File to read; `content.md` by default.").optional(),
       format: ContentFormat.describe("Form of `content` in a JSON answer; `markdown` by default.").optional(),
     }),
-    replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
-    replyHeaders: contentHeaders,
+    replies: { 200: { media: contentMedia } },
+    replyHeaders: formHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource: ofArticleOrTrash,
     role: "read",
-    errors: ["revision_gone", "not_acceptable"],
+    errors: ["revision_gone", "not_acceptable", "content_too_large"],
     summary: "Read a file as it is in a commit",
     description:
       "The formats are those of `GET /articles/{articleId}/content`. Committed text is kept permanently. Only the Yjs update of an old commit answers 410, because it can be built for 24 hours.",

@@ -9,6 +9,21 @@ export const contentHeaders = {
   "x-svc-content-hash": "SHA-256 (hex) of the file's UTF-8 bytes",
 } as const;
 
+/** Headers of a reply in a form that the caller chose. */
+export const formHeaders = {
+  ...contentHeaders,
+  etag: 'Entity tag `"r<revision>"` of the text. HTML and plain text have `"r<revision>-<form>"`, which `If-Match` of an edit takes too.',
+} as const;
+
+/** Forms in which a text is read, the default first. */
+export const contentMedia = {
+  "application/json": ArticleContent,
+  "text/markdown": bytes,
+  "text/html": bytes,
+  "text/plain": bytes,
+  "application/octet-stream": bytes,
+} as const;
+
 export const content = {
   get: operation({
     method: "GET",
@@ -26,16 +41,16 @@ export const content = {
         })
         .optional(),
     }),
-    replies: { 200: { media: { "application/json": ArticleContent, "text/markdown": bytes, "application/octet-stream": bytes } } },
-    replyHeaders: contentHeaders,
+    replies: { 200: { media: contentMedia } },
+    replyHeaders: formHeaders,
     credential: "any",
     scopes: ["articles:read"],
     resource: ofArticleOrTrash,
     role: "read",
-    errors: ["revision_gone", "not_acceptable"],
-    summary: "Read a file of the article as Markdown or JSON, or the whole document as a Yjs update",
+    errors: ["revision_gone", "not_acceptable", "content_too_large"],
+    summary: "Read a file of the article as JSON, Markdown, HTML or plain text, or the whole document as a Yjs update",
     description:
-      "`Accept` selects the format: `application/json` (default), `text/markdown` for the bytes of the file, `application/octet-stream` for a Yjs update of the whole document. Revisions without a commit are kept for 24 hours; a revision that is no longer kept answers 410.",
+      "`Accept` selects the format: `application/json` (default), `text/markdown` for the bytes of the file, `text/html` and `text/plain` for the file as an HTML document or as words without markup, `application/octet-stream` for a Yjs update of the whole document. In a JSON answer, `format` selects the same forms. The HTML is sanitised: it has no script, style or embedded object. HTML, plain text and the syntax tree of a text above 512 Ki characters, or of one that takes too long, answer 413. Revisions without a commit are kept for 24 hours; a revision that is no longer kept answers 410.",
   }),
   edit: operation({
     method: "PATCH",

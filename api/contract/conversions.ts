@@ -54,7 +54,15 @@ export const conversions = {
     prefersWait: true,
     ...access,
     rate: "conversions",
-    errors: ["content_too_large", "revision_gone", "insufficient_permission", "url_not_https", "url_not_public", "url_unresolvable"],
+    errors: [
+      "content_too_large",
+      "revision_gone",
+      "insufficient_permission",
+      "url_not_https",
+      "url_not_public",
+      "url_unresolvable",
+      "limit_reached",
+    ],
     summary: "Convert a document to another format",
     description:
       "The answer is 202, and the conversion continues. With `Prefer: wait=30` the answer waits up to that many seconds, and is 201 if the conversion has ended by then. An uploaded file has at most 25 MiB, content in JSON at most 2 MiB. With `target`, the Markdown becomes the text of a new or existing article in the same commit in which the conversion succeeds; `to` must then be `markdown`. A source article also needs `articles:read`, and a target `articles:write`.",
@@ -82,10 +90,10 @@ export const conversions = {
     },
     replyHeaders: { "content-disposition": "`attachment` with the suggested name of the file" },
     ...access,
-    errors: ["not_ready", "output_expired", "not_acceptable"],
+    errors: ["not_ready", "output_expired", "not_acceptable", "content_too_large"],
     summary: "Get the output of a conversion",
     description:
-      "The output is available as its own media type (`contentType`) and as `application/octet-stream`, both with the same bytes; other types answer 406. `Accept: application/vnd.svc.conversion-output+json` answers the output inside JSON. If the source was an article, an API key needs `articles:read` too. The output is deleted 24 hours after the conversion has ended.",
+      "The output is available as its own media type (`contentType`) and as `application/octet-stream`, both with the same bytes; other types answer 406. `Accept: application/vnd.svc.conversion-output+json` answers an output of at most 4 MiB inside JSON. If the source was an article, an API key needs `articles:read` too. The output is deleted 24 hours after the conversion has ended.",
   }),
   delete: conversion.delete({
     description: "A conversion that has not ended is cancelled. Its output is deleted. An article that it has written stays as it is.",

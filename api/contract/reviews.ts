@@ -18,6 +18,10 @@ const replyHeaders = {
   etag: 'Entity tag `"r<revision>-<record revision>"`. The first part is the revision of the anchor; `If-Match` compares only the second part.',
 } as const;
 
+const replyTag = {
+  etag: 'Entity tag `"r<record revision>"` of the review to which the reply belongs. The review and its replies change together.',
+} as const;
+
 const statuses = z
   .array(ReviewStatus)
   .min(1)
@@ -146,6 +150,7 @@ export const reviews = {
     params,
     bodies: { "application/json": ReplyRequest },
     replies: { 201: ReviewReply },
+    replyHeaders: replyTag,
     location: "/reviews/{reviewId}",
     ...write,
     resource: byId,
@@ -160,11 +165,14 @@ export const reviews = {
     params: replyParams,
     bodies: { "application/json": ReplyRequest },
     replies: { 200: ReviewReply },
+    replyHeaders: replyTag,
     ...write,
     resource: byId,
+    ifMatch: true,
     errors: ["insufficient_permission", "limit_reached"],
     summary: "Edit a reply",
-    description: "Only the author may edit a reply. Edits call no webhook.",
+    description:
+      "Only the author may edit a reply. `If-Match` compares the entity tag of the review, which changes with each of its replies. Edits call no webhook.",
     example: { body: "Fixed in both places." },
   }),
   deleteReply: operation({
@@ -174,8 +182,9 @@ export const reviews = {
     replies: { 204: null },
     ...write,
     resource: byId,
+    ifMatch: true,
     errors: ["insufficient_permission"],
     summary: "Delete a reply",
-    description: "Only the author and administrators may delete a reply.",
+    description: "Only the author and administrators may delete a reply. `If-Match` compares the entity tag of the review.",
   }),
 } as const;

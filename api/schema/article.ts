@@ -127,18 +127,20 @@ export type ArticleSort = z.infer<typeof ArticleSort>;
 export const PublishedState = z.enum([...PublicLinkState.options, "none"]);
 export type PublishedState = z.infer<typeof PublishedState>;
 
-export const ContentFormat = z
-  .enum(["markdown", "json"])
-  .meta({ id: "ContentFormat", description: "`markdown`: the text itself. `json`: its Markdown syntax tree (mdast) as JSON text." });
+export const ContentFormat = z.enum(["markdown", "html", "json", "text"]).meta({
+  id: "ContentFormat",
+  description:
+    "`markdown`: the text itself. `html`: a whole HTML document, sanitised. `json`: its Markdown syntax tree (mdast) as JSON text. `text`: its words without markup.",
+});
 export type ContentFormat = z.infer<typeof ContentFormat>;
 
-/** `content` is the text itself. With format `json` it is the Markdown syntax tree (mdast) as JSON text. */
+/** `content` is the text itself, or the form of it that `format` names. */
 export const ArticleContent = z
   .strictObject({
     articleId: idText("art", "Id of the article."),
     file: ArticleFile,
     format: ContentFormat,
-    content: text("The text, or its syntax tree as JSON text.", "# How a draft survives\n"),
+    content: text("The text in the format.", "# How a draft survives\n"),
     revision: int("Revision of this text; send it as `baseRevision` of an edit.", 42),
     contentHash: text("SHA-256 of the file's UTF-8 bytes, in hex.", sha256OfNothing),
   })

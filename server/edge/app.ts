@@ -11,7 +11,7 @@ import { toOpenApi } from "../../api/derive/openapi.ts";
 import { AppError, notFound } from "../../api/schema/error.ts";
 import type { Handlers } from "../domain/call/call.ts";
 import { createBodyBudget } from "./calls/bodyBudget.ts";
-import { type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
+import { compileInPauses, type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
 import { createRequestContext, type RequestContext } from "./calls/requestContext.ts";
 import { type ServedRoute, toRestRoute } from "./calls/restHttp.ts";
 import { toTrpcRoutes } from "./calls/trpcHttp.ts";
@@ -31,14 +31,19 @@ export interface AppOptions extends CallWrapperOptions {
   readonly proxyHops: number;
   /** Routes of other modules: pages, probes and documents. */
   readonly routes: readonly Route[];
-  /** Creates the routes of the live streams. They use `refuse`, so their refusals look like those of operations. */
-  readonly streams?: (calls: Pick<CallWrapper, "refuse">) => readonly ServedRoute[];
+  /**
+   * Creates the routes that answer refusals themselves: live streams and public pages. They use `refuse`, so their refusals
+   * look like those of operations.
+   */
+  readonly servedRoutes?: (calls: Pick<CallWrapper, "refuse">) => readonly ServedRoute[];
   readonly upgrade: HostApp["upgrade"];
 }
 
 export interface App extends HostApp {
   /** Bytes of request bodies that are in memory now. */
   bodyBytesInFlight(): number;
+  /** Compiles the schemas of all operations in pauses. Returns a function that ends it. */
+  compileInPauses(): () => void;
 }
 
 export function createApp(options: AppOptions): App {
@@ -50,7 +55,7 @@ export function createApp(options: AppOptions): App {
   const router = createRouter<ServedRoute>([
     ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits, bodies)),
     ...toTrpcRoutes({ operations, calls, limits, bodies }),
-    ...(options.streams?.(calls) ?? []).map((route) => toCounted(route, options)),
+    ...(options.servedRoutes?.(calls) ?? []).map((route) => toCounted(route, options)),
     ...[...options.routes, ...problemRoutes, serviceStyleRoute, openApiRoute(options)].map((route) => toServed(route, calls, options)),
   ]);
 
@@ -92,6 +97,7 @@ export function createApp(options: AppOptions): App {
       return refuseFault(request, request.fault, createRequestContext(request, options.proxyHops)).then((refuse) => ({ refuse }));
     },
     bodyBytesInFlight: bodies.bytesInFlight,
+    compileInPauses: () => compileInPauses(operations.values()),
   };
 }
 
@@ -104,7 +110,7 @@ function toRoutingError(match: Mismatch, request: HttpRequest): AppError {
   return new AppError("method_not_allowed", `This path does not allow ${request.method}; it allows ${allow}.`, {}, { allow });
 }
 
-/** Reports a stream to `onAnswered` when it opens. The events sent later are not counted. */
+/** Reports an answer to `onAnswered`, a stream when it opens. The events sent later are not counted. */
 function toCounted(route: ServedRoute, { onAnswered }: Pick<AppOptions, "onAnswered">): ServedRoute {
   const operation = `${route.method} ${route.path}`;
   return {
@@ -112,9 +118,10 @@ function toCounted(route: ServedRoute, { onAnswered }: Pick<AppOptions, "onAnswe
     async serve(request, params, context) {
       const startedAt = performance.now();
       const reply = await route.serve(request, params, context);
-      // Refusals are not reported here, because `refuse` has already reported them.
+      // `refuse` has already reported the refusals that it made. They have a problem.
+      const isReported = reply.status >= 400 && "problem" in reply;
       const { requestId } = context;
-      if (reply.status < 400) onAnswered?.({ operation, status: reply.status, ms: performance.now() - startedAt, requestId });
+      if (!isReported) onAnswered?.({ operation, status: reply.status, ms: performance.now() - startedAt, requestId });
       return reply;
     },
   };

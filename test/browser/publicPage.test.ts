@@ -1,63 +1,44 @@
-/** Tests public pages in Chromium: what a reader sees with and without scripts, and how an open Live page follows edits. */
+/** Tests public pages in Chromium: what a reader sees with and without scripts, in light, dark, print and forced colours. */
 import axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openContext, startBrowser } from "../support/browser.ts";
+import { startBrowser } from "../support/browser.ts";
 import { type Rest, signIn } from "../support/clients.ts";
-import { arabicPage, chinesePage, richPage, type SamplePage } from "../support/samplePages.ts";
+import { createVisits, desk, phone, publishPage, type Visits } from "../support/pageVisits.ts";
+import { arabicPage, chinesePage, pictureHost, picturesPage, richPage, type SamplePage, samplePicture } from "../support/samplePages.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 let server: RunningServer;
 let rest: Rest;
 let browser: Browser;
-let workspaceId: string;
-const contexts: BrowserContext[] = [];
-
-const phone = { width: 390, height: 844 };
-const desk = { width: 1280, height: 900 };
+let visits: Visits;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startServer(), startBrowser()]);
+  visits = createVisits(browser);
   rest = await signIn(server.url, server.operator);
-  workspaceId = (await rest.expect(200, "GET", "/workspaces")).workspaces[0].workspaceId;
-  for (const sample of [richPage, arabicPage, chinesePage]) await publish(sample);
+  for (const sample of [richPage, arabicPage, chinesePage]) await publishPage(rest, sample);
+  await publishPage(rest, picturesPage, "snapshot");
 });
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-});
+afterEach(() => visits.close());
 afterAll(async () => {
   await browser?.close();
   await server?.remove();
 });
 
-async function publish({ slug, title, content }: SamplePage, mode = "live"): Promise<string> {
-  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title, content });
-  await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { slug, mode });
-  return articleId;
-}
+const visit = (slug: SamplePage["slug"], options?: BrowserContextOptions, prepare?: (page: Page) => Promise<unknown>) =>
+  visits.open(`${server.url}/p/${slug}`, options, prepare);
 
-interface Visit {
-  readonly page: Page;
-  /** Errors that the page wrote to the console, such as violations of its policy. */
-  readonly errors: readonly string[];
-}
-
-async function visit(slug: string, options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await openContext(browser, options);
-  contexts.push(context);
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  page.on("pageerror", (error) => errors.push(error.message));
-  await page.goto(`${server.url}/p/${slug}`);
-  return { page, errors };
-}
-
-/** Opens an article of 60 paragraphs and scrolls the paragraph with this number to the top of the view. */
-async function readAt(page: Page, paragraph: number): Promise<void> {
-  await page.evaluate((at) => document.querySelectorAll(".text > p")[at]?.scrollIntoView(), paragraph);
-}
-const topOf = (page: Page, text: string) => page.getByText(text, { exact: true }).evaluate((block) => block.getBoundingClientRect().top);
+/** Number of times that something moved without an action of the reader. */
+const countShifts = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().length)).observe({ type: "layout-shift", buffered: true });
+        // Without any shift there is no entry and no call. Two frames later every shift of the load is recorded.
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
+      }),
+  );
 
 test("[PL58] axe finds no violation, on phone and desk, light and dark, in three scripts", async () => {
   const findings: unknown[] = [];
@@ -105,15 +86,37 @@ test("[PL59] nothing on the page is wider than a small screen, and nothing moves
     const { page } = await visit(sample.slug, { viewport: { width: 320, height: 640 } });
     const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
     expect(scrollWidth, sample.slug).toBe(clientWidth);
-    const shifts = await page.evaluate(
-      () =>
-        new Promise<number>((resolve) => {
-          new PerformanceObserver((list) => resolve(list.getEntries().length)).observe({ type: "layout-shift", buffered: true });
-          // Without any shift there is no entry and no call. Two frames later every shift of the load is recorded.
-          requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
-        }),
+    expect(await countShifts(page), sample.slug).toBe(0);
+  }
+});
+
+test("[PL63] a picture without a size moves nothing when it is loaded, wherever it stands", async () => {
+  for (const viewport of [phone, { width: 1280, height: 2400 }]) {
+    let load = () => {};
+    const released = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    const { page } = await visit(picturesPage.slug, { viewport }, (opened) =>
+      opened.route(`${pictureHost}/**`, async (route) => {
+        await released;
+        await route.fulfill({ contentType: "image/svg+xml", body: samplePicture });
+      }),
     );
-    expect(shifts, sample.slug).toBe(0);
+    const boxes = () =>
+      page.locator(".text *").evaluateAll((all) => all.map((each) => JSON.stringify([each.tagName, each.getBoundingClientRect()])));
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    const before = await boxes();
+    load();
+    const loaded = () =>
+      page.locator(".text img").evaluateAll((all) => all.filter((each) => (each as HTMLImageElement).naturalWidth > 0).length);
+    await page.locator(".text img").evaluateAll((all) => {
+      for (const each of all) each.setAttribute("loading", "eager");
+    });
+    await expect.poll(loaded).toBe(7);
+    expect(await boxes()).toEqual(before);
+    expect(await countShifts(page)).toBe(0);
+    const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+    expect(scrollWidth).toBe(clientWidth);
   }
 });
 
@@ -129,72 +132,34 @@ test("[PL59] the direction and the language of a page follow its text", async ()
   expect(await chinese.locator(".date").textContent()).toMatch(/^\d{4}年\d{1,2}月\d{1,2}日$/);
 });
 
-test("[PL56] two open tabs follow an editor without a reload, and the reader keeps the place", async () => {
-  const paragraphs = Array.from({ length: 60 }, (_, at) => `Paragraph ${at} ${"of the long text ".repeat(12)}`.trim());
-  const details = "<details><summary>More</summary>\n\nInside.\n\n</details>";
-  const content = [...paragraphs.slice(0, 30), details, ...paragraphs.slice(30)].join("\n\n");
-  const articleId = await publish({ slug: "long-read", title: "Long read", content });
-  const edit = (edits: readonly { find: string; replace: string }[]) =>
-    rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "patch", edits });
-  const [{ page: top }, { page: middle }] = [await visit("long-read", { viewport: phone }), await visit("long-read", { viewport: phone })];
-  for (const page of [top, middle]) await page.evaluate("window.isTheSame = true");
-
-  const read = paragraphs[40] ?? "";
-  await middle.locator("summary").last().click();
-  await readAt(middle, 41);
-  const isSelected = () => middle.evaluate(() => getSelection()?.toString());
-  await middle.evaluate(() => {
-    const text = document.querySelectorAll(".text > p")[41]?.firstChild;
-    if (text) getSelection()?.setBaseAndExtent(text, 0, text, 9);
-  });
-  const selected = await isSelected();
-  const before = await topOf(middle, read);
-
-  await edit([{ find: "Paragraph 3 of", replace: "A first sentence is new.\n\nParagraph 3 of" }]);
-  await edit([{ find: "Paragraph 5 of", replace: "Paragraph five of" }]);
-  for (const page of [top, middle]) {
-    await expect.poll(() => page.getByText("A first sentence is new.").count()).toBe(1);
-    await expect.poll(() => page.getByText("Paragraph five of").count()).toBe(1);
-    expect(await page.evaluate("window.isTheSame")).toBe(true);
-  }
-  expect(Math.abs((await topOf(middle, read)) - before)).toBeLessThan(1);
-  expect(
-    await middle
-      .locator("details")
-      .last()
-      .evaluate((block) => (block as HTMLDetailsElement).open),
-  ).toBe(true);
-  expect(selected).toBe("Paragraph");
-  expect(await isSelected()).toBe(selected);
-  expect(await top.evaluate(() => scrollY)).toBe(0);
-
-  // The reader sees the text of a page that was taken down no longer.
-  await rest.expect(204, "DELETE", `/articles/${articleId}/public-link`);
-  await expect.poll(() => middle.locator("h1").textContent()).toBe("No longer public");
-  expect(await middle.getByText("Paragraph 3").count()).toBe(0);
-});
-
-test("[PL56] a hidden tab does not ask the server, and catches up when it is shown again", async () => {
-  const articleId = await publish({ slug: "away", title: "Away", content: "Before.\n" });
-  const { page } = await visit("away");
-  const hide = (isHidden: boolean) =>
-    page.evaluate((hidden) => {
-      Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, isHidden);
-  await hide(true);
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url()));
-  await rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: "\nAfter.\n" });
-  await expect.poll(async () => (await rest.request("GET", "/p/away.md")).body).toContain("After.");
-  expect(asked).toEqual([]);
-  await hide(false);
-  await expect.poll(() => page.getByText("After.").count()).toBe(1);
-});
-
 test("[PL57] a Snapshot has no script", async () => {
-  await publish({ slug: "frozen", title: "Frozen", content: "Frozen.\n" }, "snapshot");
+  await publishPage(rest, { slug: "frozen", title: "Frozen", content: "Frozen.\n" }, "snapshot");
   const { page, errors } = await visit("frozen");
   expect(await page.locator("script:not([type])").count()).toBe(0);
   expect(errors).toEqual([]);
+});
+
+test("[PL64] a printed page has the addresses of its links and no controls, black on white", async () => {
+  const { page } = await visit(richPage.slug, { viewport: desk, colorScheme: "dark" });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  const styleOf = (selector: string, property: string, pseudo?: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((each, [name, part]) => getComputedStyle(each, part).getPropertyValue(name as string), [property, pseudo] as const);
+  for (const hidden of [".contents", ".anchor", ".notice"]) expect(await styleOf(hidden, "display"), hidden).toBe("none");
+  expect([await styleOf("body", "color"), await styleOf("body", "background-color")]).toEqual(["rgb(0, 0, 0)", "rgb(255, 255, 255)"]);
+  expect(await styleOf('.text a[href^="http"]', "content", "::after")).toContain("https://charts.example/symbols");
+  expect(await page.getByText("The eye averages what it cannot separate.").isVisible()).toBe(true);
+});
+
+test("[PL64] with forced colours, marked words and code keep a visible border", async () => {
+  const { page } = await visit(richPage.slug, { viewport: desk, forcedColors: "active" });
+  for (const selector of ["mark", "p code"]) {
+    const border = page
+      .locator(selector)
+      .first()
+      .evaluate((each) => getComputedStyle(each).borderTopStyle);
+    expect(await border, selector).toBe("solid");
+  }
 });

@@ -8,6 +8,7 @@ import { createLocateArticle } from "../../server/domain/articles/locate.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
+import { createTextRenderer } from "../../server/domain/conversions/textRenderer.ts";
 import { createFolders } from "../../server/domain/folders/service.ts";
 import { workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { createTemplateService } from "../../server/domain/templates/service.ts";
@@ -72,10 +73,16 @@ export function composeArticles(parts: TestParts, options: ArticleNodeOptions = 
     fillTemplate: createTemplateService(parts).fill,
     listeners: [listeners],
   });
-  // The events of articles are trimmed, and removed with their article, by the worker of the streams.
-  const { close } = parts.install([service.manifest, { name: "streams", workers: createRetention(parts) }]);
+  const textRenderer = createTextRenderer(parts);
+  const { close } = parts.install([
+    service.manifest,
+    // The events of articles are trimmed, and removed with their article, by the worker of the streams.
+    { name: "streams", workers: createRetention(parts) },
+    { name: "textRenderer", close: textRenderer.close },
+  ]);
   return {
     ...service,
+    textRenderer,
     documentStore: createDocumentStore({ storage, nodeId, limits, checkpointQuietMs, armAtEdit }),
     locate: createLocateArticle({ storage }),
     pump: parts.pump,

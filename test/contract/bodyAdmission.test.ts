@@ -141,6 +141,46 @@ for (const [name, startHost] of hosts) {
       expect(surface.logged.filter((line) => line.includes("bug"))).toEqual([]);
     });
 
+    it("[API31][CV73] the body of a call that waits is released, and the wait ends when the client leaves", async () => {
+      const waits: { readonly signal: AbortSignal | undefined; readonly body: unknown }[] = [];
+      surface.on("conversions.create", (request, call) => {
+        call.releaseBody?.();
+        waits.push({ signal: call.signal, body: request.body });
+        return new Promise((_, reject) => call.signal?.addEventListener("abort", () => reject(call.signal?.reason)));
+      });
+      const content = "x".repeat(800 * KiB);
+      const json = JSON.stringify({ source: { content, format: "txt" }, to: "markdown" });
+      const form = `--b\r\ncontent-disposition: form-data; name="to"\r\n\r\nmarkdown\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${content}\r\n--b--\r\n`;
+      const requests = [
+        ["/conversions", json, { "content-type": "application/json" }],
+        ["/conversions", json, { "content-type": "application/json", "idempotency-key": "k1" }],
+        ["/conversions", form, { "content-type": "multipart/form-data; boundary=b" }],
+        ["/trpc/conversions.create", json, { "content-type": "application/json" }],
+        [
+          "/trpc/conversions.create,conversions.create?batch=1",
+          `{"0":${json.replace(content, "x")},"1":${json}}`,
+          { "content-type": "application/json" },
+        ],
+      ] as const;
+      for (const [path, body, headers] of requests) {
+        waits.length = 0;
+        const client = await rawConnection(surface.host.port);
+        open.push(client);
+        const head = { host: "test", "content-length": String(Buffer.byteLength(body)), ...credentials.session, ...headers };
+        client.write(
+          `POST ${path} HTTP/1.1\r\n${Object.entries(head)
+            .map(([header, value]) => `${header}: ${value}\r\n`)
+            .join("")}\r\n${body}`,
+        );
+        const calls = path.includes(",") ? 2 : 1;
+        await expect.poll(() => waits.length).toBe(calls);
+        expect([surface.app.bodyBytesInFlight(), waits.map((wait) => wait.body)], path).toEqual([0, Array(calls).fill(undefined)]);
+        client.destroy();
+        await expect.poll(() => waits.every(({ signal }) => signal?.aborted)).toBe(true);
+      }
+      expect(surface.logged.filter((line) => line.includes("bug"))).toEqual([]);
+    });
+
     it("[API32] bodies without a credential are small, and one address may have only a few at once", async () => {
       for (const line of [
         "POST /auth/token",

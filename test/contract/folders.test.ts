@@ -234,7 +234,7 @@ describe("deletion", () => {
     }
   });
 
-  test("[FO9] a recursive deletion hides a folder at once; its job trashes articles and frees topics", async () => {
+  test("[FO9] [JB3] a recursive deletion hides a folder at once; its job trashes articles, frees topics", async () => {
     const root = await create("Guides", project);
     const inner = await create("Inner", { parentFolderId: root });
     const deep = await create("Deep", { parentFolderId: inner });
@@ -262,6 +262,9 @@ describe("deletion", () => {
       progress: { done: 12, of: 12 },
       result: { folders: 3, articles: 7, topics: 2 },
     });
+    const { headers } = await rig.request("GET", `/jobs/${started.body.jobId}`);
+    const unchanged = { "if-none-match": headers.get("etag") ?? "" };
+    expect((await rig.request("GET", `/jobs/${started.body.jobId}`, undefined, { headers: unchanged })).status).toBe(304);
     for (const articleId of articles) expect((await articleOf(articleId))?.deletedAtMs).toBeGreaterThan(0);
     expect((await articleOf(kept))?.deletedAtMs).toBeUndefined();
     for (const id of [topicId, archived]) expect(await rig.topic(id)).not.toHaveProperty("contentProjectId");

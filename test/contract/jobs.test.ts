@@ -1,6 +1,7 @@
 /** Tests jobs on every storage: their pieces, progress and ends, and their behaviour after errors and conflicts. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Job } from "../../api/schema/job.ts";
+import type { Versioned } from "../../server/domain/call/call.ts";
 import { createStartJob, defineJobKind } from "../../server/domain/jobs/jobKind.ts";
 import type { JobWork, Piece } from "../../server/domain/jobs/port.ts";
 import { jobRecord } from "../../server/domain/jobs/records.ts";
@@ -79,7 +80,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
         );
         return jobId;
       },
-      get: (jobId: string) => (service.jobs.get as (request: object) => Promise<Job>)({ params: { jobId } }),
+      get: async (jobId: string) => (await (service.jobs.get as (request: object) => Promise<Versioned<Job>>)({ params: { jobId } })).value,
     };
   }
 

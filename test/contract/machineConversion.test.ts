@@ -1,6 +1,11 @@
 /** Tests the conversion over all its paths, each restored from its record. */
 import { expect, test } from "vitest";
-import { type ConversionContext, type ConversionEvent, createConversionMachine, maxConversionStarts } from "../../machines/conversion.ts";
+import {
+  type ConversionContext,
+  type ConversionEvent,
+  createConversionMachine,
+  maxConversionInterruptions,
+} from "../../machines/conversion.ts";
 import { conversionRecord } from "../../server/domain/conversions/records.ts";
 import type { ActorKind } from "../../server/platform/actors/port.ts";
 import { walkMachine } from "../support/walkMachine.ts";
@@ -28,23 +33,36 @@ const input = {
 };
 const ended = ["succeeded", "failed", "expired"];
 
-test("[CV50][CV51] every path of a conversion ends once, and a third interrupted start is the last", () => {
+test("[CV50][CV51] every path of a conversion ends once, and the tenth interrupted start is the last", () => {
   const walk = walkMachine<ConversionContext, ConversionEvent>({
     kind,
     inputs: [input],
-    events: () => [
-      { type: "convert.started", nowMs },
+    events: (context) => [
+      // The same process again, another one that got the work back, and another one after the end of the process.
+      ...(context.start === undefined
+        ? [{ type: "convert.started", process: "0", attempt: 1, nowMs } as const]
+        : [
+            { type: "convert.started", ...context.start, attempt: context.start.attempt + 1, nowMs } as const,
+            { type: "convert.started", ...context.start, process: "other", nowMs } as const,
+            { type: "convert.started", process: `${context.start.attempt}`, attempt: context.start.attempt + 1, nowMs } as const,
+          ]),
       { type: "convert.succeeded", output, fidelity: { score: 1, losses: [] }, cacheKey: "k", nowMs },
       { type: "convert.failed", error: { code: "conversion_failed", message: "No." }, nowMs },
       { type: "convert.exhausted", reason: "a bug", attempts: 3, nowMs },
       { type: "output.expired", nowMs },
       { type: "conversion.delete", nowMs },
     ],
-    facts: ({ starts }) => starts,
+    facts: ({ interruptions = 0 }) => interruptions,
     check({ before, event, after }) {
       const { context, state } = after;
       if (event.type === "conversion.delete") return;
-      expect(context.starts).toBeLessThanOrEqual(maxConversionStarts);
+      const interruptions = context.interruptions ?? 0;
+      expect(interruptions).toBeLessThan(maxConversionInterruptions);
+      if (event.type === "convert.started" && state === "running") {
+        const { start, interruptions: earlier = 0 } = before.context;
+        const isOther = start !== undefined && start.process !== event.process && start.attempt < event.attempt;
+        expect(interruptions).toBe(isOther ? earlier + 1 : earlier);
+      }
       if (event.type === "output.expired") expect([state, context.output, context.cacheKey]).toEqual(["expired", undefined, undefined]);
       if (ended.includes(String(before.state))) expect(event.type).toBe("output.expired");
       else if (ended.includes(String(state))) {

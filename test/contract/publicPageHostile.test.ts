@@ -5,13 +5,13 @@ import { unified } from "unified";
 import { afterAll, describe, expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
 import type { PublicPages, PublishedPage } from "../../server/domain/publishing/service.ts";
-import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
-import { createRouter } from "../../server/edge/host/router.ts";
+import { createNodeRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createPageRenderer } from "../../server/edge/pages/pageRenderer.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { hostileDocuments, hostileFormulas, hostileTexts } from "../support/hostileMarkdown.ts";
 import { findHtml as find, type HtmlNode as Node, textIn as textOf, walkHtml as walk } from "../support/htmlTree.ts";
+import { createPageRequests } from "../support/pageRequests.ts";
 
 /** Pages in memory: slug → title and Markdown. */
 const texts = new Map<string, { title: string; markdown: string; workspaceId: string }>();
@@ -41,9 +41,9 @@ const pages: PublicPages = {
   },
 };
 const limits = { ...defaultLimits, "rate.public": "off" as const };
-const rateLimits = createRateLimits({ storage: createMemoryStorage(), limits });
-const served = createPublicPageRoutes({ pages, rateLimits, proxyHops: 0, baseUrl: "https://pages.example" });
-const router = createRouter(served.routes);
+const pageLimits = createNodeRateLimits({ storage: createMemoryStorage(), limits }, "rate.public");
+const served = createPublicPageRoutes({ pages, pageLimits, baseUrl: "https://pages.example" });
+const request = createPageRequests(served);
 afterAll(() => served.close());
 
 let pageNumber = 0;
@@ -58,13 +58,7 @@ async function show(markdown: string, title = "Benign", workspaceId = "ws"): Pro
   pageNumber += 1;
   const slug = `page-${pageNumber}`;
   texts.set(slug, { title, markdown, workspaceId });
-  const match = router.match("GET", `/p/${slug}`);
-  if (match.kind !== "found") throw new Error("no route");
-  const request = { method: "GET", path: `/p/${slug}`, query: "", remoteAddress: "::1", fault: undefined, header: () => undefined };
-  const reply = await match.route.handle(
-    { ...request, body: () => ({ declaredBytes: 0, read: async () => new Uint8Array() }), signal: new AbortController().signal },
-    match.params,
-  );
+  const reply = await request(`/p/${slug}`);
   texts.delete(slug);
   const html = String(reply.body);
   const tree = unified().use(rehypeParse).parse(html) as unknown as Node;
@@ -75,7 +69,7 @@ async function show(markdown: string, title = "Benign", workspaceId = "ws"): Pro
 const harmless = new Map<string, readonly string[]>(
   Object.entries({
     a: ["href", "rel", "id", "className", "ariaLabel", "ariaDescribedBy", "dataFootnoteRef", "dataFootnoteBackref"],
-    img: ["src", "alt", "width", "height", "loading", "decoding", "referrerPolicy"],
+    img: ["src", "alt", "width", "height", "loading", "decoding", "referrerPolicy", "className"],
     input: ["type", "disabled", "checked", "ariaLabel"],
     code: ["className"],
     ol: ["start", "reversed", "className"],
@@ -142,7 +136,7 @@ function findHarm(main: Node): string[] {
         harm.push(`id ${text}`);
       if (
         name === "className" &&
-        !/^(language-\S+|sr-only|footnotes|data-footnote-backref|task-list-item|contains-task-list|plain|empty|anchor|table|prose|text|date|math|formula|contents|code-[\w,-]+|tml-(left|right))$/.test(
+        !/^(language-\S+|sr-only|footnotes|data-footnote-backref|task-list-item|contains-task-list|plain|empty|anchor|table|prose|picture|unsized|picture,unsized|text|date|math|formula|contents|code-[\w,-]+|tml-(left|right))$/.test(
           text,
         )
       )

@@ -534,15 +534,24 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
   });
 });
 
-test("[PL13] readers of public pages are counted by address and refused above rate.public", async () => {
+test("[PL13] [PL62] each node counts the readers of public pages by address, refusing above rate.public", async () => {
   const time = createManualTime();
   const [, open] = actorStorages[0] as (typeof actorStorages)[number];
   const { storage, close } = await open(time);
   const node = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
-  for (let at = 0; at < 3; at += 1) expect((await node.page("/p/nothing.md")).code).toBe("not_found");
+  const workspaceId = await addWorkspace(storage);
+  const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
+  const { articleId } = (await node.articles.create({ workspaceId, title: "Counted", content: "Words." }, call())).article;
+  const { link } = await node.links.put(call(), articleId, {});
+  const limit = { "ratelimit-policy": '"public";q=1;w=1', ratelimit: '"public";r=2;t=1' };
+  expect(await node.page(`/p/${link.slug}`)).toMatchObject({ status: 200, headers: limit });
+  for (let at = 0; at < 2; at += 1) expect((await node.page("/p/nothing.md")).code).toBe("not_found");
   expect(await node.page("/p/nothing.md")).toMatchObject({ status: 429, code: "rate_limited" });
+  const other = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
+  expect((await other.page("/p/nothing.md")).code).toBe("not_found");
   await time.advance(1000);
   expect((await node.page("/p/nothing.md")).code).toBe("not_found");
+  await node.closePages();
   await close();
 });
 
@@ -552,7 +561,12 @@ test("[PL15] without the store a page is served from memory for a second, unless
   const { storage, close } = await open(time);
   let away = false;
   const reach = <Result>(run: () => Promise<Result>) => (away ? Promise.reject(new StorageUnavailableError("away")) : run());
-  const remote: Storage = { ...storage, records: { ...storage.records, get: (type, key) => reach(() => storage.records.get(type, key)) } };
+  const remote: Storage = {
+    ...storage,
+    records: { ...storage.records, get: (type, key) => reach(() => storage.records.get(type, key)) },
+    blobs: { ...storage.blobs, get: (partition, hash) => reach(() => storage.blobs.get(partition, hash)) },
+    rates: { take: (demands) => reach(() => storage.rates.take(demands)) },
+  };
   const node = createPublishingNode(remote, time);
   const workspaceId = await addWorkspace(storage);
   const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
@@ -561,7 +575,7 @@ test("[PL15] without the store a page is served from memory for a second, unless
   expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
   away = true;
   await time.advance(1000);
-  expect((await node.page(`/p/${link.slug}`)).body).toContain("Known words.");
+  for (const form of ["", ".md", ".json"]) expect((await node.page(`/p/${link.slug}${form}`)).body).toContain("Known words.");
   await time.advance(1);
   await expect(node.page(`/p/${link.slug}`)).rejects.toBeInstanceOf(StorageUnavailableError);
   away = false;

@@ -7,13 +7,13 @@ import { createAccessWatch } from "../../server/domain/identity/access/accessFac
 import { createPublishingListeners } from "../../server/domain/publishing/listeners.ts";
 import { createPublishing } from "../../server/domain/publishing/service.ts";
 import { validateMarkdown } from "../../server/domain/runs/executors/articleRules.ts";
-import { createRateLimits } from "../../server/edge/calls/rateLimits.ts";
-import { createRouter } from "../../server/edge/host/router.ts";
+import { createNodeRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createPageRequests } from "../support/pageRequests.ts";
 import { type ArticleNodeOptions, addWorkspace, composeArticles } from "./articleFixture.ts";
 
 export interface PageAnswer {
@@ -62,27 +62,14 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
   parts.install([publishing.manifest]);
   const pages = createPublicPageRoutes({
     pages: publishing.pages,
-    rateLimits: createRateLimits(parts),
-    proxyHops: 0,
+    pageLimits: createNodeRateLimits(parts, "rate.public"),
     baseUrl: parts.baseUrl,
   });
-  const router = createRouter(pages.routes);
+  const request = createPageRequests(pages);
 
   async function page(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
-    const match = router.match("GET", path);
-    if (match.kind !== "found") throw new Error(`no route for ${path}`);
-    const request = {
-      method: "GET",
-      path,
-      query: "",
-      remoteAddress: "203.0.113.9",
-      fault: undefined,
-      header: (name: string) => headers[name],
-      body: () => ({ declaredBytes: 0, read: () => Promise.reject(new Error("no body")) }),
-      signal: new AbortController().signal,
-    };
     try {
-      const { status, headers: given, body = "" } = await match.route.handle(request, match.params);
+      const { status, headers: given, body = "" } = await request(path, headers);
       return { status, headers: given, body: typeof body === "string" ? body : Buffer.from(body as Uint8Array).toString() };
     } catch (reason) {
       if (!(reason instanceof AppError)) throw reason;

@@ -245,7 +245,7 @@ describe.each(actorStorages)("reviews on %s", (_name, openStorage) => {
     const reply = await node.replies.add(reviewId, "Yes.", call({ attempt }));
     expect(await node.replies.add(reviewId, "Yes.", call({ attempt }))).toEqual(reply);
     expect((await node.list.ofArticle(articleId, {}, call())).items).toHaveLength(1);
-    expect((await get(reviewId)).replies).toEqual([reply]);
+    expect((await get(reviewId)).replies).toEqual([reply.value]);
   });
 
   test("[RV16] reviews of a trashed article stay, and those of a purged article are removed", async () => {

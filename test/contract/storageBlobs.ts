@@ -40,6 +40,26 @@ export function blobTests(withStorage: WithStorage): void {
         expect(await storage.blobs.get(partition, "0".repeat(64))).toBeUndefined();
       }));
 
+    test("[ST16] a part of a blob is read without the rest", () =>
+      withStorage(async (storage) => {
+        const content = Uint8Array.from({ length: 1_500_000 }, (_, at) => (at * 7) % 251);
+        const sha256 = await storage.blobs.put(partition, content);
+        const places = [
+          [0, 10],
+          [524_280, 20],
+          [524_288, 524_288],
+          [1_499_990, 100],
+          [1_500_000, 10],
+        ] as const;
+        for (const [from, maxBytes] of places) {
+          const part = await storage.blobs.getPart(partition, sha256, from, maxBytes);
+          expect(part !== undefined && Buffer.compare(part, content.slice(from, from + maxBytes)), `${from}`).toBe(0);
+        }
+        expect(await storage.blobs.getPart(partition, "0".repeat(64), 0, 10)).toBeUndefined();
+        const empty = await storage.blobs.put(partition, new Uint8Array());
+        expect(await storage.blobs.getPart(partition, empty, 0, 10)).toEqual(new Uint8Array());
+      }));
+
     test("[ST16] a commit that names a missing blob fails", () =>
       withStorage(async (storage) => {
         await expect(storage.commit(batch(partition, { records: [put({ id: "50/a", blobs: ["0".repeat(64)] })] }))).rejects.toThrow(

@@ -261,6 +261,24 @@ export function recordTests(withStorage: WithStorage): void {
         expect(await storage.counts.get(12, keys)).toEqual([0, 0, 0, 0]);
       }));
 
+    test("[ST4] a counter to which records add amounts is their sum, in any order of commits", () =>
+      withStorage(async (storage) => {
+        const ids = Array.from({ length: 20 }, (_, at) => `11/${at}`);
+        const amountsOf = (at: number) => ({ amounts: { all: at, [`m${at % 2}`]: 3 } });
+        await Promise.all(ids.map((id, at) => storage.commit(batch(11, { records: [put({ id, ...amountsOf(at) })] }))));
+        const keys = ["all", "m0", "m1"].map((name) => ["amount", name] as const);
+        expect(await storage.counts.get(11, keys)).toEqual([190, 30, 30]);
+        const stored = await storage.records.getMany(itemType, ids);
+        await Promise.all(
+          stored.map((record, at) => {
+            const current = record as Stored<Item>;
+            const write = at < 10 ? remove(current) : put({ id: current.value.id, amounts: { all: 1 } }, current);
+            return storage.commit(batch(11, { records: [write] }));
+          }),
+        );
+        expect(await storage.counts.get(11, keys)).toEqual([10, 0, 0]);
+      }));
+
     test("[ST7] an older row is upgraded when read, and stored upgraded at its next write", () =>
       withStorage(async (storage) => {
         await storage.commit(batch(13, { records: [put({ id: "13/a", text: "old" })] }));

@@ -16,6 +16,7 @@ export interface Item {
   readonly keys?: readonly (readonly (string | number)[])[];
   readonly name?: string;
   readonly groups?: readonly string[];
+  readonly amounts?: Readonly<Record<string, number>>;
   readonly blobs?: readonly string[];
   readonly expiresAtMs?: number;
   readonly text?: string;
@@ -30,6 +31,7 @@ const base: Omit<RecordType<Item>, "name" | "version"> = {
   indexes: (item) => (item.keys ?? []).map((key): IndexKey => ["item", ...key, item.id]),
   unique: (item) => (item.name === undefined ? [] : [["name", item.name]]),
   counts: (item) => (item.groups ?? []).map((group): IndexKey => ["group", group]),
+  sums: (item) => Object.entries(item.amounts ?? {}).map(([name, amount]) => ({ key: ["amount", name], amount })),
   blobs: (item) => item.blobs ?? [],
   expiresAtMs: (item) => item.expiresAtMs,
 };

@@ -1,4 +1,5 @@
 /** Tests conversions over HTTP on the real server with its real converter: forms, JSON, tRPC, access and repeats. */
+import { hash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -14,7 +15,9 @@ let outsider: Rest;
 let workspaceId: string;
 
 beforeAll(async () => {
-  server = await startServer({ LIMITS: JSON.stringify({ "rate.conversions": "off", "conversion.input": 100_000 }) });
+  server = await startServer({
+    LIMITS: JSON.stringify({ "rate.conversions": "off", "conversion.input": 100_000, "conversion.outputJson": 500_000 }),
+  });
   const admin = await signIn(server.url, server.operator);
   ({ workspaceId } = await admin.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
   const join = async (username: string, isMember: boolean) => {
@@ -215,6 +218,18 @@ test("[CV64] a request that is repeated with its Idempotency-Key converts once, 
   expect(other.body).toMatchObject({ status: 422, code: "idempotency_key_reused" });
   const { articles } = await ana.expect(200, "GET", `/articles?workspaceId=${workspaceId}&q=Twice`);
   expect(articles).toHaveLength(1);
+});
+
+test("[CV72] a large output is downloaded whole, and is too large for JSON", async () => {
+  const words = Array.from({ length: 10_000 }, (_, at) => `word ${at}`).join("\n\n");
+  const made = await convert(ana, { source: content(words, "txt"), to: "json" });
+  expect(made.output.bytes).toBeGreaterThan(600_000);
+  const answer = await fetch(made.output.url, { headers: { ...ana.headers } });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect([answer.status, bytes.length, hash("sha256", bytes)]).toEqual([200, made.output.bytes, made.output.sha256]);
+  const refused = await output(ana, made, "application/vnd.svc.conversion-output+json");
+  expect(refused.body).toMatchObject({ status: 413, code: "content_too_large" });
+  expect((await ana.request("GET", `/conversions/${made.conversionId}/output`, undefined, { accept: "text/html" })).status).toBe(406);
 });
 
 test("[CV61][CV54] without a wait the answer is 202, the work continues, and a deleted conversion is gone", async () => {

@@ -22,7 +22,7 @@ it("[OP27] `npm run demo` runs to its end, exits by itself and leaves no process
   expect(told).toContain(storeUnderTest === "redis" ? "Redis at 127.0.0.1:" : "svc-server-");
   expect(told).toContain("nothing lost");
   expect(told).toContain("Where to look next");
-});
+}, 240_000);
 
 it("[OP27] an unknown flag of the demo prints its usage, and nothing starts", async () => {
   const { status, stdout, stderr } = spawnSync("npx", ["tsx", "test/demo/main.ts", "--reddis"], { cwd: root, encoding: "utf8" });

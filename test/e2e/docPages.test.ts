@@ -58,7 +58,7 @@ test.each([
   ["docs/authentication.md", "sign-in", ["admin", "204"]],
   ["docs/authentication.md", "api-key", ["write", "insufficient_scope", "revoked", "key_revoked"]],
   ["docs/workspaces.md", "members", ["bob", "member", "admin", "admin: owner, bob: admin", "Handbook", "204", "not_found"]],
-  ["docs/articles.md", "edit", ["2", "true", "Uno.", "Two.", "", "2"]],
+  ["docs/articles.md", "edit", ["2", "true", "Uno.", "Two.", "", "2", "<p>Uno."]],
   ["docs/conversions.md", "convert", ["# Kites", "", "A **kite** needs wind.", "kites", "import", "kites.docx"]],
   ["docs/reviews.md", "review", ["admin", "teh", "accepted", "It is the draft.", "", "Accept suggestion of admin"]],
   ["docs/templates.md", "template", ["# Kites 2.0", ""]],

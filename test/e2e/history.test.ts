@@ -1,4 +1,4 @@
-/** Tests blame, restore, committed texts and the history of a public page on the real server; on Redis on two nodes. */
+/** Tests blame, restore, committed texts, the forms of texts, and the history of a public page on the real server; on Redis on two nodes. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createRest, createTrpc, type Editor, openEditor, type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -155,4 +155,43 @@ test("[PL25] [PL26] the history of a Live page is complete over a kill of the se
   expect([first.mode, first.revision, first.to]).toEqual(["live", 1, last.from]);
   expect([last.revision, last.to]).toEqual([2, expect.any(Number)]);
   expect((await operator.request("GET", `${path}/public-link/history?to=${first.from}`)).body.periods).toEqual([first]);
+});
+
+test("[AR34][AR35] a text is read as HTML and plain text, live and in a commit, each with its own tag", async () => {
+  const text = "# Über uns\n\nA *word*.<script>run()</script>\n";
+  const { articleId } = await ana.expect(201, "POST", "/articles", { workspaceId, title: "Forms", content: text });
+  const { commitId } = await ana.expect(201, "POST", `/articles/${articleId}/commits`);
+  await ana.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: "\nMore.\n" });
+  const live = `/articles/${articleId}/content`;
+  const committed = `/articles/${articleId}/commits/${commitId}/content`;
+  const tags = new Set<string>();
+  for (const [path, revision] of [[live, 2] as const, [committed, 1] as const]) {
+    for (const [accept, format] of [["text/html", "html"] as const, ["text/plain", "text"] as const]) {
+      const raw = await ana.request("GET", path, undefined, { accept });
+      expect([raw.status, raw.headers.get("content-type")]).toEqual([200, `${accept}; charset=utf-8`]);
+      expect(raw.headers.get("vary")).toContain("accept");
+      expect(raw.body).toContain(format === "html" ? "<h1>Über uns</h1>" : "Über uns\n\nA word.");
+      expect(raw.body.includes("More.")).toBe(revision === 2);
+      expect(raw.body).not.toContain("<script");
+      const json = await ana.request("GET", `${path}?format=${format}`);
+      expect(json.body).toMatchObject({ format, revision, content: raw.body });
+      for (const { headers } of [raw, json]) {
+        const tag = headers.get("etag") ?? "";
+        expect(tag).toMatch(new RegExp(`^"r${revision}-[a-z0-9-]+"$`));
+        expect(headers.get("x-svc-content-hash")).toBe((await ana.request("GET", path)).headers.get("x-svc-content-hash"));
+        tags.add(tag);
+      }
+      const unchanged = { accept, "if-none-match": raw.headers.get("etag") ?? "" };
+      expect((await ana.request("GET", path, undefined, unchanged)).status).toBe(304);
+    }
+  }
+  expect(tags.size).toBe(8);
+  expect((await ana.request("GET", live, undefined, { accept: "text/html" })).headers.get("content-security-policy")).toContain("sandbox");
+  const { content } = await createTrpc(ana).content.get.query({ articleId, format: "text" });
+  expect(content).toContain("More.");
+  // The tag of a form names the text, so an edit can be based on it.
+  const [tag = ""] = [...tags].filter((each) => each.startsWith('"r2-html'));
+  const edit = { mode: "append", content: "Last.\n" };
+  expect((await ana.request("PATCH", live, edit, { "if-match": tag })).status).toBe(200);
+  expect((await ana.request("PATCH", live, edit, { "if-match": tag })).status).toBe(412);
 });

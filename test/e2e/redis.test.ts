@@ -48,6 +48,33 @@ test("[OP29] with REDIS_URL another node with the same key and address serves al
   expect(checked.stdout).toContain(`redis, version 1, in Redis at 127.0.0.1:${redis.port}`);
 });
 
+test("[PL15] [PL62] a Redis that stops answering leaves public pages readable for a second", async () => {
+  const articleId = await createArticle("Stopped", "Stopped is public.\n");
+  const { slug } = await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { indexable: true });
+  const read = () => createRest(server.url).request("GET", `/p/${slug}`);
+  const readAround = async () => {
+    redis.signal("SIGCONT");
+    expect((await read()).status).toBe(200);
+    redis.signal("SIGSTOP");
+    const { status, body, headers } = await read();
+    expect([status, body]).toEqual([200, expect.stringContaining("Stopped is public.")]);
+    expect(headers.get("ratelimit-policy")).toBe('"public";q=300;w=1');
+    expect(headers.get("ratelimit")).toMatch(/^"public";r=59\d;t=1$/);
+  };
+  const readLate = async () => {
+    const { status, body, headers } = await read();
+    expect([status, body.code, headers.has("ratelimit")]).toEqual([503, "unavailable", true]);
+  };
+  try {
+    // On a slow machine, more than a second may pass between two reads. Then they are repeated.
+    await vi.waitFor(readAround, { timeout: 60_000 });
+    await vi.waitFor(readLate, { timeout: 20_000 });
+  } finally {
+    redis.signal("SIGCONT");
+  }
+  await vi.waitFor(async () => expect((await read()).status).toBe(200), { timeout: 20_000 });
+});
+
 test("[OP29] while Redis is away the server reports it, refuses requests, and recovers by itself", async () => {
   const articleId = await createArticle("Away", "# Away\n");
   await redis.kill();

@@ -108,6 +108,24 @@ test("[RV19] typing changes the entity tag of a review but fails no If-Match; a 
   expect((await bo.request("DELETE", path, undefined, { "if-match": before })).status).toBe(403);
 });
 
+test("[RV26] replies take the entity tag of their review in If-Match, after the rights of the caller", async () => {
+  const { reviewId } = await comment(ana, await newArticle(), { body: "Typo?" });
+  const path = `/reviews/${reviewId}`;
+  const made = await bo.request("POST", `${path}/replies`, { body: "Yes." });
+  const replyPath = `${path}/replies/${made.body.replyId}`;
+  const first = { "if-match": made.headers.get("etag") ?? "" };
+  expect(first["if-match"]).toBe('"r2"');
+  expect((await ana.request("PATCH", replyPath, { body: "No." }, { "if-match": '"r1"' })).status).toBe(403);
+  const edited = await bo.request("PATCH", replyPath, { body: "Yes, one." }, first);
+  expect([edited.status, edited.headers.get("etag")]).toEqual([200, '"r3"']);
+  for (const method of ["PATCH", "DELETE"]) {
+    const body = method === "PATCH" ? { body: "Two." } : undefined;
+    expect((await bo.request(method, replyPath, body, first)).body).toMatchObject({ status: 412, code: "precondition_failed" });
+  }
+  const tag = (await ana.request("GET", path)).headers.get("etag") ?? "";
+  expect((await bo.request("DELETE", replyPath, undefined, { "if-match": tag })).status).toBe(204);
+});
+
 test("[RV9][RV20][RV21] mentions are sorted by access, listed for the mentioned, and sent once a text", async () => {
   const articleId = await newArticle();
   const first = await comment(ana, articleId, { body: "@Bo and @cy.out, not @nobody-here or `@admin`?", anchor: { quote: "teh wind" } });

@@ -234,6 +234,17 @@ test("[SR13] q of the lists of articles and topics finds accents without accents
   expect(topics.map(({ title }: { title: string }) => title)).toEqual(["Über Straßen"]);
 });
 
+test("[SR16] lists and searches find words without accents by words with them, composed or not", async () => {
+  for (const form of ["NFC", "NFD"]) {
+    const q = (text: string) => encodeURIComponent(text.normalize(form));
+    const { articles } = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&q=${q("Pláin")}`);
+    const { topics } = await rest.expect(200, "GET", `/workspaces/${workspaceId}/topics?q=${q("Hábit")}`);
+    expect([articles[0]?.title, topics[0]?.title]).toEqual(["Plain", "Power of habit"]);
+    expect(await titles("Pláin".normalize(form))).toEqual(["Plain"]);
+    expect(await titles("Hábit".normalize(form), "&in=topics")).toEqual(["Power of habit"]);
+  }
+});
+
 test("[SR8] after kill -9 everything that was committed is found", async () => {
   const written = await Promise.all(Array.from({ length: 30 }, (_, at) => write(`Killed ${at}`, `Word number${at}.\n`)));
   await rest.expect(201, "POST", `/articles/${written[0]}/reviews`, { body: "Killed too." });

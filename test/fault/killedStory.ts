@@ -8,6 +8,9 @@ import { type DemoStage, startStage } from "../demo/stage.ts";
 
 export type Story<Ending> = (stage: DemoStage, tell: Narrator, pace: { readonly keyPauseMs: number }) => Promise<Ending>;
 
+/** Number of kills under each story. `STORY_KILLS=20` plays more than the suite does. */
+export const kills = Number(process.env.STORY_KILLS ?? 8);
+
 export interface Disturbance {
   readonly kills: number;
   /** Milliseconds from one kill, or from the start, to the next. */

@@ -141,7 +141,7 @@ async function tourArticle({ send }: Tourist, { workspaceId, articleId }: Places
   await send(200, "articles.update", { params, body: { title: "How a draft survives anything" } });
   const { revision } = await send(200, "content.get", { params });
   await send(200, "content.get", { params, query: { format: "json" } });
-  await send(200, "content.get", { params, headers: { accept: "text/markdown" } });
+  for (const accept of ["text/markdown", "text/html", "text/plain"]) await send(200, "content.get", { params, headers: { accept } });
   await send(200, "content.get", { params, headers: { accept: yjsUpdate } });
   const edits = [{ find: "draft", replace: "text", occurrence: "first" }];
   await send(200, "content.edit", { params, body: { mode: "patch", baseRevision: revision, edits, message: "A better word" } });

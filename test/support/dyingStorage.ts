@@ -9,6 +9,8 @@ export interface DyingStorage extends Storage {
   readonly writes: number;
   /** True once the fatal write has ended: with "after", its changes are in the storage below. */
   readonly dead: boolean;
+  /** The process dies now, between two writes. */
+  die(): void;
 }
 
 export function createDyingStorage(beneath: Storage, dieAt: number, when: "before" | "after"): DyingStorage {
@@ -53,6 +55,10 @@ export function createDyingStorage(beneath: Storage, dieAt: number, when: "befor
     },
     get dead() {
       return dead;
+    },
+    die() {
+      dying = true;
+      dead = true;
     },
   };
 }

@@ -67,7 +67,7 @@ const sections: readonly Section[] = [
       "rate.default": { is: "Every request.", above: "429 with `Retry-After`" },
       "rate.writes": { is: "POST, PUT, PATCH and DELETE requests; they also count in `rate.default`.", above: "429" },
       "rate.connects": {
-        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address.",
+        is: "Socket upgrades and opened streams, which count only here: a thousand editors reconnect at once after a restart. Event streams of public pages count for each address and server.",
         above: "429, close 4429",
       },
       "rate.upgrades": {
@@ -310,8 +310,26 @@ thread gets so little of a processor that the work takes 20 times as long on the
   },
   {
     title: "Conversions",
-    before: "A conversion that exceeds one of these limits ends with `conversion_failed` and a sentence that names the limit.",
+    before: "A conversion that exceeds a limit of its document ends with `conversion_failed` and a sentence that names the limit.",
     limits: {
+      "conversion.waiting": {
+        is: "Conversions of one account in one workspace, or in none, that have not ended.",
+        above: "409 `limit_reached`",
+        unit: "conversions",
+      },
+      "conversion.perWorkspace": {
+        is: "Conversions of one workspace, or of one account without a workspace, until `keep.conversions` after their end.",
+        above: "409 `limit_reached`",
+        unit: "conversions",
+      },
+      "conversion.stored": {
+        is: "Stored bytes of these conversions: inputs until the end of the conversion, outputs until `keep.output` after it.",
+        above: "409 `limit_reached`; a conversion whose output has no room ends as failed",
+      },
+      "conversion.outputJson": {
+        is: "An output inside JSON. Its bytes alone are sent in pieces, whatever their number.",
+        above: "413 `content_too_large`",
+      },
       "conversion.input": { is: "An uploaded file, or a document at an address.", above: "413 for an uploaded file; the conversion fails" },
       "conversion.fetchMs": { is: "Reading a document at an address, from the name lookup on.", above: notConverted },
       "conversion.ms": { is: "Processor time of one conversion.", above: notConverted },

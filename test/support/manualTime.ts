@@ -90,6 +90,7 @@ export function createManualTime(startMs = 1_800_000_000_000): ManualTime {
         ...storage.blobs,
         put: (partition, bytes) => counted(() => storage.blobs.put(partition, bytes)),
         get: (partition, sha256) => counted(() => storage.blobs.get(partition, sha256)),
+        getPart: (partition, sha256, from, maxBytes) => counted(() => storage.blobs.getPart(partition, sha256, from, maxBytes)),
       },
       commit: (batch) => counted(() => storage.commit(batch)),
     }),

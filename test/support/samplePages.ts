@@ -1,4 +1,5 @@
 /** Articles that use everything a public page can show: the browser tests read them, and the pictures in docs show them. */
+import type { PublishedPage } from "../../server/domain/publishing/service.ts";
 
 export interface SamplePage {
   readonly slug: string;
@@ -185,4 +186,41 @@ lang: zh-Hans
 
 [^1]: 考古发现表明，西汉时已有早期的麻纸。
 `,
+};
+
+/** Pictures without a size: on lines of their own, in a link, between words, in a row, in a table, and one whose width is known. */
+export const picturesPage: SamplePage = {
+  slug: "pictures",
+  title: "Pictures",
+  content: `![A tower](${pictureHost}/first.svg)
+*The words under it.*
+
+A road ![sign](${pictureHost}/second.svg) between words.
+
+![One](${pictureHost}/third.svg) ![Two](${pictureHost}/fourth.svg)
+
+[![In a link](${pictureHost}/fifth.svg)](https://pictures.example/)
+
+| Cell |
+|---|
+| ![In a cell](${pictureHost}/sixth.svg) |
+
+<img src="${pictureHost}/seventh.svg" width="120" alt="A width">
+
+The end.
+`,
+};
+
+/** The record of a page, without its text. */
+export const publishedPage: PublishedPage = {
+  kind: "published",
+  articleId: "art",
+  workspaceId: "ws",
+  slug: "page",
+  mode: "live",
+  title: "Benign",
+  revision: 1,
+  contentHash: "0",
+  updatedAtMs: Date.UTC(2026, 10, 22),
+  indexable: true,
 };

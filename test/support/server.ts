@@ -15,6 +15,9 @@ export const serverFile = resolve(import.meta.dirname, "../../dist/svc-server.js
 
 export type Settings = Readonly<Record<string, string>>;
 
+/** Settings of a server that makes no checkpoint by itself. */
+export const withoutCheckpoints: Settings = { CHECKPOINT_QUIET_MS: "3600000", CHECKPOINT_MAX_MS: "3600000" };
+
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -52,7 +55,7 @@ export interface RunningServer {
 
 const operator = { username: "operator", password: "a password of tests alone" };
 const operatorToken = "operator-token-of-the-tests";
-const hangMs = 30_000;
+const hangMs = 60_000;
 /** Options of Node that `npm start` gives. */
 const nodeOptions = ["--max-semi-space-size=2", "--enable-source-maps"];
 

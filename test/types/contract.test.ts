@@ -55,7 +55,7 @@ describe("types of the contract", () => {
     >();
     expectTypeOf<Outputs["articles"]["list"]["nextToken"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Outputs["auth"]["logout"]>().toBeUndefined();
-    expectTypeOf<OutputOf<AppContract["content"]["get"]>["format"]>().toEqualTypeOf<"markdown" | "json">();
+    expectTypeOf<OutputOf<AppContract["content"]["get"]>["format"]>().toEqualTypeOf<"markdown" | "html" | "json" | "text">();
   });
 
   it("[API23] GET operations are queries, all others mutations, and nothing else exists", () => {

@@ -63,6 +63,13 @@ export interface Call {
   readonly remoteAddress: string;
   /** Milliseconds for which the caller wants to wait for the end of the work that the call starts (`Prefer: wait`). */
   readonly waitMs?: number | undefined;
+  /** Aborts if the client disconnects before the answer. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Returns the memory of the request's body before the call ends. Call it before a long wait, when the body is stored or
+   * parsed. The request has no body afterwards.
+   */
+  releaseBody?(): void;
   /** Entity tags of the `If-Match` header. Services pass the record revision that they read to `requireMatch`. */
   readonly ifMatch?: readonly string[] | undefined;
   /**
@@ -75,7 +82,7 @@ export interface Call {
 export interface CallReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON value, or a `RawReply` (bytes with their media type) for a negotiated reply. */
+  /** A JSON value; for a negotiated reply also bytes with their media type, as `RawReply` or `PieceReply`. */
   readonly body?: unknown;
 }
 
@@ -86,6 +93,23 @@ export class RawReply {
   constructor(mediaType: string, bytes: Uint8Array) {
     this.mediaType = mediaType;
     this.bytes = bytes;
+  }
+}
+
+/** Bytes that are read while they are sent, because they are too many to be in memory at once. */
+export interface Pieces {
+  readonly size: number;
+  /** Returns the bytes that begin at the offset. Undefined if they no longer exist; the answer is then cut off. */
+  read(from: number): Promise<Uint8Array | undefined>;
+}
+
+/** A reply body that is sent in pieces. An operation with such replies takes no Idempotency-Key, because they cannot be kept. */
+export class PieceReply {
+  readonly mediaType: string;
+  readonly pieces: Pieces;
+  constructor(mediaType: string, pieces: Pieces) {
+    this.mediaType = mediaType;
+    this.pieces = pieces;
   }
 }
 

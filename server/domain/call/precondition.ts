@@ -1,7 +1,8 @@
 /**
  * This module creates entity tags and checks `If-Match` preconditions.
  *
- * The tag of a record is `"r<record revision>"`, the tag of a text is `"r<revision>"`. Some answers also show values
+ * The tag of a record is `"r<record revision>"`, the tag of a text is `"r<revision>"`. A form that is made of a text (HTML, plain
+ * text) has the tag `"r<revision>-<form>"`, which names the same text in `If-Match`. Some answers also show values
  * that other users change all the time (the text of an article, the counters of a workspace). Their tag is
  * `"r<live revision>-<record revision>"`, and `If-Match` compares only the record part. Otherwise typing would fail a
  * rename, and a new article would fail a change of settings. A precondition on a resource without a tag always fails,
@@ -12,6 +13,11 @@ import type { Call } from "./call.ts";
 
 export function recordEtag(revision: number): string {
   return `"r${revision}"`;
+}
+
+/** `form` begins with a lower-case letter, so that no tag of a record looks like it. */
+export function renderedEtag(revision: number, form: string): string {
+  return `"r${revision}-${form}"`;
 }
 
 export function liveEtag(liveRevision: number, recordRevision: number): string {
@@ -54,10 +60,12 @@ export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number
   throw new AppError("precondition_failed", changed);
 }
 
+const textTag = /^"r(\d+)(?:-[a-z][\w-]*)?"$/;
+
 /** Checks `If-Match` against the text of an article at `revision`, which changes whenever any author types. Throws 412. */
 export function requireTextMatch(call: Pick<Call, "ifMatch">, revision: number): void {
   const tags = call.ifMatch;
-  if (tags === undefined || tags.some((tag) => tag === "*" || tag === recordEtag(revision))) return;
+  if (tags === undefined || tags.some((tag) => tag === "*" || Number(textTag.exec(tag)?.[1]) === revision)) return;
   throw new AppError("precondition_failed", changed, { currentRevision: revision });
 }
 

@@ -5,8 +5,9 @@
  * to 6 characters are indexed. Longer words are looked up by their first 6 characters and compared after the titles are
  * read.
  *
- * A title word is found as it is written and in its folded form, so "cafe" finds "Café". A word of `q` with accents finds
- * only words with the same accents.
+ * Words are compared in their folded form (foldText.ts), so "cafe" finds "Café" and "Café" finds "Cafe", whether their
+ * accents are composed or not (SR16). The index also has the words as they are written: a store keeps the index rows that a
+ * record type no longer derives, so leaving these words out would leave dead rows behind.
  */
 import { defaultLimits } from "../../../api/limits.ts";
 import { foldText } from "./foldText.ts";
@@ -24,10 +25,9 @@ function toWords(text: string): readonly string[] {
   return [...new Set(words)];
 }
 
-/** Returns the first words of a title, as many as `q` can find, each in its own and in its folded form. */
-function toTitleForms(title: string): readonly string[] {
-  const words = toWords(title).slice(0, defaultLimits["list.words"]);
-  return [...new Set(words.flatMap((word) => [word, foldText(word)]))];
+/** Returns the first words of a title, as many as `q` can find. */
+function toTitleWords(title: string): readonly string[] {
+  return toWords(title).slice(0, defaultLimits["list.words"]);
 }
 
 function startOf(word: string, characters: number): string {
@@ -40,7 +40,7 @@ function startOf(word: string, characters: number): string {
  */
 export function toTitlePrefixes(title: string): readonly string[] {
   const prefixes = new Set<string>();
-  for (const word of toTitleForms(title)) {
+  for (const word of new Set(toTitleWords(title).flatMap((each) => [each, foldText(each)]))) {
     const characters = [...word.slice(0, longest * 2)].length;
     for (let length = shortest; length <= Math.min(longest, characters); length += 1) prefixes.add(startOf(word, length));
   }
@@ -54,13 +54,13 @@ export interface TitleSearch {
 }
 
 export function toTitleSearch(query: string): TitleSearch {
-  const wanted = toWords(query);
+  const wanted = toWords(query).map(foldText);
   const indexed = wanted.map((word) => startOf(word, longest)).filter((start) => [...start].length >= shortest);
   return {
     prefixes: [...new Set(indexed)].sort((a, b) => b.length - a.length),
     matches: (title) => {
-      const forms = toTitleForms(title);
-      return wanted.every((start) => forms.some((form) => form.startsWith(start)));
+      const words = toTitleWords(title).map(foldText);
+      return wanted.every((start) => words.some((word) => word.startsWith(start)));
     },
   };
 }

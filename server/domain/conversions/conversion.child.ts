@@ -1,21 +1,14 @@
-/** Entry point of the process that converts documents. The sandbox comes first; the engine is loaded inside of it. */
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+/**
+ * Entry point of the process that converts documents. The sandbox comes first; the engine is loaded inside of it.
+ *
+ * The arguments are the folders and files that the process may read: it may not even look for them itself.
+ */
 import { serveJobs } from "../../platform/workers/childJobs.ts";
 import { enterSandbox } from "./sandbox.ts";
 
-const folder = dirname(fileURLToPath(import.meta.url));
-
 serveJobs({
   async prepare() {
-    enterSandbox(findProgramFolders(folder));
+    enterSandbox(process.argv.slice(2));
     return (await import("./conversionJob.ts")).runConversionJob;
   },
 });
-
-/** The folder of this program, and every `node_modules` above it. */
-function findProgramFolders(start: string): readonly string[] {
-  const above: string[] = [];
-  for (let at = start; dirname(at) !== at; at = dirname(at)) above.push(join(at, "node_modules"));
-  return [start, ...above];
-}

@@ -33,8 +33,8 @@ export function watchDeletion(storage: Pick<Storage, "bus" | "records">, convers
 }
 
 export interface EndWaits {
-  /** Resolves when the conversion has ended or was deleted, after `waitMs`, or when the server drains. */
-  wait(conversionId: string, waitMs: number): Promise<void>;
+  /** Resolves when the conversion has ended or was deleted, after `waitMs`, when `signal` aborts, or when the server drains. */
+  wait(conversionId: string, waitMs: number, signal?: AbortSignal): Promise<void>;
   /** Ends all waits, so that a draining server can answer their requests. */
   stop(): void;
 }
@@ -54,9 +54,9 @@ export function createEndWaits({ storage, clock }: EndWaitsOptions): EndWaits {
   }
 
   return {
-    async wait(conversionId, waitMs) {
+    async wait(conversionId, waitMs, signal) {
       const endsAtMs = clock.now() + waitMs;
-      while (!isStopped && clock.now() < endsAtMs) {
+      while (!isStopped && signal?.aborted !== true && clock.now() < endsAtMs) {
         let wake = () => {};
         const woken = new Promise<void>((resolve) => {
           wake = resolve;
@@ -64,12 +64,14 @@ export function createEndWaits({ storage, clock }: EndWaitsOptions): EndWaits {
         open.add(wake);
         const stop = storage.bus.subscribe(topicOf(conversionId), wake);
         const cancel = clock.after(Math.min(pollMs, endsAtMs - clock.now()), wake);
+        signal?.addEventListener("abort", wake);
         try {
           if (await isOver(conversionId)) return;
           await woken;
         } finally {
           cancel();
           stop();
+          signal?.removeEventListener("abort", wake);
           open.delete(wake);
         }
       }

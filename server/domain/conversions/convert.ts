@@ -1,8 +1,9 @@
 /**
  * Performs the effect of a conversion: reads the input, converts it or reuses an equal output, and stores the result.
  *
- * Each start is counted in a commit that requires the lease of the due row, before any work. A process that lost the row,
- * or finds the conversion deleted, stops there. The output is stored as a blob first; its hash, the article of the target
+ * Each start is recorded in a commit that requires the lease of the due row, before any work. A process that lost the row,
+ * or finds the conversion deleted, stops there. A failure of the store or of the converter's process is not the document's,
+ * so its repeat does not count as an attempt. The output is stored as a blob first; its hash, the article of the target
  * and the new state are one commit.
  */
 import type { Logger } from "pino";
@@ -16,6 +17,7 @@ import type { ConversionKind } from "./conversionKind.ts";
 import { watchDeletion } from "./conversionWatch.ts";
 import type { Converter } from "./converterPort.ts";
 import type { MadeOutput, OutputCache } from "./outputCache.ts";
+import type { Quota } from "./quota.ts";
 import type { ConversionRecord } from "./records.ts";
 import type { Failure, FetchedSource, SourceFetch } from "./sourceFetch.ts";
 import type { Targets } from "./targets.ts";
@@ -28,24 +30,28 @@ export interface ConvertOptions {
   readonly cache: OutputCache;
   readonly fetchSource: SourceFetch;
   readonly targets: Targets;
+  readonly quota: Pick<Quota, "findExcess">;
+  /** Id of this process. */
+  readonly nodeId: string;
   readonly log: Logger;
 }
 
 type Effect = Parameters<RunEffect<ConversionContext, ConversionEvent>>[0];
 type Outcome = EffectOutcome<ConversionContext, ConversionEvent>;
 
-/** Delay before the repeat when the store or a document is unavailable. */
+/** Delay before the repeat when the store, a document or the converter is unavailable. */
 const infrastructureRetryMs = 5000;
 /** Errors of the target that end the conversion as failed. Any other error is a bug and is thrown. */
 const endings: readonly ErrorCode[] = ["content_too_large", "content_not_accepted", "edit_too_complex", "not_found"];
 
 export function createConvert(options: ConvertOptions): RunEffect<ConversionContext, ConversionEvent> {
-  const { storage, actors, kind, converter, cache, fetchSource, targets, log } = options;
+  const { storage, actors, kind, converter, cache, fetchSource, targets, quota, nodeId, log } = options;
 
-  /** Counts the start. Returns undefined if the conversion is over, was deleted, or belongs to another process by now. */
-  async function begin({ actorId, guard }: Effect): Promise<ConversionRecord | undefined> {
+  /** Records the start. Returns undefined if the conversion is over, was deleted, or belongs to another process by now. */
+  async function begin({ actorId, attempt, guard }: Effect): Promise<ConversionRecord | undefined> {
     try {
-      const { value } = await actors.send(kind, actorId, { type: "convert.started" }, { gather: (unit) => unit.require(guard) });
+      const event = { type: "convert.started", process: nodeId, attempt } as const;
+      const { value } = await actors.send(kind, actorId, event, { gather: (unit) => unit.require(guard) });
       return value.state === "running" ? value : undefined;
     } catch (reason) {
       if (reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "not_found")) return undefined;
@@ -97,6 +103,9 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
     const cacheKey = cache.keyOf(begun.context, read.bytes);
     const made = await make(begun, read.bytes, cacheKey, signal);
     if (!made.ok) return toFailed({ code: made.code, message: made.detail });
+    // Checked before the target is changed, because a conversion that fails changes nothing.
+    const excess = await quota.findExcess(begun.context, made.bytes.length);
+    if (excess !== undefined) return toFailed(excess);
     return toEnd(effect, begun, made, cacheKey);
   }
 
@@ -114,7 +123,7 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
       if (reason instanceof AppError && endings.includes(reason.code)) return toFailed({ code: reason.code, message: reason.message });
       if (!isInfrastructureError(reason)) throw reason;
       log.warn({ err: reason, conversionId: effect.actorId }, "conversion postponed: it cannot be finished at the moment");
-      return { kind: "retry", atMs: storage.now() + infrastructureRetryMs, reason: (reason as Error).message };
+      return { kind: "retry", atMs: storage.now() + infrastructureRetryMs, reason: (reason as Error).message, uncounted: true };
     } finally {
       stopWatch();
     }

@@ -4,14 +4,18 @@
  * A document is never trusted: the process has no network, no files, limited memory and limited time, and is killed when it
  * exceeds them. This module knows neither formats nor records.
  */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
+import { AppError } from "../../../api/schema/error.ts";
 import { type ChildOutcome, createChildWorker } from "../../platform/workers/childWorker.ts";
 import { toProgramFile } from "../../platform/workers/workerPool.ts";
 import type { ConversionJobHead, ConversionJobResult } from "./conversionJob.ts";
 import type { ConversionOutcome, Converter } from "./converterPort.ts";
 import type { ConversionCaps } from "./engine/caps.ts";
 import { engineVersion } from "./engine/version.ts";
+import { findPackageFiles, findProgramFolders } from "./programFolders.ts";
 
 export interface ConverterOptions {
   readonly limits: Pick<
@@ -29,6 +33,8 @@ export interface ConverterOptions {
   readonly log: Pick<Logger, "error">;
 }
 
+/** Processor time until a process has loaded its program. Loading takes about a second. */
+const maxStartMs = 20_000;
 /** A process is replaced after this many conversions, so that leaks of libraries cannot add up. */
 const jobsPerProcess = 200;
 const idleMs = 5 * 60_000;
@@ -47,8 +53,12 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
       ratio: limits["archive.ratio"],
     },
   };
+  const program = toProgramFile("conversion.child", import.meta.url);
+  const folder = dirname(fileURLToPath(program));
   const worker = createChildWorker({
-    program: toProgramFile("conversion.child", import.meta.url),
+    program,
+    readable: [...findProgramFolders(folder), ...findPackageFiles(folder)],
+    maxStartMs,
     maxMemoryBytes: limits["conversion.memory"],
     maxJobMs: limits["conversion.ms"],
     maxAnswerBytes: caps.outputBytes + headBytes,
@@ -63,6 +73,7 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
     return { ok: true, bytes: outcome.bytes, contentType: result.contentType, fidelity: result.fidelity };
   }
 
+  /** Throws `unavailable` if the process could not start, which says nothing about the document. */
   function toDetail(outcome: Exclude<ChildOutcome, { kind: "done" }>): string {
     switch (outcome.kind) {
       case "tooLong":
@@ -75,6 +86,9 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
         return "The conversion was cancelled.";
       case "starved":
         return "The server was too busy to convert the document; try again later.";
+      case "notStarted":
+        log.error({ reason: outcome.reason }, "the process that converts could not start");
+        throw new AppError("unavailable", "The process that converts documents could not start.");
       case "failed":
         log.error({ reason: outcome.reason }, "a conversion failed unexpectedly");
         return "The converter failed on this document; this is a bug of the server, which has logged it.";
@@ -85,7 +99,9 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
     version: engineVersion,
     async convert({ from, to, bytes, title, signal }) {
       const head: ConversionJobHead = { from, to, ...(title === undefined ? {} : { title }), caps };
-      return toOutcome(await worker.run(head, bytes, signal));
+      const outcome = await worker.run(head, bytes, signal);
+      if (outcome.kind === "cancelled" && signal?.aborted !== true) throw new AppError("unavailable", "The converter was closed.");
+      return toOutcome(outcome);
     },
     close: () => worker.close(),
     processId: () => worker.processId(),

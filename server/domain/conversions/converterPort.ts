@@ -19,7 +19,10 @@ export type ConversionOutcome =
   | { readonly ok: false; readonly code: "conversion_failed"; readonly detail: string };
 
 export interface Converter {
-  /** Converts one document. Never throws for a document, however broken; `detail` says what was wrong and where. */
+  /**
+   * Converts one document. Never throws for a document, however broken; `detail` says what was wrong and where. Throws
+   * `unavailable` if it cannot work at the moment, which says nothing about the document.
+   */
   convert(input: ConversionInput): Promise<ConversionOutcome>;
   /** Version of formats and libraries; part of the key of cached outputs, so that a new version converts anew. */
   readonly version: string;

@@ -9,7 +9,7 @@ import type { ConversionFidelity } from "../../../api/schema/conversion.ts";
 import type { ConversionContext } from "../../../machines/conversion.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import { cachedOutputs, cacheScopeOf, conversionRecord, statusAt } from "./records.ts";
+import { cachedOutputs, conversionRecord, scopeOf, statusAt } from "./records.ts";
 
 export interface MadeOutput {
   readonly bytes: Uint8Array;
@@ -34,7 +34,7 @@ export function createOutputCache({ storage, version }: OutputCacheOptions): Out
 
     async find(conversionId, context, cacheKey) {
       const partition = partitionOfId(conversionId);
-      const prefix = cachedOutputs(cacheScopeOf(context), cacheKey);
+      const prefix = cachedOutputs(scopeOf(context), cacheKey);
       const [newest] = await storage.index.scan({ partition, prefix, reverse: true, limit: 1 });
       const found = newest === undefined ? undefined : await storage.records.get(conversionRecord, newest.target);
       const { output, fidelity } = found?.value.context ?? {};

@@ -20,10 +20,17 @@ export function conversionsOf(accountId: string): IndexKey {
   return ["conversion.account", accountId];
 }
 
-/** Whose outputs a conversion may reuse: those of its workspace, else those of its account. */
-export function cacheScopeOf({ workspaceId, accountId }: Pick<ConversionContext, "workspaceId" | "accountId">): string {
+/** A conversion counts in its workspace, and may reuse outputs there. Without a workspace, both apply to its account. */
+export function scopeOf({ workspaceId, accountId }: Pick<ConversionContext, "workspaceId" | "accountId">): string {
   return workspaceId ?? accountId;
 }
+
+/** The counters of a scope: its conversions, their stored bytes, and those of one account that have not ended. */
+export const counters = {
+  kept: (scope: string): IndexKey => ["conversion.kept", scope],
+  bytes: (scope: string): IndexKey => ["conversion.bytes", scope],
+  waiting: (scope: string, accountId: string): IndexKey => ["conversion.waiting", scope, accountId],
+} as const;
 
 /** Conversions with a kept output for equal work, ordered by the time of their end. */
 export function cachedOutputs(scope: string, cacheKey: string): IndexKey {
@@ -37,14 +44,48 @@ export const conversionRecord = defineRecord<ConversionRecord>({
   keyOf: (conversion) => conversion.id,
   indexes({ id, context }) {
     const { accountId, createdAtMs, cacheKey, finishedAtMs = 0 } = context;
-    const cached = cacheKey === undefined ? [] : [[...cachedOutputs(cacheScopeOf(context), cacheKey), finishedAtMs, id] as const];
+    const cached = cacheKey === undefined ? [] : [[...cachedOutputs(scopeOf(context), cacheKey), finishedAtMs, id] as const];
     return [[...conversionsOf(accountId), createdAtMs, id], ...cached];
   },
+  counts({ context }) {
+    const kept = counters.kept(scopeOf(context));
+    return context.finishedAtMs === undefined ? [kept, counters.waiting(scopeOf(context), context.accountId)] : [kept];
+  },
+  sums: ({ context }) => [{ key: counters.bytes(scopeOf(context)), amount: (context.input?.bytes ?? 0) + (context.output?.bytes ?? 0) }],
   blobs: ({ context: { input, output } }) => [input, output].flatMap((stored) => (stored === undefined ? [] : [stored.sha256])),
   expiresAtMs: ({ context }) => context.expiresAtMs,
 });
 
-export const conversionRecordTypes = [conversionRecord] as const;
+/** Every creation of a conversion rewrites the record of its scope, so concurrent ones exclude each other. */
+export interface ConversionScopeRecord {
+  readonly scope: string;
+}
+
+export const conversionScopeRecord = defineRecord<ConversionScopeRecord>({
+  name: "conversionScope",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: ({ scope }) => scope,
+});
+
+/**
+ * Records that a request under an Idempotency-Key has created its conversion before its answer was stored. A repeat then
+ * does not create a deleted conversion again.
+ */
+export interface ConversionOrderRecord {
+  readonly conversionId: string;
+  readonly expiresAtMs: number;
+}
+
+export const conversionOrderRecord = defineRecord<ConversionOrderRecord>({
+  name: "conversionOrder",
+  version: 1,
+  partitionOf: partitionOfId,
+  keyOf: ({ conversionId }) => conversionId,
+  expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
+});
+
+export const conversionRecordTypes = [conversionRecord, conversionScopeRecord, conversionOrderRecord] as const;
 
 /** The state at this time: an output has expired at its time, even if the row that deletes it has not run yet. */
 export function statusAt({ state, context: { output } }: ConversionRecord, nowMs: number): ConversionStatus {

@@ -39,10 +39,21 @@ export async function accessTarget(access: AccessResolver, target: ConversionTar
   return { access: found, target };
 }
 
-/** Throws `validation_failed` for a folder that takes no articles. `title` is that of a new article if the target has none. */
+/** Throws `validation_failed` for a folder that takes no articles. */
+export async function requireOpenFolder(
+  folders: TargetReaders["folders"],
+  { access: { workspaceId }, target }: AccessedTarget,
+): Promise<void> {
+  if (!("folderId" in target)) return;
+  const folder = await folders.find(workspaceId, target.folderId);
+  if (folder !== undefined && folder.value.archivedAtMs === undefined) return;
+  throw refuseField("target/folderId", "must be the id of a folder that is not archived", "not_found");
+}
+
+/** `title` is that of a new article if the target has none. */
 export async function toTargetContext(
-  { folders, documents }: TargetReaders,
-  { access: { workspaceId, partition }, target }: AccessedTarget,
+  documents: TargetReaders["documents"],
+  { access: { partition }, target }: AccessedTarget,
   title: string,
   ids: Call["ids"],
 ): Promise<ConversionTargetContext> {
@@ -56,11 +67,5 @@ export async function toTargetContext(
     .replace(/\p{Surrogate}$/u, "")
     .trim();
   const created = { title: named === "" ? untitled : named };
-  if (!("folderId" in target)) return { articleId, ...made, created };
-  const { folderId } = target;
-  const folder = await folders.find(workspaceId, folderId);
-  if (folder === undefined || folder.value.archivedAtMs !== undefined) {
-    throw refuseField("target/folderId", "must be the id of a folder that is not archived", "not_found");
-  }
-  return { articleId, ...made, created: { ...created, folderId } };
+  return { articleId, ...made, created: "folderId" in target ? { ...created, folderId: target.folderId } : created };
 }

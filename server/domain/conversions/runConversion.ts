@@ -87,7 +87,7 @@ async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: Co
 }
 
 /** The first heading. */
-function findTitle(tree: Root): string {
+export function findTitle(tree: Root): string {
   const heading = tree.children.find(({ type }) => type === "heading");
   const title = heading === undefined ? "" : toText(heading).replace(/\s+/gu, " ").trim();
   return title === "" ? "Document" : title.slice(0, 200);

@@ -1,103 +1,113 @@
 /**
- * Sandbox takes from this process what a conversion never needs: the network, other processes, and files other than those
- * of the program and its packages. It must run before any library is loaded, because libraries keep what they imported.
+ * Sandbox leaves this process only what a conversion needs: computing, and reading the files of the program and its
+ * packages. Every other function of Node's modules is refused: the network, processes, threads, writing.
  *
- * Refused calls throw, so a library that tries to load an address fails instead of waiting. This is the second fence:
- * readers already drop every external reference, and pdfmake and mammoth are told to load nothing.
+ * It lists what is allowed, so that a module or function of a later version of Node is refused until somebody adds it. It
+ * must run before any library is loaded, because libraries keep what they imported. Refused calls throw, so a library that
+ * tries to load an address fails instead of waiting. This is the second fence: readers already drop every external
+ * reference. The third is the permission model of Node (`platform/workers/childPermissions.ts`).
  */
-import { syncBuiltinESMExports } from "node:module";
-import { resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { builtinModules, syncBuiltinESMExports } from "node:module";
+import { guardFiles } from "./sandboxFiles.ts";
+import { isRefusable, refuse, replaceMember, type Target } from "./sandboxRefusal.ts";
 
-export class SandboxRefusal extends Error {
-  override readonly name = "SandboxRefusal";
-}
+/** Modules that only compute, or only say something about this process. */
+const computing: ReadonlySet<string> = new Set([
+  "_stream_duplex",
+  "_stream_passthrough",
+  "_stream_readable",
+  "_stream_transform",
+  "_stream_writable",
+  "assert",
+  "assert/strict",
+  "async_hooks",
+  "buffer",
+  "console",
+  "constants",
+  "crypto",
+  "diagnostics_channel",
+  "events",
+  "module",
+  "os",
+  "path",
+  "path/posix",
+  "path/win32",
+  "perf_hooks",
+  "process",
+  "punycode",
+  "querystring",
+  "stream",
+  "stream/consumers",
+  "stream/promises",
+  "stream/web",
+  "string_decoder",
+  "sys",
+  "timers",
+  "timers/promises",
+  "url",
+  "util",
+  "util/types",
+  "vm",
+  "zlib",
+]);
 
-function refuse(what: string): (...input: unknown[]) => never {
-  return function refused(): never {
-    throw new SandboxRefusal(`A conversion may not use ${what}.`);
-  };
-}
-
-/** Functions and methods of built-in modules that open a connection, a socket, a process or a thread. */
-const refused: Readonly<Record<string, readonly string[]>> = {
-  net: ["connect", "createConnection", "createServer", "Socket.prototype.connect", "Server.prototype.listen"],
-  tls: ["connect", "createServer"],
-  http: ["request", "get", "createServer"],
-  https: ["request", "get", "createServer"],
-  http2: ["connect", "createServer", "createSecureServer"],
-  dgram: ["createSocket"],
-  dns: ["lookup", "resolve", "resolve4", "resolve6", "resolveAny"],
-  "dns/promises": ["lookup", "resolve", "resolve4", "resolve6", "resolveAny"],
-  // A thread would have built-in modules of its own.
-  worker_threads: ["Worker"],
-  process: ["binding", "dlopen"],
-  child_process: ["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"],
+/** Functions of these modules that do more than compute. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  crypto: ["setEngine"],
+  // They start a thread, or write files.
+  module: ["register", "registerHooks", "enableCompileCache", "flushCompileCache"],
+  os: ["setPriority"],
+  process: [
+    "_debugEnd",
+    "_debugProcess",
+    "_kill",
+    "_linkedBinding",
+    "abort",
+    "binding",
+    "chdir",
+    "dlopen",
+    "execve",
+    "initgroups",
+    "kill",
+    "loadEnvFile",
+    "setegid",
+    "seteuid",
+    "setgid",
+    "setgroups",
+    "setuid",
+  ],
 };
 
-/** Functions of `fs` whose first argument is a path that they read. */
-const readers = ["readFile", "readFileSync", "open", "openSync", "createReadStream", "readdir", "readdirSync", "opendir", "opendirSync"];
-/** Functions of `fs` that change files. */
-const writers = [
-  "writeFile",
-  "writeFileSync",
-  "appendFile",
-  "appendFileSync",
-  "createWriteStream",
-  "rm",
-  "rmSync",
-  "unlink",
-  "unlinkSync",
-  "rename",
-  "renameSync",
-  "mkdir",
-  "mkdirSync",
-  "symlink",
-  "symlinkSync",
-  "link",
-  "linkSync",
-];
+/**
+ * Methods that open something. Objects of these classes exist already, such as the pipes of this process and the agents of
+ * HTTP; their other methods are needed, also by Node itself.
+ */
+const openers: Readonly<Record<string, readonly string[]>> = { Agent: ["createConnection"], Server: ["listen"], Socket: ["connect"] };
 
-type Target = Record<string, unknown>;
+const globals = ["fetch", "WebSocket", "EventSource"];
 
+/** Calls into `readableFolders` may read. Names of functions that Node does not have are ignored. */
 export function enterSandbox(readableFolders: readonly string[]): void {
-  for (const [name, paths] of Object.entries(refused)) {
-    for (const path of paths) replace(loadBuiltin(name), path, () => refuse(`${name}.${path}`));
-  }
-  const folders = readableFolders.map((folder) => resolve(folder) + sep);
-  const fs = loadBuiltin("fs");
-  for (const target of [fs, loadBuiltin("fs/promises")]) {
-    for (const name of readers) replace(target, name, (original) => guardPath(original, folders));
-    for (const name of writers) replace(target, name, () => refuse(`fs.${name}`));
+  // The pipes are made of modules that are refused from now on.
+  void [process.stdin, process.stdout, process.stderr];
+  // Some modules use others while they load, so all of them are loaded first.
+  const modules = builtinModules.map((name) => [name, process.getBuiltinModule(name) as unknown as Target] as const);
+  for (const [name, module] of modules) {
+    if (name === "fs" || name === "fs/promises") guardFiles(module, readableFolders);
+    else if (!computing.has(name)) refuseModule(name, module);
+    else for (const member of exceptions[name] ?? []) replaceMember(module, member, () => refuse(`${name}.${member}`));
   }
   syncBuiltinESMExports();
-  for (const name of ["fetch", "WebSocket", "EventSource"]) {
-    Object.defineProperty(globalThis, name, { value: refuse(name), configurable: false, writable: false });
+  for (const name of globals) Object.defineProperty(globalThis, name, { value: refuse(name), configurable: false, writable: false });
+}
+
+function refuseModule(name: string, module: Target): void {
+  for (const member of Object.getOwnPropertyNames(module)) {
+    const value = module[member];
+    if (typeof value !== "function") continue;
+    for (const method of openers[member] ?? []) {
+      replaceMember(value.prototype as Target, method, () => refuse(`${name}.${member}.${method}`));
+    }
+    if (isRefusable(member)) replaceMember(module, member, () => refuse(`${name}.${member}`));
   }
-}
-
-function loadBuiltin(name: string): Target {
-  return process.getBuiltinModule(name) as unknown as Target;
-}
-
-/** Replaces `a.b.c` of a module. A function that this version of Node does not have needs no replacement. */
-function replace(module: Target, path: string, toReplacement: (original: (...input: unknown[]) => unknown) => unknown): void {
-  const parts = path.split(".");
-  const name = parts.pop() ?? "";
-  const owner = parts.reduce<Target | undefined>((target, part) => target?.[part] as Target | undefined, module);
-  const original = owner?.[name];
-  if (owner !== undefined && typeof original === "function") owner[name] = toReplacement(original as () => unknown);
-}
-
-function guardPath(original: (...input: unknown[]) => unknown, folders: readonly string[]) {
-  return function guarded(this: unknown, path: unknown, ...rest: unknown[]): unknown {
-    // A number is a file that is already open, such as the pipes of this process.
-    if (typeof path !== "number" && !isWithin(path, folders)) throw new SandboxRefusal("A conversion may not read files.");
-    return original.call(this, path, ...rest);
-  };
-}
-
-function isWithin(path: unknown, folders: readonly string[]): boolean {
-  const text = path instanceof URL ? fileURLToPath(path) : Buffer.isBuffer(path) ? path.toString() : String(path);
-  return folders.some((folder) => `${resolve(text)}${sep}`.startsWith(folder));
 }

@@ -17,7 +17,9 @@ import { type Conversions, createConversions } from "./conversions.ts";
 import { createEndWaits } from "./conversionWatch.ts";
 import { createConvert } from "./convert.ts";
 import type { Converter } from "./converterPort.ts";
+import { createConversionCreation } from "./createConversion.ts";
 import { createOutputCache } from "./outputCache.ts";
+import { createQuota } from "./quota.ts";
 import { createSourceFetch } from "./sourceFetch.ts";
 import { createSources } from "./sources.ts";
 import { createTargets } from "./targets.ts";
@@ -39,6 +41,8 @@ export interface ConversionServiceOptions {
   readonly pager: Pager;
   readonly ids: IdSource;
   readonly limits: Limits;
+  /** Id of this process. */
+  readonly nodeId: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly log: Logger;
@@ -55,15 +59,18 @@ export function createConversionService(options: ConversionServiceOptions): Conv
   const { storage, outbound, converter, limits } = options;
   const kind = defineConversionKind(limits);
   const waits = createEndWaits(options);
+  const quota = createQuota(options);
   const convert = createConvert({
     ...options,
     kind,
+    quota,
     cache: createOutputCache({ storage, version: converter.version }),
     fetchSource: createSourceFetch(outbound.fetch, limits),
     targets: createTargets(options),
   });
+  const create = createConversionCreation({ ...options, kind, quota, waits, sources: createSources({ ...options, ...outbound }) });
   return {
-    conversions: createConversions({ ...options, kind, waits, sources: createSources({ ...options, ...outbound }) }),
+    conversions: createConversions({ ...options, kind, create }),
     manifest: {
       name: "conversions",
       actorKinds: [provideConversionEffects(kind, { storage, convert })],

@@ -31,9 +31,16 @@ export interface ReadSource {
   readonly name?: string;
 }
 
+/** A source whose format is known. Nothing of it has been read. */
+export interface OpenedSource {
+  readonly from: ConversionInputFormat;
+  /** Throws what is wrong with the source. */
+  read(): Promise<ReadSource>;
+}
+
 export interface Sources {
-  /** The caller's access to an article must be checked before. Throws what is wrong with the source. */
-  read(source: RequestedSource): Promise<ReadSource>;
+  /** The caller's access to an article must be checked before. Throws `unsupported_media_type` for a file of an unknown format. */
+  open(source: RequestedSource): OpenedSource;
 }
 
 export interface SourcesOptions {
@@ -62,34 +69,45 @@ export function createSources({ storage, documents, checkUrl }: SourcesOptions):
     return { from: "markdown", source: { articleId, file, revision: found.revision }, bytes, title, name };
   }
 
-  async function readUrl({ url, format }: Extract<ConversionSource, { url: unknown }>): Promise<ReadSource> {
+  async function readUrl({ url, format }: Extract<ConversionSource, { url: unknown }>, from: ConversionInputFormat): Promise<ReadSource> {
     const { url: checked } = await checkUrl(url).catch(throwInSource);
-    const last = decodeSegment(checked.pathname.split("/").at(-1) ?? "");
-    const from = format ?? formatOfName(last) ?? "html";
+    const last = toLastSegment(checked);
     const name = last === "" ? checked.hostname : toBaseName(last);
     return { from, source: { url: checked.href }, name, ...(format === undefined ? {} : { isFormatGiven: true }) };
   }
 
   return {
-    async read(source) {
-      if ("articleId" in source) return readArticle(source);
-      if ("url" in source) return readUrl(source);
-      if ("content" in source) {
-        return { from: source.format, source: {}, bytes: toBytes(source.content, source.format) };
+    open(source) {
+      if ("articleId" in source) return { from: "markdown", read: () => readArticle(source) };
+      if ("url" in source) {
+        const from = source.format ?? formatOfUrl(source.url);
+        return { from, read: () => readUrl(source, from) };
       }
-      return readUpload(source.upload, source.format);
+      if ("content" in source) {
+        const { content, format } = source;
+        return { from: format, read: async () => ({ from: format, source: {}, bytes: toBytes(content, format) }) };
+      }
+      const from = requireFormat(source.upload, source.format);
+      return { from, read: async () => readUpload(source.upload, from) };
     },
   };
 }
 
-function readUpload({ name, mediaType, bytes }: UploadedFile, format: ConversionInputFormat | undefined): ReadSource {
+function requireFormat({ name, mediaType }: UploadedFile, format: ConversionInputFormat | undefined): ConversionInputFormat {
   const from = format ?? formatOfName(name) ?? formatOfMediaType(mediaType);
-  if (from === undefined) {
-    const detail = "Neither the name nor the media type of the file says its format. Name the format in the field format.";
-    throw new AppError("unsupported_media_type", detail, {
-      errors: [{ pointer: "/format", code: "required", message: "is required for this file" }],
-    });
-  }
+  if (from !== undefined) return from;
+  const detail = "Neither the name nor the media type of the file says its format. Name the format in the field format.";
+  throw new AppError("unsupported_media_type", detail, {
+    errors: [{ pointer: "/format", code: "required", message: "is required for this file" }],
+  });
+}
+
+/** An address that is no URL is refused when it is read. */
+function formatOfUrl(url: string): ConversionInputFormat {
+  return (URL.canParse(url) ? formatOfName(toLastSegment(new URL(url))) : undefined) ?? "html";
+}
+
+function readUpload({ name, bytes }: UploadedFile, from: ConversionInputFormat): ReadSource {
   return { from, source: name === undefined ? {} : { fileName: name }, bytes, ...(name === undefined ? {} : { name: toBaseName(name) }) };
 }
 
@@ -100,13 +118,20 @@ function toBytes(content: string, format: ConversionInputFormat): Uint8Array {
   return Buffer.from(content, "base64");
 }
 
+/** The end of the path as the name of a file. The cut may split a surrogate pair, whose first half is then removed. */
+function toLastSegment({ pathname }: URL): string {
+  const segment = pathname.split("/").at(-1) ?? "";
+  return decodeSegment(segment)
+    .replace(/[\p{Cc}/\\]/gu, "")
+    .slice(0, 255)
+    .replace(/\p{Surrogate}$/u, "");
+}
+
 function decodeSegment(segment: string): string {
   try {
-    return decodeURIComponent(segment)
-      .replace(/[\p{Cc}/\\]/gu, "")
-      .slice(0, 255);
+    return decodeURIComponent(segment);
   } catch {
-    return segment.slice(0, 255);
+    return segment;
   }
 }
 

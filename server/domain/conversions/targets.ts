@@ -88,9 +88,10 @@ export function createTargets({ storage, imports, articles, folders, writing, id
       const replaced = created === undefined ? await imports.replace({ ...order, baseRevision }, guard) : undefined;
       return {
         async add(unit) {
+          // The live text has changed while the account had the right, so the commit that states it follows in any case.
+          if (replaced !== undefined) return commit(unit, order, replaced.revision);
           if (!(await mayWrite(workspaceId, accountId))) return noRight;
-          if (created !== undefined) return create(unit, order, created);
-          return commit(unit, order, replaced?.revision ?? 0);
+          return created === undefined ? undefined : create(unit, order, created);
         },
       };
     },

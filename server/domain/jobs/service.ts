@@ -4,7 +4,7 @@ import { notFound } from "../../../api/schema/error.ts";
 import type { Job, JobStatus } from "../../../api/schema/job.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
-import type { Handlers } from "../call/call.ts";
+import { type Handlers, Versioned } from "../call/call.ts";
 import { present } from "../call/present.ts";
 import { type JobKind, provideJobEffects } from "./jobKind.ts";
 import type { JobWork } from "./port.ts";
@@ -42,7 +42,7 @@ export function createJobService({ storage, kind, works }: JobServiceOptions): J
       async get({ params }) {
         const job = await storage.records.get(jobRecord, params.jobId);
         if (job === undefined) throw notFound();
-        return toJob(job.value);
+        return new Versioned(toJob(job.value), job.revision);
       },
     },
     manifest: { name: "jobs", actorKinds: [provideJobEffects(kind, works)] },

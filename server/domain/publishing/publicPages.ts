@@ -1,8 +1,8 @@
 /**
  * PublicPages finds the content of a public page by its slug. It reads records and a blob, and must not open a room.
  *
- * The link is read on every request, so an unpublished page is gone at once. Only while the store is unavailable, a result
- * of the last second is used, unless this node has received the fact that the page was unpublished.
+ * The link is read on every request, so an unpublished page is gone at once. Only while the store is unavailable, or does not
+ * answer, a result of the last second is used (PL15), unless this node has received the fact that the page was unpublished.
  */
 import { LRUCache } from "lru-cache";
 import type { PublicLinkMode } from "../../../api/schema/article.ts";
@@ -60,14 +60,27 @@ export interface PublicPagesOptions {
 
 const lastKnownMs = 1000;
 const maxLastKnown = 1000;
+/**
+ * A store that has not answered for so long counts as unavailable. A shared store is retried for seconds, in which the last
+ * known result would become too old.
+ */
+const patienceMs = 250;
+/** Bytes of texts that are kept for the time without a store. */
+const maxKeptTextBytes = 8 * 1024 * 1024;
 const unknown: FoundPage = { kind: "unknown" };
 const unpublished: FoundPage = { kind: "unpublished" };
 
 export function createPublicPages({ storage, slugs, access }: PublicPagesOptions): PublicPages {
-  /** Slug → latest result. */
-  const lastKnown = new LRUCache<string, { readonly page: FoundPage; readonly atMs: number }>({ max: maxLastKnown });
+  /** Slug → latest result, and when its read began. Without a page: earlier results are not used any more. */
+  const lastKnown = new LRUCache<string, { readonly page?: FoundPage; readonly atMs: number }>({ max: maxLastKnown });
+  /** Content hash → text. A text never changes; whether it may be shown is decided by `find`. */
+  const keptTexts = new LRUCache<string, Uint8Array>({
+    maxSize: maxKeptTextBytes,
+    sizeCalculation: (bytes) => Math.max(1, bytes.byteLength),
+  });
   access.subscribe((fact) => {
-    if (fact.kind === "link.unpublished") lastKnown.delete(fact.slug);
+    // Reads that began before the fact may still return the page.
+    if (fact.kind === "link.unpublished") lastKnown.set(fact.slug, { atMs: storage.now() + 1 });
   });
 
   async function read(slug: string): Promise<FoundPage> {
@@ -90,20 +103,59 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
     return { kind: "published", articleId, workspaceId, slug, mode, title, revision, contentHash, updatedAtMs, indexable, expiresAtMs };
   }
 
+  async function readAndKeep(slug: string): Promise<FoundPage> {
+    const atMs = storage.now();
+    const page = await read(slug);
+    // A slower read must not replace the result of a later one.
+    if ((lastKnown.get(slug)?.atMs ?? 0) <= atMs) lastKnown.set(slug, { page, atMs });
+    return page;
+  }
+
+  /** The result of the last second. */
+  function recall(slug: string): FoundPage | undefined {
+    const known = lastKnown.get(slug);
+    const nowMs = storage.now();
+    if (known?.page === undefined || nowMs - known.atMs > lastKnownMs) return undefined;
+    const { page } = known;
+    return page.kind === "published" && page.expiresAtMs !== undefined && page.expiresAtMs <= nowMs ? unpublished : page;
+  }
+
   return {
     async find(slug) {
+      const reading = readAndKeep(slug);
       try {
-        const page = await read(slug);
-        lastKnown.set(slug, { page, atMs: storage.now() });
-        return page;
+        return await inTime(reading);
       } catch (reason) {
-        const known = lastKnown.get(slug);
-        const nowMs = storage.now();
-        if (!(reason instanceof StorageUnavailableError) || known === undefined || nowMs - known.atMs > lastKnownMs) throw reason;
-        const { page } = known;
-        return page.kind === "published" && page.expiresAtMs !== undefined && page.expiresAtMs <= nowMs ? unpublished : page;
+        if (!(reason instanceof StorageUnavailableError)) throw reason;
+        return recall(slug) ?? reading;
       }
     },
-    markdown: ({ articleId, contentHash }) => storage.blobs.get(partitionOfId(articleId), contentHash),
+    async markdown({ articleId, contentHash }) {
+      const reading = storage.blobs.get(partitionOfId(articleId), contentHash);
+      try {
+        const bytes = await inTime(reading);
+        if (bytes !== undefined) keptTexts.set(contentHash, bytes);
+        return bytes;
+      } catch (reason) {
+        if (!(reason instanceof StorageUnavailableError)) throw reason;
+        return keptTexts.get(contentHash) ?? reading;
+      }
+    },
   };
+}
+
+/** Rejects with a `StorageUnavailableError` if the store does not answer in time. */
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      // An answer that arrived while the event loop was busy is taken first.
+      setImmediate(() => reject(new StorageUnavailableError("The store does not answer.")));
+    }, patienceMs);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

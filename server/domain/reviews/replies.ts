@@ -1,4 +1,7 @@
-/** Serves the requests on the replies of a review: add, edit and delete. A reply is a part of its review's record. */
+/**
+ * Serves the requests on the replies of a review: add, edit and delete. A reply is a part of its review's record, so the
+ * entity tag of a reply names the revision of its review, and `If-Match` compares that revision (RV26).
+ */
 
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
@@ -8,7 +11,8 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Storage } from "../../platform/storage/port.ts";
 import { authorOf } from "../call/author.ts";
-import type { Call } from "../call/call.ts";
+import { type Call, Versioned } from "../call/call.ts";
+import { requireMatch } from "../call/precondition.ts";
 import { createRoleCheck } from "../identity/workspaces/access.ts";
 import { findReview, readReview, toEventBase } from "./findReview.ts";
 import type { Mentions } from "./mentions.ts";
@@ -18,8 +22,8 @@ import { checkBounds, requireAuthor, requireAuthorOrAdmin } from "./reviewBounds
 import { reviewKind } from "./reviewKind.ts";
 
 export interface Replies {
-  add(reviewId: string, body: string, call: Call): Promise<ReviewReply>;
-  edit(reviewId: string, replyId: string, body: string, call: Call): Promise<ReviewReply>;
+  add(reviewId: string, body: string, call: Call): Promise<Versioned<ReviewReply>>;
+  edit(reviewId: string, replyId: string, body: string, call: Call): Promise<Versioned<ReviewReply>>;
   delete(reviewId: string, replyId: string, call: Call): Promise<void>;
 }
 
@@ -37,6 +41,10 @@ function findReply({ context }: ReviewRecord, replyId: string): ReplyContext {
   const reply = context.replies.find((each) => each.replyId === replyId);
   if (reply === undefined) throw notFound();
   return reply;
+}
+
+function toVersioned({ id, context }: ReviewRecord, reply: ReplyContext): Versioned<ReviewReply> {
+  return new Versioned(toReviewReply(id, reply), context.metaRevision);
 }
 
 function participantsOf({ context }: ReviewRecord): readonly string[] {
@@ -57,7 +65,7 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
         const { replies } = before.context;
         // If an earlier attempt of this request committed before it was cut off, return the reply that it added.
         const made = replies.find((reply) => reply.replyId === replyId);
-        if (made !== undefined) return toReviewReply(reviewId, made);
+        if (made !== undefined) return toVersioned(before, made);
         await authorize(call, workspaceId);
         const most = limits["review.replies"];
         if (replies.length >= most) {
@@ -69,7 +77,7 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
         const reply = findReply(after, replyId);
         const base = toEventBase(after, call, reply.createdAtMs, baseUrl);
         await listeners.reviewReplied(unit, { ...base, ...text, replyId, participants: participantsOf(after) });
-        return toReviewReply(reviewId, reply);
+        return toVersioned(after, reply);
       });
     },
 
@@ -82,13 +90,15 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
       const text = await mentions.toText(workspaceId, body);
       const partition = partitionOfId(reviewId);
       return actors.commitUnit({ operation: "review.editReply", partition, committer: call }, async (unit) => {
-        const before = findReply((await readReview(unit, reviewId)).value, replyId);
+        const record = (await readReview(unit, reviewId)).value;
+        const before = findReply(record, replyId);
         await authorize(call, workspaceId);
         requireAuthor(call, before.author, "edit a reply");
-        if (before.body === body) return toReviewReply(reviewId, before);
+        requireMatch(call, record.context.metaRevision);
+        if (before.body === body) return toVersioned(record, before);
         const after = await unit.send(reviewKind, reviewId, { type: "reply.edit", replyId, text });
         checkBounds(after, limits);
-        return toReviewReply(reviewId, findReply(after, replyId));
+        return toVersioned(after, findReply(after, replyId));
       });
     },
 
@@ -99,6 +109,7 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
         const { workspaceId } = record.context;
         await authorize(call, workspaceId);
         await requireAuthorOrAdmin(storage, call, { workspaceId, author }, "delete a reply");
+        requireMatch(call, record.context.metaRevision);
         await unit.send(reviewKind, reviewId, { type: "reply.delete", replyId });
       }),
   };

@@ -5,14 +5,12 @@
  * also stores and restores answers for idempotent repeats.
  */
 import type { Problem } from "../../../api/schema/error.ts";
-import { type CallReply, RawReply } from "../../domain/call/call.ts";
+import { type CallReply, PieceReply, type Pieces, RawReply } from "../../domain/call/call.ts";
 import type { HttpReply } from "../host/port.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 
 /** Result of a call. REST sends it as it is, and tRPC puts it into an envelope. */
 export interface Answer extends HttpReply {
-  /** JSON text, or bytes of another media type. */
-  readonly body?: string | Uint8Array;
   /** Set when the call was refused. */
   readonly problem?: Problem;
 }
@@ -21,12 +19,14 @@ export interface Answer extends HttpReply {
 export interface EncodedReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Media type of the body, which is `json` or `bytes`. Undefined without a body. */
+  /** Media type of the body, which is `json`, `bytes` or `pieces`. Undefined without a body. */
   readonly mediaType?: string | undefined;
   /** JSON text of the body. */
   readonly json?: string | undefined;
   /** Body that is not JSON text. */
   readonly bytes?: Uint8Array | undefined;
+  /** Body that is read while it is sent. */
+  readonly pieces?: Pieces | undefined;
 }
 
 const noHeaders = Object.freeze({});
@@ -36,11 +36,13 @@ export function encodeReply(operation: PreparedOperation, reply: CallReply): Enc
   const declared = operation.replies.get(status);
   if (declared === undefined) throw new Error(`${operation.key} answered with status ${status}, which its contract does not declare`);
   const { json } = declared;
-  if (body instanceof RawReply) {
-    if (!declared.rawMediaTypes.includes(body.mediaType)) {
-      throw new Error(`${operation.key} answered with ${body.mediaType}, which its contract does not declare`);
+  if (body instanceof RawReply || body instanceof PieceReply) {
+    const { mediaType } = body;
+    if (!declared.rawMediaTypes.includes(mediaType)) {
+      throw new Error(`${operation.key} answered with ${mediaType}, which its contract does not declare`);
     }
-    return { status, headers, mediaType: body.mediaType, json: undefined, bytes: body.bytes };
+    const content = body instanceof RawReply ? { bytes: body.bytes } : { pieces: body.pieces };
+    return { status, headers, mediaType, json: undefined, ...content };
   }
   if (json === undefined) {
     if (body !== undefined) throw new Error(`${operation.key} answered ${status} with JSON, which its contract does not declare`);
@@ -57,7 +59,8 @@ export function encodeReply(operation: PreparedOperation, reply: CallReply): Enc
 
 /** Serializes an answer, so that a repeat with the same idempotency key gets the same answer. */
 export function toKept(answer: EncodedReply): string {
-  const { bytes, ...rest } = answer;
+  const { bytes, pieces, ...rest } = answer;
+  if (pieces !== undefined) throw new Error("an answer in pieces cannot be kept for repeats");
   return JSON.stringify(bytes === undefined ? rest : { ...rest, bytes: Buffer.from(bytes).toString("base64") });
 }
 

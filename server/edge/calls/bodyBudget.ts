@@ -1,7 +1,7 @@
 /**
  * BodyBudget bounds the bytes of request bodies that the process holds in memory at one time.
  *
- * A body counts from its first byte until its request is answered. Before the credential is known, the bytes count
+ * A body counts from its first byte until its request is answered, or no longer needs it. Before the credential is known, the bytes count
  * against the process only. Afterwards they also count against an owner: the account, for all its credentials together,
  * or the client's address on public operations.
  * This module knows no HTTP: a share reports whether there is room, and the caller refuses the request.

@@ -17,6 +17,8 @@ export interface CallSource {
    * Rejects with `unavailable` if there is no room for them, or with `ClientGone`.
    */
   receiveBody(owner: BodyOwner): Promise<void> | undefined;
+  /** Returns the memory of the body. The source has no body afterwards. Further calls do nothing. */
+  releaseBody(): void;
   params(): Readonly<Record<string, unknown>>;
   query(): Readonly<Record<string, unknown>>;
   /** JSON value that `guardJson` has checked, the parts of a form, or bytes with their media type. */

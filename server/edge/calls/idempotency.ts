@@ -119,13 +119,19 @@ export function createIdempotency({ storage, limits, owner, leaseMs }: Idempoten
         await storage.leases.release(lease);
         throw error;
       }
-      if (replay === undefined) return { kind: "run", run: toRun(demand, found, lease) };
+      // The run may last long, so it does not hold the request.
+      const { partition, key, secret } = demand;
+      if (replay === undefined) return { kind: "run", run: toRun({ partition, key, secret }, found, lease) };
       await storage.leases.release(lease);
       return replay;
     },
   };
 
-  function toRun(demand: IdempotencyDemand, reserved: Stored<IdempotencyReservation>, lease: Lease): IdempotentRun {
+  function toRun(
+    demand: Pick<IdempotencyDemand, "partition" | "key" | "secret">,
+    reserved: Stored<IdempotencyReservation>,
+    lease: Lease,
+  ): IdempotentRun {
     const keys = deriveKeys(demand.key, Buffer.from(reserved.value.salt, "base64"));
     let reservation = reserved;
     let answered = false;

@@ -48,8 +48,9 @@ export class IncomingBody {
     return this.received;
   }
 
-  /** Returns the bytes to the budget. Call it when all calls of the request are answered. */
+  /** Returns the bytes to the budget. Call it when no call of the request needs them any more. */
   release(): void {
+    this.bytes = noBytes;
     this.share.release();
   }
 

@@ -71,6 +71,12 @@ export class ParsedRequest implements PreparedRequest {
     if (this.#operation.negotiable !== undefined) this.accept = this.#source.accept();
   }
 
+  /** The request has no body afterwards. */
+  releaseBody(): void {
+    this.body = undefined;
+    this.#source.releaseBody();
+  }
+
   #readQuery(): void {
     this.#queryParsed = true;
     this.query = parsePart(this.#operation.query, this.#source.query(), "query");
@@ -79,7 +85,7 @@ export class ParsedRequest implements PreparedRequest {
   #readBody(): void {
     this.#bodyParsed = true;
     const operation = this.#operation;
-    if (operation.body === undefined && operation.rawBodies.length === 0) return;
+    if (!operation.takesJson && operation.rawBodies.length === 0) return;
     const body = this.#source.body();
     if ("raw" in body) this.body = body.raw;
     else if ("form" in body) this.body = parseForm(operation, body.form);

@@ -1,9 +1,9 @@
 /**
  * `prepareOperations` computes, for each operation of the contract, everything that does not change between calls.
  *
- * Schemas are compiled and limits are looked up once at startup. Contradictions in the contract throw here, so they stop
- * the start instead of failing single calls. Compiling all operations takes about 250 ms. It is not left to the first call
- * of each operation, because that call would block the event loop, and with it every keystroke, for up to 35 ms.
+ * Limits are looked up once, at the start. Contradictions in the contract throw here, so they stop the start instead of
+ * failing single calls. Schemas are compiled when an operation needs them first: compiling all of them took 40 % of the
+ * processor time of a start. `compileInPauses` does it ahead of most first calls.
  */
 import { z } from "zod";
 import {
@@ -21,8 +21,9 @@ import { fieldNames, type InputParts, toInputSplitter } from "../../../api/deriv
 import type { Limits } from "../../../api/limits.ts";
 import type { Call, CallReply, Handlers } from "../../domain/call/call.ts";
 import type { Part } from "../../domain/call/findings.ts";
+import { toCompiled, toJsonWriter } from "./compiledSchemas.ts";
 import { deriveReply } from "./derivedReply.ts";
-import { compileJsonWriter, type JsonWriter } from "./jsonWriter.ts";
+import type { JsonWriter } from "./jsonWriter.ts";
 import type { RateField } from "./rateLimits.ts";
 
 /** Parsed parts of a request that a handler receives. */
@@ -64,6 +65,7 @@ export interface PreparedOperation {
   readonly bodyRate?: { readonly field: RateField; readonly when: RateCondition };
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject;
+  readonly takesJson: boolean;
   /** Schema of the JSON body; undefined if the operation takes no JSON body. */
   readonly body: z.ZodType | undefined;
   /** Media types of request bodies that are bytes instead of JSON. */
@@ -86,6 +88,8 @@ export interface PreparedOperation {
   readonly negotiable: { readonly mediaTypes: readonly string[]; readonly json: string } | undefined;
   split(input: Readonly<Record<string, unknown>>): InputParts;
 }
+
+const noFields = z.strictObject({});
 
 const roleRanks: Readonly<Record<Role, number>> = { read: 0, write: 1, admin: 2, owner: 3 };
 
@@ -115,7 +119,7 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
   const writes = spec.method !== "GET";
   const mayHaveBody = writes && spec.method !== "DELETE";
   const jsonBody = spec.bodies?.["application/json"];
-  const body = jsonBody instanceof z.ZodType ? jsonBody : mayHaveBody && spec.bodies === undefined ? z.strictObject({}) : undefined;
+  const body = jsonBody instanceof z.ZodType ? jsonBody : mayHaveBody && spec.bodies === undefined ? noFields : undefined;
   const common: readonly RateField[] = writes ? ["rate.default", "rate.writes"] : ["rate.default"];
   const own: RateField | undefined = spec.rate === undefined ? undefined : `rate.${spec.rate}`;
   checkContract(key, spec);
@@ -125,9 +129,16 @@ function prepare(key: string, spec: OperationSpec, handler: PreparedHandler, lim
     handler,
     rates: own === undefined || spec.rateWhen !== undefined ? common : [...common, own],
     ...(own === undefined || spec.rateWhen === undefined ? {} : { bodyRate: { field: own, when: spec.rateWhen } }),
-    params: spec.params === undefined ? undefined : z.compile(spec.params),
-    query: z.compile(spec.query ?? z.strictObject({})),
-    body: body === undefined ? undefined : z.compile(body),
+    get params() {
+      return spec.params === undefined ? undefined : toCompiled(spec.params);
+    },
+    get query() {
+      return toCompiled(spec.query ?? noFields);
+    },
+    takesJson: body !== undefined,
+    get body() {
+      return body === undefined ? undefined : toCompiled(body);
+    },
     rawBodies: Object.entries(spec.bodies ?? {}).flatMap(([mediaType, schema]) => (schema === bytes ? [mediaType] : [])),
     form: prepareForm(spec.bodies?.["multipart/form-data"], limits),
     bodyOptional: spec.bodyOptional === true || spec.bodies === undefined,
@@ -151,7 +162,9 @@ function prepareForm(form: Form | undefined, limits: Limits): PreparedForm | und
   const { fields, maxFile } = form;
   const maxFileBytes = limits[maxFile];
   return {
-    fields: z.compile(fields),
+    get fields() {
+      return toCompiled(fields);
+    },
     jsonFields: Object.keys(fields.shape).filter((name) => !isText(fields.shape[name] as z.ZodType)),
     maxFileBytes,
     maxBodyBytes: maxFileBytes + limits["body.json"],
@@ -179,17 +192,44 @@ function toMaxBodyBytes({ credential, documentText = false }: OperationSpec, lim
   return documentText ? limits["body.text"] : limits["body.json"];
 }
 
-/** Compiles the reply schema, because every answer is checked. The compiled check costs little compared to writing the JSON. */
+/** The reply schema is compiled, because every answer is checked. The compiled check costs little beside writing the JSON. */
 function prepareReply(reply: ReplyBody): PreparedReply {
   if (reply === null) return { rawMediaTypes: [] };
   const media = mediaOf(reply);
   const json = jsonOf(reply);
-  return {
-    ...(json === undefined
-      ? {}
-      : { json: { mediaType: json.mediaType, schema: z.compile(json.schema), write: compileJsonWriter(json.schema) } }),
-    rawMediaTypes: Object.keys(media).filter((mediaType) => media[mediaType] === bytes),
+  const rawMediaTypes = Object.keys(media).filter((mediaType) => media[mediaType] === bytes);
+  if (json === undefined) return { rawMediaTypes };
+  const { mediaType, schema } = json;
+  const compiled = {
+    mediaType,
+    get schema() {
+      return toCompiled(schema);
+    },
+    get write() {
+      return toJsonWriter(schema);
+    },
   };
+  return { json: compiled, rawMediaTypes };
+}
+
+function compile({ params, query, body, form, replies }: PreparedOperation): void {
+  void [params, query, body, form?.fields];
+  for (const { json } of replies.values()) void [json?.schema, json?.write];
+}
+
+/** Time between two operations, in which calls and keystrokes are served. */
+const pauseMs = 50;
+
+/** Compiles one operation after the other, with pauses. Returns a function that ends it. */
+export function compileInPauses(operations: Iterable<PreparedOperation>): () => void {
+  const waiting = [...operations];
+  const compileNext = () => {
+    const operation = waiting.shift();
+    if (operation === undefined) return clearInterval(timer);
+    compile(operation);
+  };
+  const timer = setInterval(compileNext, pauseMs).unref();
+  return () => clearInterval(timer);
 }
 
 function checkContract(key: string, spec: OperationSpec): void {

@@ -7,13 +7,14 @@
 import type { LimitField, Limits, RateLimit } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { RateAnswer, RateDemand, RatePolicy, Storage } from "../../platform/storage/port.ts";
+import { createRates } from "../../platform/storage/rates.ts";
 
 export type RateField = Extract<LimitField, `rate.${string}`>;
 
 export interface Draw {
-  /** Value of the header `ratelimit-policy` for the default bucket; empty if that limit is off. */
+  /** Value of the header `ratelimit-policy` for the shown limit; empty if that limit is off. */
   readonly policy: string;
-  /** Value of the header `ratelimit` for the default bucket. Undefined if that limit is off or was not drawn from. */
+  /** Value of the header `ratelimit` for the shown limit. Undefined if that limit is off or was not drawn from. */
   readonly rateLimit?: string | undefined;
   /** Set if a bucket had too few tokens. */
   readonly refusal?: AppError | undefined;
@@ -24,13 +25,18 @@ export interface RateLimits {
   draw(fields: readonly RateField[], subject: string): Promise<Draw>;
 }
 
-export function createRateLimits({ storage, limits }: { storage: Pick<Storage, "rates">; limits: Limits }): RateLimits {
+/** `shown` is the limit that the headers describe. It must be the first of the drawn fields. */
+export function createRateLimits(
+  { storage, limits }: { readonly storage: Pick<Storage, "rates">; readonly limits: Limits },
+  shown: RateField = "rate.default",
+): RateLimits {
   const policies = new Map<RateField, RatePolicy>();
   for (const [field, limit] of Object.entries(limits) as [RateField, RateLimit][]) {
     if (field.startsWith("rate.") && limit !== "off") policies.set(field, limit);
   }
-  const shown = policies.get("rate.default");
-  const policy = shown === undefined ? "" : `"default";q=${shown.count};w=${shown.seconds}`;
+  const name = `"${shown.slice("rate.".length)}"`;
+  const shownPolicy = policies.get(shown);
+  const policy = shownPolicy === undefined ? "" : `${name};q=${shownPolicy.count};w=${shownPolicy.seconds}`;
   const untouched: Draw = { policy };
 
   return {
@@ -43,9 +49,9 @@ export function createRateLimits({ storage, limits }: { storage: Pick<Storage, "
       if (demands.length === 0) return untouched;
       const answers = await storage.rates.take(demands);
       let rateLimit: string | undefined;
-      if (shown !== undefined && demands[0]?.policy === shown) {
+      if (shownPolicy !== undefined && demands[0]?.policy === shownPolicy) {
         const remaining = answers[0]?.remaining ?? 0;
-        rateLimit = `"default";r=${remaining};t=${secondsToFull(shown, remaining)}`;
+        rateLimit = `${name};r=${remaining};t=${secondsToFull(shownPolicy, remaining)}`;
       }
       for (let at = 0; at < answers.length; at += 1) {
         if (answers[at]?.allowed === false) return { policy, rateLimit, refusal: toRateLimited(demands[at], answers[at]) };
@@ -53,6 +59,20 @@ export function createRateLimits({ storage, limits }: { storage: Pick<Storage, "
       return { policy, rateLimit };
     },
   };
+}
+
+/** Creates limits that only this node counts, in memory, for routes that must answer while the store is unreachable (PL62). */
+export function createNodeRateLimits(
+  { storage, limits }: { readonly storage: Pick<Storage, "now">; readonly limits: Limits },
+  shown: RateField,
+): RateLimits {
+  const take = createRates(storage.now);
+  return createRateLimits({ storage: { rates: { take: async (demands) => take(demands) } }, limits }, shown);
+}
+
+/** Returns the headers that show a draw; none if the limit is off. */
+export function toRateHeaders({ policy, rateLimit }: Draw): Readonly<Record<string, string>> {
+  return rateLimit === undefined ? {} : { "ratelimit-policy": policy, ratelimit: rateLimit };
 }
 
 function toRateLimited(demand: RateDemand | undefined, answer: RateAnswer | undefined): AppError {

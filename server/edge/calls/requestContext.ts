@@ -17,6 +17,7 @@ export const apiVersion = "2026-11-01";
 export interface RequestSource {
   readonly path: string;
   readonly remoteAddress: string;
+  readonly signal: AbortSignal;
   header(name: HeaderName): string | undefined;
 }
 
@@ -27,6 +28,8 @@ export interface RequestContext {
   readonly instance: string;
   /** Address of the client. `X-Forwarded-For` is used only as far as the proxies are trusted. */
   readonly remoteAddress: string;
+  /** Aborts with `ClientGone` if the client disconnects before the answer is complete. */
+  readonly signal: AbortSignal;
   header(name: HeaderName): string | undefined;
   /** Authenticates the request once and returns the same promise to later calls. Throws synchronously without a usable credential. */
   authenticate(authenticator: Authenticator): Promise<Principal>;
@@ -61,6 +64,10 @@ class Context implements RequestContext {
   get traceparent(): string | undefined {
     const given = this.head.header("traceparent");
     return given !== undefined && validTraceparent.test(given) ? given : undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.head.signal;
   }
 
   get instance(): string {

@@ -30,7 +30,7 @@ export interface ServedRoute {
 
 export function toRestRoute(operation: PreparedOperation, calls: CallWrapper, limits: Limits, bodies: BodyBudget): ServedRoute {
   const { spec } = operation;
-  const takesBody = operation.body !== undefined || operation.rawBodies.length > 0;
+  const takesBody = operation.takesJson || operation.rawBodies.length > 0;
   const conditional = spec.method === "GET";
   const readers = { operation, limits, readParams: toParamReader(spec.params), readQueryFields: toTextReader(spec.query) };
   async function serveWithBody(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply> {
@@ -106,6 +106,10 @@ class RestSource implements CallSource {
     return this.incoming?.receive(owner);
   }
 
+  releaseBody(): void {
+    this.incoming?.release();
+  }
+
   params(): Readonly<Record<string, unknown>> {
     return this.readers.readParams(this.pathParams);
   }
@@ -123,7 +127,7 @@ class RestSource implements CallSource {
     if (bytes.length === 0 && operation.bodyOptional) return { json: {} };
     requireNoEncoding(this.request.header("content-encoding"));
     const mediaType = readContentType(this.request.header("content-type"));
-    if (mediaType === "application/json" && operation.body !== undefined) {
+    if (mediaType === "application/json" && operation.takesJson) {
       const json = readJson(bytes, limits["body.keys"]);
       guardJson(json, { limits, documentText: operation.spec.documentText === true, freeForm: operation.freeForm });
       return { json };
@@ -132,7 +136,7 @@ class RestSource implements CallSource {
       return { form: readForm(bytes, this.request.header("content-type") ?? "", { ...operation.form, limits }) };
     }
     if (mediaType !== undefined && operation.rawBodies.includes(mediaType)) return { raw: { mediaType, bytes } };
-    const json = operation.body === undefined ? [] : ["application/json"];
+    const json = operation.takesJson ? ["application/json"] : [];
     const form = operation.form === undefined ? [] : [formMediaType];
     const accepted = [...json, ...form, ...operation.rawBodies].join(", ");
     const got = mediaType === undefined ? "is missing" : "is not supported here";

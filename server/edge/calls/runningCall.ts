@@ -6,6 +6,7 @@
 import type { Limits } from "../../../api/limits.ts";
 import type { Access, Call, Principal } from "../../domain/call/call.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
+import type { ParsedRequest } from "./parsedRequest.ts";
 import type { RequestContext } from "./requestContext.ts";
 
 /** Parts of a call that differ between a direct run and an attempt under an Idempotency-Key. */
@@ -28,9 +29,11 @@ export class RunningCall implements Call {
   readonly commit: Call["commit"];
   readonly isRepeatable: boolean;
   private readonly context: RequestContext;
+  private readonly request: Pick<ParsedRequest, "releaseBody">;
 
   constructor(
     context: RequestContext,
+    request: Pick<ParsedRequest, "releaseBody">,
     principal: Principal | undefined,
     access: Access | undefined,
     ifMatch: readonly string[] | undefined,
@@ -38,6 +41,7 @@ export class RunningCall implements Call {
     attempt: Attempt,
   ) {
     this.context = context;
+    this.request = request;
     this.principal = principal;
     this.access = access;
     this.ifMatch = ifMatch;
@@ -50,7 +54,7 @@ export class RunningCall implements Call {
 
   /** Returns the same call with the values of another attempt. */
   as(attempt: Attempt): RunningCall {
-    return new RunningCall(this.context, this.principal, this.access, this.ifMatch, this.limits, attempt);
+    return new RunningCall(this.context, this.request, this.principal, this.access, this.ifMatch, this.limits, attempt);
   }
 
   get requestId(): string {
@@ -67,6 +71,14 @@ export class RunningCall implements Call {
 
   get remoteAddress(): string {
     return this.context.remoteAddress;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.context.signal;
+  }
+
+  releaseBody(): void {
+    this.request.releaseBody();
   }
 }
 

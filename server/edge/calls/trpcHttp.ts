@@ -78,7 +78,7 @@ async function answerCalls(
 ): Promise<HttpReply> {
   // Add one per call, because the index of each call is also a member name of the body.
   const maxMembers = (options.limits["body.keys"] + 1) * paths.length;
-  const inputs = toInputs(request, fields?.get("input")?.[0], body, isBatch, maxMembers);
+  const inputs = toInputs(request, fields?.get("input")?.[0], body, isBatch, maxMembers, paths.length);
   const conditional = context.header("if-match") ?? context.header("idempotency-key");
   const refusal =
     fields === undefined
@@ -90,16 +90,17 @@ async function answerCalls(
   const answers = paths.map((path, index) => {
     const operation = operations[index];
     const impossible = refusal ?? refuseProcedure(operation, path, request.method);
-    if (impossible !== undefined || operation === undefined) return options.calls.refuse(impossible, context, unknownProcedure);
+    if (impossible !== undefined || operation === undefined) {
+      inputs.release();
+      return options.calls.refuse(impossible, context, unknownProcedure);
+    }
     const source = new TrpcSource(operation, context, inputs, index, options.limits, body);
-    return options.calls.perform(operation, source);
+    return options.calls.perform(operation, source).finally(() => source.releaseBody());
   });
-  // Release the body only after all calls, because calls of a batch stream still run after the reply has begun.
-  const released = body === undefined ? undefined : Promise.allSettled(answers).then(() => body.release());
 
   if (isBatch && wantsLines(request)) {
     // The host discards unread body bytes when the reply begins, so wait until the body has been received.
-    if (body !== undefined) await Promise.race([body.untilEnded(), released]);
+    if (body !== undefined) await Promise.race([body.untilEnded(), Promise.allSettled(answers)]);
     return toLines(paths, answers, context);
   }
   const settled = await Promise.all(answers);

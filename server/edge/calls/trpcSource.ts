@@ -16,8 +16,13 @@ import { readContentType, requireNoEncoding } from "./mediaTypes.ts";
 import type { PreparedOperation } from "./preparedOperation.ts";
 import type { RequestContext } from "./requestContext.ts";
 
-/** Returns the input of the call with this index. Throws a refusal if the input of the request cannot be parsed. */
-export type Inputs = (index: number) => unknown;
+/** The inputs of the calls of one request. */
+export interface Inputs {
+  /** Returns the input of the call with this index. Throws a refusal if the input of the request cannot be parsed. */
+  of(index: number): unknown;
+  /** To be called once for each call, when it no longer needs its input. After the last call the memory is returned. */
+  release(): void;
+}
 
 export function toInputs(
   request: HttpRequest,
@@ -25,7 +30,9 @@ export function toInputs(
   body: IncomingBody | undefined,
   isBatch: boolean,
   maxMembers: number,
+  calls: number,
 ): Inputs {
+  let callsLeft = calls;
   /** Parsed input or its refusal, kept because each call of a batch needs it. */
   let whole: { readonly value: unknown } | { readonly refusal: unknown } | undefined;
   const read = (): unknown => {
@@ -49,14 +56,22 @@ export function toInputs(
       return { refusal };
     }
   };
-  return (index) => {
-    whole ??= readOnce();
-    if ("refusal" in whole) throw whole.refusal;
-    if (!isBatch || whole.value === undefined) return whole.value;
-    if (typeof whole.value !== "object" || whole.value === null) {
-      throw new AppError("bad_request", "The input of a batch must be an object from the index of each call to its input.");
-    }
-    return (whole.value as Record<string, unknown>)[index];
+  return {
+    of(index) {
+      whole ??= readOnce();
+      if ("refusal" in whole) throw whole.refusal;
+      if (!isBatch || whole.value === undefined) return whole.value;
+      if (typeof whole.value !== "object" || whole.value === null) {
+        throw new AppError("bad_request", "The input of a batch must be an object from the index of each call to its input.");
+      }
+      return (whole.value as Record<string, unknown>)[index];
+    },
+    release() {
+      callsLeft -= 1;
+      if (callsLeft > 0) return;
+      whole = undefined;
+      body?.release();
+    },
   };
 }
 
@@ -68,6 +83,7 @@ export class TrpcSource implements CallSource {
   private readonly limits: Limits;
   private readonly incoming: IncomingBody | undefined;
   private taken: InputParts | undefined;
+  private isReleased = false;
 
   constructor(
     operation: PreparedOperation,
@@ -102,6 +118,13 @@ export class TrpcSource implements CallSource {
     return this.incoming?.receive(owner);
   }
 
+  releaseBody(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    this.taken = undefined;
+    this.inputs.release();
+  }
+
   private get parts(): InputParts {
     this.taken ??= this.take();
     return this.taken;
@@ -109,7 +132,7 @@ export class TrpcSource implements CallSource {
 
   private take(): InputParts {
     const { operation, limits } = this;
-    const input = this.inputs(this.index) ?? {};
+    const input = this.inputs.of(this.index) ?? {};
     if (typeof input !== "object" || Array.isArray(input)) {
       const message = "must be an object";
       throw new AppError("validation_failed", `The input ${message}.`, { errors: [{ pointer: "", code: "invalid_type", message }] });

@@ -24,10 +24,11 @@ import type { BodyOwner } from "./bodyBudget.ts";
 import { checkRole, checkScope, checkSize, findsResource } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
 import { toCredentialId } from "./credentialId.ts";
-import { AlreadyAnswered, createIdempotency } from "./idempotency.ts";
+import { AlreadyAnswered, createIdempotency, type IdempotencyStart } from "./idempotency.ts";
 import { ParsedRequest } from "./parsedRequest.ts";
+import { toPieceStream } from "./pieceStream.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
-import { createRateLimits, type Draw } from "./rateLimits.ts";
+import { createRateLimits, type Draw, toRateHeaders } from "./rateLimits.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "./requestContext.ts";
 import { type Attempt, RunningCall } from "./runningCall.ts";
 
@@ -56,8 +57,11 @@ export interface CallWrapperOptions {
 export interface CallWrapper {
   /** Runs an operation. Every error becomes an answer; the promise rejects only with `ClientGone`. */
   perform(operation: PreparedOperation, source: CallSource): Promise<Answer>;
-  /** Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. */
-  refuse(thrown: unknown, context: RequestContext, operation: string): Promise<Answer>;
+  /**
+   * Returns the refusal for a request that reaches no operation. `thrown` becomes its problem. `draw` is the draw of a route
+   * that has limits of its own; without it, the request counts in `rate.default`.
+   */
+  refuse(thrown: unknown, context: RequestContext, operation: string, draw?: Draw): Promise<Answer>;
 }
 
 export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
@@ -81,15 +85,15 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
     return { status: problem.status, headers, body: JSON.stringify(problem), problem };
   }
 
-  /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
-  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<EncodedReply> {
+  /** A function of its own, so that the text of the request is not held while the handler runs. */
+  function startOnce(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<IdempotencyStart> {
     const { principal, access } = call;
     if (principal === undefined) throw new Error("an Idempotency-Key needs a principal");
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
       throw new AppError("bad_request", "The header Idempotency-Key must be 1 to 255 printable ASCII characters.");
     }
     const partition = partitionOfId(principal.accountId);
-    const started = await idempotency.start({
+    return idempotency.start({
       principalId: principal.kind === "key" ? principal.keyId : principal.accountId,
       partition,
       workPartition: access?.partition ?? partition,
@@ -98,6 +102,11 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       request: canonical(request),
       secret: operation.spec.secret === true,
     });
+  }
+
+  /** Runs the handler under an Idempotency-Key, or returns the stored answer of that key. */
+  async function once(operation: PreparedOperation, request: PreparedRequest, call: RunningCall, key: string): Promise<EncodedReply> {
+    const started = await startOnce(operation, request, call, key);
     if (started.kind === "replay") return toReplay(started.answer);
     const { run } = started;
     let kept: EncodedReply | undefined;
@@ -165,14 +174,14 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const conditions = ifMatch === undefined || spec.ifMatch !== true ? undefined : parseIfMatch(ifMatch);
         if (ifMatch !== undefined && conditions === undefined) requireNoTag(ifMatch);
         const attempt: Attempt = { nowMs: storage.now(), ids, commit, isRepeatable: false };
-        const call = new RunningCall(context, principal, access, conditions, limits, attempt);
+        const call = new RunningCall(context, request, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
             ? encodeReply(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
-        const body = given.json ?? given.bytes;
+        const body = given.json ?? given.bytes ?? (given.pieces === undefined ? undefined : toPieceStream(given.pieces));
         answer = body === undefined ? { status: given.status, headers } : { status: given.status, headers, body };
       } catch (error) {
         if (error instanceof ClientGone) throw error;
@@ -181,9 +190,9 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       if (onAnswered !== undefined) onAnswered(toAnswered(operation.key, answer.status, startedAt, context, principal));
       return answer;
     },
-    async refuse(thrown, context, operation) {
+    async refuse(thrown, context, operation, draw) {
       const startedAt = performance.now();
-      const answer = await toRefused(thrown, context, undefined, operation);
+      const answer = await toRefused(thrown, context, draw, operation);
       onAnswered?.(toAnswered(operation, answer.status, startedAt, context, undefined));
       return answer;
     },
@@ -225,11 +234,7 @@ function toHeaders(mediaType: string | undefined, context: RequestContext, draw:
   }
   const headers: Record<string, string> = { "cache-control": cacheControl, "x-request-id": requestId, "x-svc-api-version": apiVersion };
   if (mediaType !== undefined) headers["content-type"] = mediaType;
-  if (draw?.rateLimit !== undefined) {
-    headers["ratelimit-policy"] = draw.policy;
-    headers.ratelimit = draw.rateLimit;
-  }
-  return headers;
+  return draw === undefined ? headers : Object.assign(headers, toRateHeaders(draw));
 }
 
 function toAnswered(

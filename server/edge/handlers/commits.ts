@@ -10,9 +10,9 @@ import { toCommit } from "../../domain/articles/records.ts";
 import type { ArticleService, BlameReply } from "../../domain/articles/service.ts";
 import { type CallReply, type Handlers, Versioned } from "../../domain/call/call.ts";
 import { recordEtag } from "../../domain/call/precondition.ts";
-import { serveContent, toContentReply } from "./content.ts";
+import { type ContentForms, serveContent, toContentReply } from "./contentForms.ts";
 
-type CommitServices = Pick<ArticleService, "commits" | "content" | "blame" | "restore">;
+type CommitServices = ContentForms & Pick<ArticleService, "commits" | "blame" | "restore">;
 
 function toReply({ commit, created }: CommitReply): CallReply {
   return {
@@ -22,7 +22,7 @@ function toReply({ commit, created }: CommitReply): CallReply {
   };
 }
 
-export function createCommitHandlers({ commits, content, blame, restore }: CommitServices) {
+export function createCommitHandlers({ commits, content, textRenderer, blame, restore }: CommitServices) {
   return {
     create: { serve: ({ params, body }, call) => commits.create(params.articleId, body, call), reply: toReply },
     list: async ({ params, query }) => {
@@ -36,7 +36,7 @@ export function createCommitHandlers({ commits, content, blame, restore }: Commi
     content: {
       async serve({ params, query, accept }, call) {
         const { revision } = (await commits.get(params.articleId, params.commitId)).commit;
-        return serveContent(content, params.articleId, { ...query, revision }, accept, call);
+        return serveContent({ content, textRenderer }, params.articleId, { ...query, revision }, accept, call);
       },
       reply: toContentReply,
     },

@@ -5,9 +5,9 @@
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ConversionMediaType, ConversionOutput } from "../../../api/schema/conversion.ts";
-import { type Handlers, RawReply } from "../../domain/call/call.ts";
+import { type Handlers, PieceReply, RawReply } from "../../domain/call/call.ts";
 import { recordEtag } from "../../domain/call/precondition.ts";
-import type { ConversionView } from "../../domain/conversions/conversions.ts";
+import type { ConversionView } from "../../domain/conversions/conversionView.ts";
 import { toDisposition } from "../../domain/conversions/formats.ts";
 import type { ConversionService } from "../../domain/conversions/service.ts";
 import { pickMediaType } from "../calls/mediaTypes.ts";
@@ -39,11 +39,14 @@ export function createConversionHandlers({ conversions }: Pick<ConversionService
     },
     output: {
       async serve({ params, accept }, call) {
-        const { content, ...rest } = await conversions.output(params.conversionId, call);
-        const mediaType = pickMediaType(accept, [rest.contentType as ConversionMediaType, "application/octet-stream", asJson]);
-        if (mediaType !== asJson) return { fileName: rest.fileName, body: new RawReply(mediaType, content) };
-        const written: ConversionOutput = { ...rest, content: Buffer.from(content).toString(rest.encoding) };
-        return { fileName: rest.fileName, body: written };
+        const { content, readWhole, ...facts } = await conversions.output(params.conversionId, call);
+        const { fileName, contentType, encoding } = facts;
+        const mediaType = pickMediaType(accept, [contentType as ConversionMediaType, "application/octet-stream", asJson]);
+        if (mediaType === asJson) {
+          const body: ConversionOutput = { ...facts, content: Buffer.from(await readWhole()).toString(encoding) };
+          return { fileName, body };
+        }
+        return { fileName, body: content instanceof Uint8Array ? new RawReply(mediaType, content) : new PieceReply(mediaType, content) };
       },
       reply: ({ fileName, body }) => ({
         status: 200,

@@ -8,6 +8,7 @@ import type { AppContract } from "../../../api/contract/contract.ts";
 import type { ArticleService } from "../../domain/articles/service.ts";
 import type { Handlers } from "../../domain/call/call.ts";
 import type { ConversionService } from "../../domain/conversions/service.ts";
+import type { TextRenderer } from "../../domain/conversions/textRenderer.ts";
 import type { FolderOperations } from "../../domain/folders/operations.ts";
 import type { Identity } from "../../domain/identity/service.ts";
 import type { Publishing } from "../../domain/publishing/service.ts";
@@ -42,13 +43,14 @@ export interface HandlerServices {
   readonly templates: Pick<TemplateService, "templates">;
   readonly publishing: Pick<Publishing, "links" | "list" | "history">;
   readonly conversions: Pick<ConversionService, "conversions">;
+  readonly textRenderer: TextRenderer;
   readonly topics: Pick<TopicService, "topics">;
   readonly runs: RunService;
   readonly search: Pick<SearchService, "search">;
 }
 
 export function createHandlers(domains: HandlerServices) {
-  const { identity, folders, articles, templates, reviews, publishing, conversions, topics, runs, search } = domains;
+  const { identity, folders, articles, templates, reviews, publishing, conversions, textRenderer, topics, runs, search } = domains;
   const { services, tickets } = identity;
   return {
     auth: createAuthHandlers({ ...services, tickets }),
@@ -58,8 +60,8 @@ export function createHandlers(domains: HandlerServices) {
     members: createMemberHandlers(services),
     folders: createFolderHandlers(folders),
     articles: createArticleHandlers({ ...articles, copies: reviews.copies }),
-    content: createContentHandlers(articles),
-    commits: createCommitHandlers(articles),
+    content: createContentHandlers({ ...articles, textRenderer }),
+    commits: createCommitHandlers({ ...articles, textRenderer }),
     reviews: createReviewHandlers(reviews),
     templates: createTemplateHandlers({ ...templates, ...articles }),
     publicLinks: createPublicLinkHandlers(publishing),

@@ -37,13 +37,13 @@ export class NodeRequest implements HttpRequest {
 
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.gone) this.controller.abort();
+    if (this.gone) this.controller.abort(new ClientGone());
     return this.controller.signal;
   }
 
   abort(): void {
     this.gone = true;
-    this.controller?.abort();
+    this.controller?.abort(new ClientGone());
   }
 
   /** The stream is paused until `read`. It then holds at most its own buffer (64 KiB), which does not count. */
@@ -76,7 +76,11 @@ function readBody(
       parts = undefined;
       resolve(refusal);
     });
-    incoming.on("end", () => resolve(Buffer.concat(parts ?? [], parts === undefined ? 0 : totalBytes)));
+    incoming.on("end", () => {
+      resolve(Buffer.concat(parts ?? [], parts === undefined ? 0 : totalBytes));
+      // The request may last longer than the memory of its body may be held.
+      parts = undefined;
+    });
     incoming.on("close", () => reject(new ClientGone()));
     incoming.on("error", () => reject(new ClientGone()));
     if (incoming.destroyed) reject(new ClientGone());

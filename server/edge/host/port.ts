@@ -76,7 +76,7 @@ export interface HttpRequest {
    * first bytes and then stops reading from the connection. An answer without `read` discards the body.
    */
   body(allowance: ByteAllowance): RequestBody;
-  /** Aborts if the client disconnects before the answer is complete. */
+  /** Aborts with `ClientGone` if the client disconnects before the answer is complete. */
   readonly signal: AbortSignal;
 }
 

@@ -40,7 +40,10 @@ export class UwsBody implements RequestBody {
     const { outcome } = this;
     if (outcome instanceof ClientGone) return Promise.reject(outcome);
     if (outcome instanceof Uint8Array && outcome.length > maxBytes) return Promise.resolve("too_large");
-    if (outcome !== undefined) return Promise.resolve(outcome);
+    if (outcome !== undefined) {
+      this.forgetBytes();
+      return Promise.resolve(outcome);
+    }
     this.resume();
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
@@ -85,6 +88,12 @@ export class UwsBody implements RequestBody {
     this.parts = [];
     if (outcome instanceof ClientGone) this.settle?.reject(outcome);
     else this.settle?.resolve(outcome);
+    if (this.settle !== undefined) this.forgetBytes();
+  }
+
+  /** The reader has the bytes now. It may release their memory long before the request ends. */
+  private forgetBytes(): void {
+    if (this.outcome instanceof Uint8Array) this.outcome = noBytes;
   }
 
   private resume(): void {

@@ -5,7 +5,7 @@
  * response is valid until it ends or the connection closes. No native object may be used after that.
  */
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from "uWebSockets.js";
-import type { ByteAllowance, HeaderName, HttpRequest, RequestBody } from "./port.ts";
+import { type ByteAllowance, ClientGone, type HeaderName, type HttpRequest, type RequestBody } from "./port.ts";
 import { maxDiscardBytes } from "./reply.ts";
 import { findHeadFault, toReadName } from "./requestHead.ts";
 import { UwsBody } from "./uwsBody.ts";
@@ -57,7 +57,7 @@ export class UwsRequest implements HttpRequest {
 
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.aborted) this.controller.abort();
+    if (this.aborted) this.controller.abort(new ClientGone());
     return this.controller.signal;
   }
 
@@ -66,7 +66,7 @@ export class UwsRequest implements HttpRequest {
     this.aborted = true;
     this.opened?.abort();
     this.onAbort?.();
-    this.controller?.abort();
+    this.controller?.abort(new ClientGone());
   }
 
   body(allowance: ByteAllowance): RequestBody {

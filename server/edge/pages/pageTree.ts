@@ -5,6 +5,7 @@
  * markdownPage.ts has removed.
  */
 import type { Element, ElementContent, Root } from "hast";
+import { markPictures } from "./pagePictures.ts";
 
 /** Block elements whose text direction follows from their own text. */
 const directed = new Set("p h1 h2 h3 h4 h5 h6 li blockquote table caption td th dt dd details summary figcaption div".split(" "));
@@ -123,6 +124,7 @@ export function rehypePageTree() {
   return (tree: Root): void => {
     const ids = collectIds(tree);
     eachElement(tree, (element) => finishElement(element, ids));
+    markPictures(tree);
     wrapTables(tree);
     setDirections(tree, false);
   };

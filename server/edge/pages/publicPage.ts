@@ -2,15 +2,17 @@
  * PublicPage serves public pages over HTTP: `/p/{slug}` as HTML, `.md` as Markdown, `.json` as data, `/p/{slug}/card.png`
  * as their picture, and their style and script.
  *
- * Anyone may read a public page, so each client address is limited by `rate.public`. Caches may store every answer but
- * must revalidate it for each request, redirects too: another page may take an earlier slug.
+ * Anyone may read a public page, so each client address is limited by `rate.public`, and every answer shows that limit.
+ * Caches may store every answer but must revalidate it for each request, redirects too: another page may take an earlier
+ * slug.
  */
 import { type FoundPage, noPage, type PublicPages, type PublishedPage } from "../../domain/publishing/service.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
-import type { RateLimits } from "../calls/rateLimits.ts";
-import { createRequestContext } from "../calls/requestContext.ts";
-import type { HttpReply, HttpRequest } from "../host/port.ts";
-import type { Route } from "../host/router.ts";
+import { type Draw, type RateLimits, toRateHeaders } from "../calls/rateLimits.ts";
+import type { ServedRoute } from "../calls/restHttp.ts";
+import type { CallWrapper } from "../calls/wrapper.ts";
+import { ClientGone, type HttpReply, type HttpRequest } from "../host/port.ts";
+import type { PathParams, Route } from "../host/router.ts";
 import { createCardRenderer } from "./cardRenderer.ts";
 import { cardPath } from "./pageCardLayout.ts";
 import { createPageRenderer, type RenderedText } from "./pageRenderer.ts";
@@ -18,15 +20,17 @@ import { pageAssetRoutes, toContentSecurityPolicy, toErrorPageHtml, toPageHtml, 
 
 export interface PublicPageOptions {
   readonly pages: PublicPages;
-  readonly rateLimits: Pick<RateLimits, "draw">;
-  /** Trusted proxies in front of the server (`TRUST_PROXY`). */
-  readonly proxyHops: number;
+  /** Counted by this node alone, because pages are served while the store is unreachable (PL15). */
+  readonly pageLimits: Pick<RateLimits, "draw">;
   /** Without a trailing slash. */
   readonly baseUrl: string;
 }
 
 export interface PublicPageRoutes {
-  readonly routes: readonly Route[];
+  /** The pages and their other forms. */
+  routes(calls: Pick<CallWrapper, "refuse">): readonly ServedRoute[];
+  /** Style and script. They are the same for all pages and not limited. */
+  readonly assets: readonly Route[];
   close(): Promise<void>;
 }
 
@@ -82,7 +86,7 @@ function wantsHtml(request: HttpRequest): boolean {
   return (request.header("accept") ?? "").includes("text/html");
 }
 
-export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }: PublicPageOptions): PublicPageRoutes {
+export function createPublicPageRoutes({ pages, pageLimits, baseUrl }: PublicPageOptions): PublicPageRoutes {
   const renderer = createPageRenderer();
   const cards = createCardRenderer();
   const site = baseUrl.replace(/^https?:\/\//, "");
@@ -172,36 +176,43 @@ export function createPublicPageRoutes({ pages, rateLimits, proxyHops, baseUrl }
     return found.kind === "published" ? { status: 200, headers, body } : toErrorPage(request, found, "png");
   }
 
-  async function admit(request: HttpRequest): Promise<void> {
-    const { remoteAddress } = createRequestContext(request, proxyHops);
-    const { refusal } = await rateLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
-    if (refusal !== undefined) throw refusal;
+  function toRoute(
+    path: ServedRoute["path"],
+    answer: (request: HttpRequest, params: PathParams) => Promise<HttpReply>,
+    calls: Pick<CallWrapper, "refuse">,
+  ): ServedRoute {
+    return {
+      method: "GET",
+      path,
+      publicCors: true,
+      async serve(request, params, context) {
+        let draw: Draw | undefined;
+        try {
+          draw = await pageLimits.draw(["rate.public"], toAddressSubject(context.remoteAddress));
+          if (draw.refusal !== undefined) throw draw.refusal;
+          const reply = await answer(request, params);
+          return { ...reply, headers: { ...reply.headers, ...toRateHeaders(draw), "x-request-id": context.requestId } };
+        } catch (reason) {
+          if (reason instanceof ClientGone) throw reason;
+          return calls.refuse(reason, context, `GET ${path}`, draw);
+        }
+      },
+    };
+  }
+
+  async function toTextOrHtmlReply(request: HttpRequest, params: PathParams): Promise<HttpReply> {
+    const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
+    if (slug === undefined) return toErrorPage(request, { kind: "unknown" }, "html");
+    return format === undefined ? toHtmlReply(request, slug) : toTextReply(request, slug, format as "md" | "json");
+  }
+
+  async function toPictureReply(request: HttpRequest, { slug = "" }: PathParams): Promise<HttpReply> {
+    return pathForm.exec(slug)?.[1] === slug ? toCardReply(request, slug) : toErrorPage(request, { kind: "unknown" }, "png");
   }
 
   return {
-    routes: [
-      {
-        method: "GET",
-        path: "/p/{slug}",
-        publicCors: true,
-        async handle(request, params) {
-          await admit(request);
-          const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
-          if (slug === undefined) return toErrorPage(request, { kind: "unknown" }, "html");
-          return format === undefined ? toHtmlReply(request, slug) : toTextReply(request, slug, format as "md" | "json");
-        },
-      },
-      {
-        method: "GET",
-        path: cardPath("{slug}"),
-        publicCors: true,
-        async handle(request, { slug = "" }) {
-          await admit(request);
-          return pathForm.exec(slug)?.[1] === slug ? toCardReply(request, slug) : toErrorPage(request, { kind: "unknown" }, "png");
-        },
-      },
-      ...pageAssetRoutes,
-    ],
+    routes: (calls) => [toRoute("/p/{slug}", toTextOrHtmlReply, calls), toRoute(cardPath("{slug}"), toPictureReply, calls)],
+    assets: pageAssetRoutes,
     async close() {
       await Promise.all([renderer.close(), cards.close()]);
     },

@@ -144,8 +144,10 @@ export const publicPageScript = `"use strict";
   };
   const show = (html, isPublic) => {
     const next = new DOMParser().parseFromString(html, "text/html");
-    next.getElementById("notice")?.remove();
-    next.body.append(notice.cloneNode(true));
+    // At its own place, so that an equal page has no difference and nothing is announced.
+    const nextNotice = next.getElementById("notice");
+    if (nextNotice !== null) nextNotice.replaceWith(notice.cloneNode(true));
+    else next.body.append(notice.cloneNode(true));
     changes = 0;
     keepPlace(() => keepDetails(() => morphChildren(document.body, next.body)));
     document.title = next.title;

@@ -160,7 +160,11 @@ blockquote { padding-block: 0.1em; padding-inline: 1.25em 0; border-inline-start
 hr { margin-block: 2.6em; border: 0; color: var(--quiet); text-align: center; }
 hr::before { content: "·\\2003·\\2003·"; font-weight: 700; }
 img { max-width: 100%; height: auto; border-radius: 0.3rem; vertical-align: middle; }
-p > img:only-child { display: block; margin-inline: auto; }
+.picture { display: block; margin-inline: auto; }
+/* The size is unknown until the picture is loaded, so it gets a box in which pictures of any form fit. */
+.unsized { aspect-ratio: 3 / 2; object-fit: scale-down; }
+.unsized:not([width]) { width: 9em; }
+.picture.unsized:not([width]) { width: 100%; }
 figcaption, caption { margin-block-start: 0.6em; font: 0.85em/1.5 var(--sans); color: var(--quiet); }
 caption { caption-side: bottom; text-align: start; }
 pre, code, kbd, samp { hyphens: none; }
@@ -224,6 +228,7 @@ const media = `@media (prefers-reduced-motion: reduce) { * { transition: none; }
   pre, blockquote, table, figure, img, .formula { break-inside: avoid; }
   p, li { orphans: 3; widows: 3; }
   pre { white-space: pre-wrap; }
+  .unsized, .picture.unsized:not([width]) { aspect-ratio: auto; width: auto; }
   .table, .formula { overflow: visible; }
   th, td { white-space: normal; }
   details::details-content { content-visibility: visible; display: block; }

@@ -1,5 +1,7 @@
 /** Builds all routes that are neither operations nor streams: setup, welcome, public pages, probes and well-known documents. */
 import type { Manifest } from "../../platform/composition/manifest.ts";
+import type { ServedRoute } from "../calls/restHttp.ts";
+import type { CallWrapper } from "../calls/wrapper.ts";
 import type { Route } from "../host/router.ts";
 import { createProbeRoutes, type ProbeOptions } from "./probes.ts";
 import { createPublicPageRoutes, type PublicPageOptions } from "./publicPage.ts";
@@ -11,6 +13,8 @@ export interface PageServiceOptions extends ProbeOptions, PublicPageOptions, Wel
 
 export interface PageService {
   readonly routes: readonly Route[];
+  /** The routes of public pages, whose answers show limits of their own. */
+  publicRoutes(calls: Pick<CallWrapper, "refuse">): readonly ServedRoute[];
   readonly manifest: Manifest;
 }
 
@@ -20,10 +24,11 @@ export function createPageService(options: PageServiceOptions): PageService {
     routes: [
       ...setupRoutes,
       ...createWellKnownRoutes(options),
-      ...publicPages.routes,
+      ...publicPages.assets,
       ...createWelcomeRoutes(options),
       ...createProbeRoutes(options),
     ],
+    publicRoutes: publicPages.routes,
     manifest: { name: "pages", close: publicPages.close },
   };
 }

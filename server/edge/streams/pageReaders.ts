@@ -6,25 +6,26 @@
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
-import type { RateLimits } from "../calls/rateLimits.ts";
+import type { Draw, RateLimits } from "../calls/rateLimits.ts";
 import { type AdmittedReader, type EndReason, stopping } from "./streamGate.ts";
 
 export interface PageReadersOptions {
-  readonly rateLimits: Pick<RateLimits, "draw">;
+  /** Counted by this node alone, like the limits of the pages. */
+  readonly pageLimits: Pick<RateLimits, "draw">;
   readonly limits: Pick<Limits, "sse.address">;
 }
 
 export interface PageReaders {
-  /** Counts a request of an address. Throws `rate_limited`. */
-  draw(remoteAddress: string): Promise<void>;
-  /** Throws `rate_limited` if the address has too many open streams. */
-  admit(remoteAddress: string): AdmittedReader;
+  /** Counts a request of an address. */
+  draw(remoteAddress: string): Promise<Draw>;
+  /** `ratePolicy` is that of the draw. Throws `rate_limited` if the address has too many open streams. */
+  admit(remoteAddress: string, ratePolicy: string): AdmittedReader;
   readonly open: number;
   /** Ends all streams and refuses new readers. Readers may reconnect to another server. */
   close(): void;
 }
 
-export function createPageReaders({ rateLimits, limits }: PageReadersOptions): PageReaders {
+export function createPageReaders({ pageLimits, limits }: PageReadersOptions): PageReaders {
   const readers = new Set<PageReader>();
   /** Address subject → number of its open streams. */
   const ofAddress = new Map<string, number>();
@@ -40,18 +41,15 @@ export function createPageReaders({ rateLimits, limits }: PageReadersOptions): P
     get open() {
       return readers.size;
     },
-    async draw(remoteAddress) {
-      const { refusal } = await rateLimits.draw(["rate.connects"], toAddressSubject(remoteAddress));
-      if (refusal !== undefined) throw refusal;
-    },
-    admit(remoteAddress) {
+    draw: (remoteAddress) => pageLimits.draw(["rate.connects"], toAddressSubject(remoteAddress)),
+    admit(remoteAddress, ratePolicy) {
       if (isClosed) throw stopping();
       const subject = toAddressSubject(remoteAddress);
       if ((ofAddress.get(subject) ?? 0) >= limits["sse.address"]) {
         throw new AppError("rate_limited", "This address has too many open streams.", { retryAfter: 5 });
       }
       count(subject, 1);
-      const reader = new PageReader(() => {
+      const reader = new PageReader(ratePolicy, () => {
         if (readers.delete(reader)) count(subject, -1);
       });
       readers.add(reader);
@@ -65,12 +63,13 @@ export function createPageReaders({ rateLimits, limits }: PageReadersOptions): P
 }
 
 class PageReader implements AdmittedReader {
-  readonly ratePolicy = "";
+  readonly ratePolicy: string;
   readonly #left: () => void;
   #listener: ((reason: EndReason) => void) | undefined;
   #isEnded = false;
 
-  constructor(left: () => void) {
+  constructor(ratePolicy: string, left: () => void) {
+    this.ratePolicy = ratePolicy;
     this.#left = left;
   }
 

@@ -6,7 +6,7 @@
 import { readQuery } from "../../../api/derive/rest.ts";
 import { PublicSlug } from "../../../api/schema/publicLink.ts";
 import { noPage, type PublicPages } from "../../domain/publishing/service.ts";
-import type { RequestContext } from "../calls/requestContext.ts";
+import { type Draw, toRateHeaders } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
@@ -36,14 +36,13 @@ function toLastEventId(request: HttpRequest): string | undefined {
 }
 
 export function toPageStreamRoute({ pages, readers, streams, calls, view }: PageStreamRouteOptions): ServedRoute {
-  async function open(request: HttpRequest, slug: string, { remoteAddress }: RequestContext): Promise<HttpReply> {
-    await readers.draw(remoteAddress);
+  async function open(request: HttpRequest, slug: string, remoteAddress: string, draw: Draw): Promise<HttpReply> {
     const page = PublicSlug.safeParse(slug).success ? await pages.find(slug) : ({ kind: "unknown" } as const);
     if (page.kind === "moved") return { status: 301, headers: { ...headersOfRedirect, location: `../${page.slug}/events` } };
     if (page.kind !== "published") throw noPage(page.kind);
     if (request.method === "HEAD") return { status: 200, headers: eventStreamHeaders };
     const opened = await streams.open(page.articleId, toLastEventId(request));
-    return { status: 200, headers: eventStreamHeaders, body: view(readers.admit(remoteAddress), opened) };
+    return { status: 200, headers: eventStreamHeaders, body: view(readers.admit(remoteAddress, draw.policy), opened) };
   }
 
   return {
@@ -51,12 +50,15 @@ export function toPageStreamRoute({ pages, readers, streams, calls, view }: Page
     path,
     publicCors: true,
     async serve(request, params, context) {
+      let draw: Draw | undefined;
       try {
-        const reply = await open(request, params.slug ?? "", context);
-        return { ...reply, headers: { ...reply.headers, "x-request-id": context.requestId } };
+        draw = await readers.draw(context.remoteAddress);
+        if (draw.refusal !== undefined) throw draw.refusal;
+        const reply = await open(request, params.slug ?? "", context.remoteAddress, draw);
+        return { ...reply, headers: { ...reply.headers, ...toRateHeaders(draw), "x-request-id": context.requestId } };
       } catch (reason) {
         if (isTemporary(reason, request)) return retryReply(context);
-        return calls.refuse(reason, context, `GET ${path}`);
+        return calls.refuse(reason, context, `GET ${path}`, draw);
       }
     },
   };

@@ -12,6 +12,7 @@ import type { PublicPages } from "../../domain/publishing/service.ts";
 import type { Topics } from "../../domain/topics/port.ts";
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { Storage } from "../../platform/storage/port.ts";
+import type { RateLimits } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import { createArticleStreams } from "./articleStreams.ts";
@@ -36,6 +37,8 @@ export interface StreamServiceOptions extends Omit<StreamGateOptions, "limits"> 
   readonly topics: Pick<Topics, "find">;
   readonly activity: Pick<ArticleActivity, "watch">;
   readonly pages: Pick<PublicPages, "find">;
+  /** Counted by this node alone. */
+  readonly pageLimits: Pick<RateLimits, "draw">;
   readonly limits: Limits;
   readonly clock: Clock;
 }

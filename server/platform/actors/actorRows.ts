@@ -178,7 +178,7 @@ export function registerActorRows(options: ActorRowsOptions): void {
       if (signal.aborted) return { kind: "settled" };
       observe?.attempt(kind.name, head.effect, "retry");
       log.info({ kind: kind.name, row: row.id, reason: outcome.reason }, "effect will be retried");
-      return { kind: "retry", atMs: outcome.atMs };
+      return { kind: "retry", atMs: outcome.atMs, uncounted: outcome.uncounted === true };
     }
     let settled: boolean;
     try {

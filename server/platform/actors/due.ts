@@ -133,7 +133,9 @@ export function createDuePump(options: DuePumpOptions): DuePump {
   }
 
   async function conclude({ partition, id, fence, attempts }: ClaimedRow, outcome: DueOutcome): Promise<void> {
-    if (outcome.kind === "retry") return postpone({ partition, id, fence } as ClaimedRow, outcome.atMs, attempts + 1);
+    if (outcome.kind === "retry") {
+      return postpone({ partition, id, fence } as ClaimedRow, outcome.atMs, outcome.uncounted === true ? attempts : attempts + 1);
+    }
     if (outcome.kind === "settled") return;
     try {
       await storage.commit({ partition, due: [{ op: "acknowledge", id, fence }] });

@@ -18,7 +18,8 @@ export type DueOutcome =
   | { readonly kind: "done" }
   /** The worker has acknowledged or replaced the row in its own commit. */
   | { readonly kind: "settled" }
-  | { readonly kind: "retry"; readonly atMs: number };
+  /** With `uncounted`, the row's number of attempts stays as it is. */
+  | { readonly kind: "retry"; readonly atMs: number; readonly uncounted?: boolean };
 
 /** One kind of due row. The payload must be JSON. */
 export interface DueKind<Payload> {

@@ -131,8 +131,11 @@ export type EffectOutcome<Context, Event extends ActorEvent> =
       readonly kind: "decide";
       readonly decide: (unit: UnitOfWork, previous: Stored<ActorRecord<Context>>) => Promise<DecidedOutcome<Context, Event>>;
     }
-  /** Retries at that time. The number of such retries is not limited, but each one counts as an attempt. */
-  | { readonly kind: "retry"; readonly atMs: number; readonly reason: string };
+  /**
+   * Retries at that time. The number of such retries is not limited, but each one counts as an attempt, unless it is
+   * `uncounted`. Use that if the cause has nothing to do with the actor, such as an unavailable store.
+   */
+  | { readonly kind: "retry"; readonly atMs: number; readonly reason: string; readonly uncounted?: boolean };
 
 export interface DecidedOutcome<Context, Event extends ActorEvent> {
   readonly event: Timeless<Event>;

@@ -12,6 +12,7 @@ type LimitKind = "rate" | "count" | "size" | "time";
 
 const counts: readonly LimitField[] = [
   "keys.active",
+  "conversion.waiting",
   "review.perArticle",
   "review.replies",
   "review.mentions",

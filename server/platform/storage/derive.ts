@@ -51,6 +51,19 @@ function toMoves(removed: Iterable<string>, added: Iterable<string>): Map<string
   return moves;
 }
 
+type Sum = { readonly key: IndexKey; readonly amount: number };
+
+/** Returns the changes of the counters, from which both the counts and the sums of a record are read. */
+function toCountChanges(counts: Map<string, number>, removed: readonly Sum[], added: readonly Sum[]): Map<string, number> {
+  for (const { key, amount, sign } of [...removed.map((sum) => ({ ...sum, sign: -1 })), ...added.map((sum) => ({ ...sum, sign: 1 }))]) {
+    const encoded = encodeKey(key);
+    const change = (counts.get(encoded) ?? 0) + sign * amount;
+    if (change === 0) counts.delete(encoded);
+    else counts.set(encoded, change);
+  }
+  return counts;
+}
+
 function without(keys: ReadonlyMap<string, IndexKey>, others: ReadonlyMap<string, IndexKey>): Map<string, IndexKey> {
   const left = new Map<string, IndexKey>();
   for (const [encoded, key] of keys) if (!others.has(encoded)) left.set(encoded, key);
@@ -75,6 +88,7 @@ export function derive<Value>(
   const oldUnique = keysOf(type.unique, older);
   const newUnique = keysOf(type.unique, newer);
   const blobsOf = (value: Value | undefined) => (type.blobs === undefined || value === undefined ? [] : type.blobs(value));
+  const sumsOf = (value: Value | undefined) => (type.sums === undefined || value === undefined ? [] : type.sums(value));
   const expiresAt = (value: Value | undefined) => (value === undefined ? undefined : type.expiresAtMs?.(value));
   const oldExpiry = expiresAt(older);
   const newExpiry = expiresAt(newer);
@@ -83,7 +97,7 @@ export function derive<Value>(
     indexAdded: olderIndex ? [...newIndex.keys()] : [...without(newIndex, oldIndex).keys()],
     uniqueRemoved: [...without(oldUnique, newUnique).keys()],
     uniqueAdded: without(newUnique, oldUnique),
-    counts: toMoves(keysOf(type.counts, older).keys(), keysOf(type.counts, newer).keys()),
+    counts: toCountChanges(toMoves(keysOf(type.counts, older).keys(), keysOf(type.counts, newer).keys()), sumsOf(older), sumsOf(newer)),
     blobs: toMoves(blobsOf(older), blobsOf(newer)),
     expiry:
       oldExpiry === newExpiry

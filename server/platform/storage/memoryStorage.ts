@@ -181,6 +181,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): MemoryS
         const bytes = blobs.get(blobKey(partition, sha256));
         return bytes === undefined ? undefined : Uint8Array.from(bytes);
       },
+      getPart: async (partition, sha256, from, maxBytes) => blobs.get(blobKey(partition, sha256))?.slice(from, from + maxBytes),
       collect: async (partition, sha256) =>
         write(() => {
           if (recentPuts.mayRemove(store, partition, sha256)) blobs.delete(blobKey(partition, sha256));

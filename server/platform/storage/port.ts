@@ -43,6 +43,8 @@ export interface RecordType<Value> {
   readonly unique?: (value: Value) => readonly IndexKey[];
   /** Counters that include this record; the record adds 1 to each of them. */
   readonly counts?: (value: Value) => readonly IndexKey[];
+  /** Counters to which the record adds a whole number, such as its bytes. Their keys differ from those of `counts`. */
+  readonly sums?: (value: Value) => readonly { readonly key: IndexKey; readonly amount: number }[];
   /** SHA-256 (hex) of the blobs this record needs. When the last reference to a blob is gone, a due row deletes the blob. */
   readonly blobs?: (value: Value) => readonly string[];
   /** Store time (Unix milliseconds) from which a due row deletes this record; `undefined`: never. */
@@ -283,6 +285,8 @@ export interface Storage {
      */
     put(partition: Partition, bytes: Uint8Array): Promise<string>;
     get(partition: Partition, sha256: string): Promise<Uint8Array | undefined>;
+    /** Reads at most `maxBytes` bytes of the blob from the offset `from` on, so that a large blob is never in memory as a whole. */
+    getPart(partition: Partition, sha256: string, from: number, maxBytes: number): Promise<Uint8Array | undefined>;
     /** Removes the blob if no record refers to it. The worker of `blob.collect` calls this. */
     collect(partition: Partition, sha256: string): Promise<void>;
   };

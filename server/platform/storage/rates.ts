@@ -1,8 +1,9 @@
 /**
  * This module keeps token buckets in memory.
  *
- * A full bucket is equal to no bucket, so full buckets are deleted and the map holds only recent callers. A crash
- * forgets all buckets.
+ * A full bucket is equal to no bucket, so full buckets are deleted and the map holds only recent callers. The number of
+ * buckets is bounded (PL62): above it, the fuller half is deleted, so callers near their limit stay limited. A crash forgets
+ * all buckets.
  */
 import type { RateAnswer, RateDemand, RatePolicy } from "./port.ts";
 
@@ -13,10 +14,15 @@ interface Bucket {
 }
 
 const bucketsBeforeSweep = 4096;
+/** A bucket takes about 250 bytes. */
+const defaultMaxBuckets = 100_000;
 
-export function createRates(now: () => number): (demands: readonly RateDemand[]) => readonly RateAnswer[] {
+export function createRates(
+  now: () => number,
+  maxBuckets: number = defaultMaxBuckets,
+): (demands: readonly RateDemand[]) => readonly RateAnswer[] {
   const buckets = new Map<string, Bucket>();
-  let sweepAt = bucketsBeforeSweep;
+  let sweepAt = Math.min(bucketsBeforeSweep, maxBuckets);
 
   function refill(name: string, policy: RatePolicy, atMs: number): Bucket {
     let bucket = buckets.get(name);
@@ -32,7 +38,11 @@ export function createRates(now: () => number): (demands: readonly RateDemand[])
 
   function sweep(atMs: number): void {
     for (const [name, bucket] of buckets) if (bucket.fullAtMs <= atMs) buckets.delete(name);
-    sweepAt = Math.max(bucketsBeforeSweep, buckets.size * 2);
+    if (buckets.size > maxBuckets) {
+      const fullestFirst = [...buckets].sort(([, one], [, other]) => one.fullAtMs - other.fullAtMs);
+      for (const [name] of fullestFirst.slice(0, buckets.size - Math.floor(maxBuckets / 2))) buckets.delete(name);
+    }
+    sweepAt = Math.min(maxBuckets, Math.max(bucketsBeforeSweep, buckets.size * 2));
   }
 
   /** Called for every request, so it creates few objects besides its answer. */

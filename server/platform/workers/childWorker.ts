@@ -11,12 +11,20 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createFrameReader, encodeFrame, type Frame } from "./childFrames.ts";
 import type { ChildAnswer } from "./childJobs.ts";
+import { toPermissionFlags } from "./childPermissions.ts";
 import { processorMsOfProcess, residentBytesOf } from "./threadTime.ts";
 import { limitWork } from "./workLimit.ts";
 
 export interface ChildWorkerOptions {
   /** The module that serves the jobs, from `toProgramFile`. */
   readonly program: URL;
+  /**
+   * Folders and files that the process may read; they are its arguments. It may not use anything else of the machine,
+   * except the network.
+   */
+  readonly readable: readonly string[];
+  /** Processor time until the process is ready for its first job. */
+  readonly maxStartMs: number;
   readonly maxMemoryBytes: number;
   /** Processor time of one job. */
   readonly maxJobMs: number;
@@ -30,6 +38,8 @@ export type ChildOutcome =
   | { readonly kind: "tooLong" | "tooMuchMemory" | "answerTooLarge" | "cancelled" }
   /** The machine was too busy to work on the job for its time. */
   | { readonly kind: "starved" }
+  /** The process did not become ready, so the job has not begun. */
+  | { readonly kind: "notStarted"; readonly reason: string }
   /** A bug: the job threw, or the process ended by itself. */
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -65,7 +75,13 @@ export function createChildWorker(options: ChildWorkerOptions): ChildWorker {
   async function work(head: unknown, bytes: Uint8Array, signal: AbortSignal): Promise<ChildOutcome> {
     clearTimeout(idle);
     if (signal.aborted) return { kind: "cancelled" };
-    const current = started ?? begin();
+    let current: Started;
+    try {
+      current = started ?? begin();
+    } catch (error) {
+      // For example without a free file descriptor.
+      return { kind: "notStarted", reason: String(error) };
+    }
     const outcome = await converse(current, head, bytes, signal, options);
     current.jobs += 1;
     if (outcome.kind !== "done" || current.jobs >= options.jobsPerProcess) await stop(current);
@@ -106,15 +122,21 @@ export function createChildWorker(options: ChildWorkerOptions): ChildWorker {
   };
 }
 
-function startChild({ program, maxMemoryBytes }: ChildWorkerOptions): Pick<Started, "child" | "ended"> {
+function startChild({ program, readable, maxMemoryBytes }: ChildWorkerOptions): Pick<Started, "child" | "ended"> {
   const heapMiB = Math.max(64, Math.floor((maxMemoryBytes * heapShare) / 1024 / 1024));
   // Tests run the TypeScript sources, which need a loader.
   const loader = program.pathname.endsWith(".ts") ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMiB}`, ...loader, fileURLToPath(program)], {
-    // The environment has secrets, and a conversion needs none of it.
-    env: {},
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  // The loader writes files and starts threads of its own, so only a built program runs under the permission model.
+  const permissions = loader.length > 0 ? [] : toPermissionFlags(readable);
+  const child = spawn(
+    process.execPath,
+    [`--max-old-space-size=${heapMiB}`, ...permissions, ...loader, fileURLToPath(program), ...readable],
+    {
+      // The environment has secrets, and a conversion needs none of it.
+      env: {},
+      stdio: ["pipe", "pipe", "pipe"],
+    },
+  );
   // A write to a process that has ended is an error of the stream; `exit` reports the end.
   child.stdin.on("error", () => undefined);
   const ended = new Promise<void>((resolve) => {
@@ -132,9 +154,10 @@ function converse(
   signal: AbortSignal,
   options: ChildWorkerOptions,
 ): Promise<ChildOutcome> {
-  const { maxAnswerBytes, maxMemoryBytes, maxJobMs } = options;
+  const { maxAnswerBytes, maxMemoryBytes, maxStartMs, maxJobMs } = options;
   return new Promise((resolve) => {
     let errorOutput = "";
+    let isReady = jobs > 0;
     let cancelLimit: () => void = () => undefined;
     const readFrames = createFrameReader(maxAnswerBytes);
     const memory = setInterval(() => {
@@ -142,6 +165,8 @@ function converse(
     }, memoryCheckMs);
 
     const send = () => {
+      isReady = true;
+      cancelLimit();
       cancelLimit = limitWork(
         () => processorMsOfProcess(child.pid),
         maxJobMs,
@@ -166,6 +191,7 @@ function converse(
       errorOutput = (errorOutput + chunk.toString("utf8")).slice(-keptErrorBytes);
     };
     const onExit = () => {
+      if (!isReady) return end({ kind: "notStarted", reason: `the process ended: ${errorOutput}` });
       const isMemory = /heap out of memory|allocation failed/i.test(errorOutput);
       end(isMemory ? { kind: "tooMuchMemory" } : { kind: "failed", reason: `the process ended: ${errorOutput}` });
     };
@@ -185,6 +211,14 @@ function converse(
     child.stderr.on("data", onError);
     child.once("close", onExit).once("error", onExit);
     signal.addEventListener("abort", onAbort);
-    if (jobs > 0) send();
+    if (isReady) send();
+    else {
+      const reason = `the process was not ready after ${maxStartMs} ms`;
+      cancelLimit = limitWork(
+        () => processorMsOfProcess(child.pid),
+        maxStartMs,
+        () => end({ kind: "notStarted", reason }),
+      );
+    }
   });
 }

@@ -37,6 +37,8 @@ const minuteMs = 60_000;
 const toleranceMs = 1000;
 const approvalMs = 1000;
 const retryMs = 500;
+/** Short beside the errors of the clocks, and longer than the pauses of a node on a busy machine, which would lose its lease. */
+const leaseMs = 5000;
 const takenOverMs = 60_000;
 const toldMs = 60_000;
 const commitEveryMs = 100;
@@ -313,6 +315,7 @@ export const clocksSkewed = createScenario<Scale>({
     ownClocks: true,
     answer,
     settings: {
+      LEASE_MS: String(leaseMs),
       // The address is part of each token. Without this setting, each node has its own address.
       BASE_URL: "http://127.0.0.1",
       LIMITS: JSON.stringify({ ...Object.fromEntries([...rates, ...lives]), "keys.active": 10_000, "run.optionalApproval": approvalMs }),

@@ -24,8 +24,19 @@ export async function toSha256(bytes: Uint8Array): Promise<string> {
 interface BlobFiles {
   put(partition: Partition, sha256: string, bytes: Uint8Array): Promise<void>;
   get(partition: Partition, sha256: string): Promise<Uint8Array | undefined>;
+  getPart(partition: Partition, sha256: string, from: number, maxBytes: number): Promise<Uint8Array | undefined>;
   has(partition: Partition, sha256: string): boolean;
   remove(partition: Partition, sha256: string): void;
+}
+
+/** Returns undefined if the file does not exist. */
+async function unlessMissing(read: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+  try {
+    return await read();
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw reason;
+  }
 }
 
 export function createBlobFiles(root: string): BlobFiles {
@@ -72,15 +83,27 @@ export function createBlobFiles(root: string): BlobFiles {
         await syncDirectory(root);
       }
     },
-    async get(partition, sha256) {
-      try {
+    get: (partition, sha256) =>
+      unlessMissing(async () => {
         const bytes = await readFile(toPath(partition, sha256));
         return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      } catch (reason) {
-        if ((reason as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-        throw reason;
-      }
-    },
+      }),
+    getPart: (partition, sha256, from, maxBytes) =>
+      unlessMissing(async () => {
+        const file = await open(toPath(partition, sha256), "r");
+        try {
+          const { size } = await file.stat();
+          const part = new Uint8Array(Math.max(0, Math.min(maxBytes, size - from)));
+          for (let read = 0; read < part.length; ) {
+            const { bytesRead } = await file.read(part, read, part.length - read, from + read);
+            if (bytesRead === 0) throw new Error(`the file of blob ${sha256} became shorter while it was read`);
+            read += bytesRead;
+          }
+          return part;
+        } finally {
+          await file.close();
+        }
+      }),
     has: (partition, sha256) => existsSync(toPath(partition, sha256)),
     remove(partition, sha256) {
       const path = toPath(partition, sha256);

@@ -140,6 +140,10 @@ async function openStore(
   const refusal = disk.refusal();
   if (meta.isNew && refusal !== undefined) throw refusal;
   if (refusal === undefined) markStore(directory);
+  const readBlob = (read: () => Promise<Uint8Array | undefined>) =>
+    read().catch((reason: unknown) => {
+      throw toOutOfFiles(reason) ?? reason;
+    });
   const facts = { leaseFence: leases.fence, hasBlob: files.has, recordTypes };
   const revisionOf = (row: string) => (staged.has(row) ? undefined : rows.revisionOf(row));
   const regroupTimer = setInterval(() => {
@@ -192,13 +196,8 @@ async function openStore(
         }
         return sha256;
       },
-      async get(partition, sha256) {
-        try {
-          return await files.get(partition, sha256);
-        } catch (reason) {
-          throw toOutOfFiles(reason) ?? reason;
-        }
-      },
+      get: (partition, sha256) => readBlob(() => files.get(partition, sha256)),
+      getPart: (partition, sha256, from, maxBytes) => readBlob(() => files.getPart(partition, sha256, from, maxBytes)),
       // Runs in a transaction, so that no commit which names the blob can be in progress.
       collect: (partition, sha256) =>
         write((store) => {

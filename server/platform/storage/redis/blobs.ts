@@ -36,6 +36,24 @@ export function createRedisBlobs(calls: Calls, now: () => number): Storage["blob
     return whole === 1;
   }
 
+  /** Reads the pieces from `first` on, up to `end` or to the last one. Returns undefined if the blob does not exist. */
+  async function getPieces(partition: Partition, sha256: string, first: number, end: number): Promise<readonly Buffer[] | undefined> {
+    const key = redisKeys.blob(partition, sha256);
+    const count = Number(await calls.read(partition, ["HGET", key, "n"]));
+    if (count === 0) return undefined;
+    const wanted = Math.min(count, end) - first;
+    const pieces: Buffer[] = [];
+    while (pieces.length < wanted) {
+      const next = first + pieces.length;
+      const fields = Array.from({ length: Math.min(piecesAtOnce, wanted - pieces.length) }, (_, at) => String(next + at));
+      const found = (await calls.read(partition, ["HMGET", key, ...fields])) as readonly Reply[];
+      // The blob was removed during the read.
+      if (found.includes(null)) return undefined;
+      pieces.push(...(found as readonly Buffer[]));
+    }
+    return pieces;
+  }
+
   return {
     async put(partition, bytes) {
       const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -51,18 +69,15 @@ export function createRedisBlobs(calls: Calls, now: () => number): Storage["blob
       return sha256;
     },
     async get(partition, sha256) {
-      const key = redisKeys.blob(partition, sha256);
-      const count = Number(await calls.read(partition, ["HGET", key, "n"]));
-      if (count === 0) return undefined;
-      const pieces: Buffer[] = [];
-      while (pieces.length < count) {
-        const fields = Array.from({ length: Math.min(piecesAtOnce, count - pieces.length) }, (_, at) => String(pieces.length + at));
-        const found = (await calls.read(partition, ["HMGET", key, ...fields])) as readonly Reply[];
-        // The blob was removed during the read.
-        if (found.includes(null)) return undefined;
-        pieces.push(...(found as readonly Buffer[]));
-      }
-      return new Uint8Array(Buffer.concat(pieces));
+      const pieces = await getPieces(partition, sha256, 0, Number.POSITIVE_INFINITY);
+      return pieces === undefined ? undefined : new Uint8Array(Buffer.concat(pieces));
+    },
+    async getPart(partition, sha256, from, maxBytes) {
+      const first = Math.floor(from / pieceBytes);
+      const pieces = await getPieces(partition, sha256, first, Math.ceil((from + maxBytes) / pieceBytes));
+      if (pieces === undefined) return undefined;
+      const start = from - first * pieceBytes;
+      return new Uint8Array(Buffer.concat(pieces).subarray(start, start + maxBytes));
     },
     async collect(partition, sha256) {
       const keys = [redisKeys.blob(partition, sha256), redisKeys.blobReferences(partition)];

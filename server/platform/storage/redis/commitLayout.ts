@@ -20,7 +20,8 @@ export const digestLength = 16;
 
 function toDigest(type: RecordWrite["type"], key: string, value: unknown): string {
   const { indexAdded, uniqueAdded, counts, blobs, expiry } = derive(type, key, undefined, value);
-  const text = JSON.stringify([indexAdded, [...uniqueAdded.keys()], [...counts.keys()], [...blobs.keys()], expiry?.dueAtMs]);
+  const counted = [...counts].map(([counter, amount]) => (amount === 1 ? counter : [counter, amount]));
+  const text = JSON.stringify([indexAdded, [...uniqueAdded.keys()], counted, [...blobs.keys()], expiry?.dueAtMs]);
   return createHash("sha256").update(text).digest("base64url").slice(0, digestLength);
 }
 

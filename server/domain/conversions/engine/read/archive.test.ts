@@ -56,10 +56,23 @@ test("[CV23] sizes in the headers are not believed", async () => {
 
 test("[CV24] a part with a document type or entities is refused", async () => {
   const bomb = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><w:document>&b;</w:document>`;
-  const source = zip({ "[Content_Types].xml": "<Types/>", "word/document.xml": bomb });
-  await expect(convert({ from: "docx", to: "markdown" }, source, conversionCaps)).rejects.toThrow(
-    'The part "word/document.xml" has a document type declaration',
-  );
+  const relation = (target: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="${target}"/></Relationships>`;
+  const cases: readonly (readonly [string, Record<string, string>])[] = [
+    ["word/document.xml", { "word/document.xml": bomb }],
+    ["word/document.xml", { "word/document.xml": bomb.replace("<!DOCTYPE", "<!doctype") }],
+    ["_rels/.rels", { "_rels/.rels": bomb, "word/document.xml": "<w:document/>" }],
+    ["[Content_Types].xml", { "[Content_Types].xml": bomb, "word/document.xml": "<w:document/>" }],
+    // A relationship may give any name to a part that is read as XML.
+    ["word/picture.png", { "_rels/.rels": relation("word/picture.png"), "word/picture.png": bomb }],
+    ["word/document", { "_rels/.rels": relation("word/document"), "word/document": bomb }],
+  ];
+  for (const [part, entries] of cases) {
+    const source = zip({ "[Content_Types].xml": "<Types/>", ...entries });
+    await expect(convert({ from: "docx", to: "markdown" }, source, conversionCaps)).rejects.toThrow(
+      `The part ${JSON.stringify(part)} has a document type declaration`,
+    );
+  }
 });
 
 test("[CV25] a file that is no archive or no DOCX is refused with the reason", async () => {

@@ -1,7 +1,8 @@
 /**
  * Reads a DOCX file. The archive is unpacked and checked first (archive.ts); mammoth then sees only its checked entries.
  *
- * XML parts with a document type are refused, because it could define entities. Pictures outside of the file are never read.
+ * A part that is read as XML is refused if it has a document type, which could define entities, whatever the name of the
+ * part. Pictures outside of the file are never read.
  */
 
 import mammoth from "mammoth";
@@ -16,9 +17,6 @@ import { loadImages } from "./docxImages.ts";
 
 export async function readDocx(bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {
   const entries = await unpackArchive(bytes, caps.archive);
-  for (const [name, content] of entries) {
-    if (/\.(?:xml|rels)$/i.test(name)) requireNoDocumentType(name, content);
-  }
   const document = await readDocument(entries);
   const images = await loadImages(document);
   const blocks = createDocxBlocks(document, images.urls);
@@ -27,13 +25,12 @@ export async function readDocx(bytes: Uint8Array, caps: ConversionCaps): Promise
   return { tree, losses: [...images.losses, ...blocks.losses] };
 }
 
-function requireNoDocumentType(name: string, content: Uint8Array): void {
-  const xml = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  // mammoth decodes each part as UTF-8, so another encoding cannot hide a document type from this check.
-  if (xml.includes("<!DOCTYPE") || xml.includes("<!ENTITY"))
-    throw new ConversionFailure(
-      `The part ${JSON.stringify(name)} has a document type declaration, which could define entities; it is not allowed.`,
-    );
+/** The text is the one that the XML parser gets, so no encoding hides a declaration. The parser ignores the case. */
+function requireNoDocumentType(name: string, xml: string): void {
+  if (!/<!(?:DOCTYPE|ENTITY)/i.test(xml)) return;
+  throw new ConversionFailure(
+    `The part ${JSON.stringify(name)} has a document type declaration, which could define entities; it is not allowed.`,
+  );
 }
 
 async function readDocument(entries: ArchiveEntries): Promise<DocxDocument> {
@@ -44,7 +41,11 @@ async function readDocument(entries: ArchiveEntries): Promise<DocxDocument> {
       const content = entries.get(name);
       if (content === undefined) throw new Error(`there is no part ${name}`);
       if (encoding === undefined) return content;
-      return encoding === "base64" ? Buffer.from(content).toString("base64") : new TextDecoder(encoding).decode(content);
+      if (encoding === "base64") return Buffer.from(content).toString("base64");
+      // mammoth reads text only to parse it as XML.
+      const text = new TextDecoder(encoding).decode(content);
+      requireNoDocumentType(name, text);
+      return text;
     },
   };
   const options = {
@@ -60,7 +61,7 @@ async function readDocument(entries: ArchiveEntries): Promise<DocxDocument> {
     // mammoth accepts an opened archive as `file`, which its types do not name.
     await mammoth.convertToHtml({ file } as unknown as Parameters<typeof mammoth.convertToHtml>[0], options);
   } catch (error) {
-    if (error instanceof RangeError) throw error;
+    if (error instanceof RangeError || error instanceof ConversionFailure) throw error;
     throw new ConversionFailure(`The document is not a DOCX file: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (document === undefined) throw new ConversionFailure("The document is not a DOCX file: it has no body.");
