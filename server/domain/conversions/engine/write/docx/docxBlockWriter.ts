@@ -129,8 +129,7 @@ export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBloc
   };
 
   const writeList = (node: List, place: Place): Block[] => {
-    const level = Math.min(place.lists, maxListLevel);
-    const reference = numbering.add({ isOrdered: node.ordered === true, start: node.start ?? 1, level });
+    const reference = numbering.add(node.ordered === true, node.start ?? 1);
     return node.children.flatMap((item) => writeItem(item, reference, { ...place, lists: place.lists + 1, item: undefined }));
   };
 

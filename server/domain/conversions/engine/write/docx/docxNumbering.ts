@@ -1,13 +1,10 @@
-/**
- * Numbering collects the lists of a DOCX file. Each ordered list is a definition of its own, so it counts from its start. The
- * definition has only the level of the list: nine levels for each list made most of a long file.
- */
+/** Numbering collects the lists of a DOCX file. Each ordered list is a definition of its own, so it counts from its start. */
 import { AlignmentType, type INumberingOptions, LevelFormat } from "docx";
 import { indentTwips } from "../../styles.ts";
 
 export interface Numbering {
-  /** Returns the reference of the list's definition. `level`: lists around the list, at most `maxListLevel`. */
-  add(list: { readonly isOrdered: boolean; readonly start: number; readonly level: number }): string;
+  /** Returns the reference of the list's definition. */
+  add(isOrdered: boolean, start: number): string;
   config(): INumberingOptions["config"];
 }
 
@@ -18,13 +15,13 @@ const bullets = ["•", "◦", "▪"];
 const levels = Array.from({ length: maxListLevel + 1 }, (_, level) => level);
 
 export function createNumbering(): Numbering {
-  const ordered: { readonly reference: string; readonly start: number; readonly level: number }[] = [];
+  const ordered: { readonly reference: string; readonly start: number }[] = [];
   const style = (level: number) => ({ paragraph: { indent: { left: indentTwips * (level + 1), hanging: 360 } } });
   return {
-    add({ isOrdered, start, level }) {
+    add(isOrdered, start) {
       if (!isOrdered) return "bullets";
       const reference = `ordered-${ordered.length + 1}`;
-      ordered.push({ reference, start, level });
+      ordered.push({ reference, start });
       return reference;
     },
     config: () => [
@@ -38,18 +35,16 @@ export function createNumbering(): Numbering {
           style: style(level),
         })),
       },
-      ...ordered.map(({ reference, start, level }) => ({
+      ...ordered.map(({ reference, start }) => ({
         reference,
-        levels: [
-          {
-            level,
-            format: LevelFormat.DECIMAL,
-            text: `%${level + 1}.`,
-            alignment: AlignmentType.LEFT,
-            start,
-            style: style(level),
-          },
-        ],
+        levels: levels.map((level) => ({
+          level,
+          format: LevelFormat.DECIMAL,
+          text: `%${level + 1}.`,
+          alignment: AlignmentType.LEFT,
+          start,
+          style: style(level),
+        })),
       })),
     ],
   };
