@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openStorage } from "../../server/store.ts";
 import { createRest, type Rest, signIn } from "../../test/support/clients.ts";
 import { type RedisProcess, startRedis } from "../../test/support/redisServer.ts";
-import { type Settings, startServer } from "../../test/support/server.ts";
+import { type Settings, startServer, withoutCheckpoints } from "../../test/support/server.ts";
 import { secretKey } from "../../test/support/stores.ts";
 import { benchLimits } from "../live/benchServer.ts";
 import { cpuSeconds } from "../processFigures.ts";
@@ -30,9 +30,6 @@ export interface GrownServer {
   stop(): Promise<void>;
 }
 
-/** A checkpoint during the measurement would be counted as the cost of another operation. */
-const noCheckpoints = { CHECKPOINT_QUIET_MS: "3600000", CHECKPOINT_MAX_MS: "3600000" };
-
 async function redisCpuSeconds(redis: RedisProcess): Promise<number> {
   const info = String(await redis.command("INFO", "cpu"));
   const read = (field: string) => Number(new RegExp(`^${field}:([\\d.]+)`, "m").exec(info)?.[1]);
@@ -55,7 +52,8 @@ export interface GrownServerOptions {
 }
 
 export async function startGrownServer(store: GrownStore, filling: Filling, options: GrownServerOptions = {}): Promise<GrownServer> {
-  const { settings = noCheckpoints, hasCatalog = false } = options;
+  // A checkpoint during the measurement would be counted as the cost of another operation.
+  const { settings = withoutCheckpoints, hasCatalog = false } = options;
   const redis = store === "redis" ? await startRedis() : undefined;
   const redisSettings = redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redis.port}`, SVC_SECRET_KEY: secretKey };
   const server = await startServer({ LIMITS: benchLimits, ...settings, ...redisSettings }, { store: "embedded" });

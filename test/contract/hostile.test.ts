@@ -13,7 +13,7 @@ import { type ErrorCode, Problem } from "../../api/schema/error.ts";
 import { satisfies, scopeNames } from "../../api/scopes.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { sampleOf } from "./schemaSample.ts";
-import { articleId, credentials, foreignWorkspaceId, reviewId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
+import { articleId, credentials, foreignWorkspaceId, noRates, reviewId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 interface Walked {
   readonly key: string;
@@ -51,16 +51,7 @@ function goodBody(spec: OperationSpec): Record<string, unknown> {
 }
 
 describe("hostile input on every operation", () => {
-  const surface = useSurface({
-    limits: {
-      "rate.default": "off",
-      "rate.writes": "off",
-      "rate.management": "off",
-      "rate.auth": "off",
-      "rate.runs": "off",
-      "rate.conversions": "off",
-    },
-  });
+  const surface = useSurface({ limits: noRates });
 
   async function expectProblem(
     { key, spec, target }: Walked,

@@ -6,24 +6,13 @@ import { toPageText } from "../../server/edge/pages/markdownPage.ts";
 import { toPageHtml } from "../../server/edge/pages/publicPageHtml.ts";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";
 import { findHtml, type HtmlNode, hrefsIn, textIn, walkHtml } from "../support/htmlTree.ts";
+import { publishedPage } from "../support/samplePages.ts";
 
 async function showMain(...blocks: string[]): Promise<HtmlNode> {
   const text = await toPageText(blocks.join("\n\n"));
-  const page = {
-    kind: "published",
-    articleId: "art",
-    workspaceId: "ws",
-    slug: "page",
-    mode: "live",
-    title: "Benign",
-    revision: 1,
-    contentHash: "0",
-    updatedAtMs: 0,
-    indexable: true,
-  } as const;
   const tree = unified()
     .use(rehypeParse)
-    .parse(toPageHtml(page, text, "https://pages.example")) as unknown as HtmlNode;
+    .parse(toPageHtml(publishedPage, text, "https://pages.example")) as unknown as HtmlNode;
   return findHtml(tree, "main")[0] ?? { type: "none" };
 }
 /** Returns the text of the article. */

@@ -245,14 +245,22 @@ describe("requests and answers", () => {
     for (const accept of [
       "*/*",
       "text/html, */*;q=0.1",
+      "text/plain;q=0.5, text/css",
       "text/*",
       "application/octet-stream;q=0.9, application/json;q=0.5",
       "text/markdown;q=0, application/*",
     ]) {
       await read(accept);
     }
-    expect(accepts).toEqual(["application/json", "application/json", "text/markdown", "application/octet-stream", "application/json"]);
-    const refused = await read("text/html");
+    expect(accepts).toEqual([
+      "application/json",
+      "text/html",
+      "text/plain",
+      "text/markdown",
+      "application/octet-stream",
+      "application/json",
+    ]);
+    const refused = await read("image/png");
     expect([refused.status, (await refused.json()).detail]).toEqual([406, expect.stringContaining("text/markdown")]);
   });
 });

@@ -6,21 +6,12 @@ import type { OperationSpec } from "../../api/contract/operation.ts";
 import { fieldNames } from "../../api/derive/input.ts";
 import { AppError } from "../../api/schema/error.ts";
 import { sampleOf } from "./schemaSample.ts";
-import { articleId, credentials, useSurface, workspaceId } from "./surfaceFixture.ts";
+import { articleId, credentials, noRates, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 const json = { "content-type": "application/json" };
 
 describe("REST = tRPC", () => {
-  const surface = useSurface({
-    limits: {
-      "rate.default": "off",
-      "rate.writes": "off",
-      "rate.management": "off",
-      "rate.auth": "off",
-      "rate.runs": "off",
-      "rate.conversions": "off",
-    },
-  });
+  const surface = useSurface({ limits: noRates });
   const known: Record<string, unknown> = { workspaceId, articleId };
   const filled = (schema: z.ZodType | undefined) => {
     const sample = (schema === undefined ? {} : sampleOf(schema, true)) as Record<string, unknown>;

@@ -82,6 +82,11 @@ export class Reply {
   }
 }
 
+/** No limit of a rate, for tests that send many requests. */
+export const noRates: Partial<Limits> = Object.fromEntries(
+  (["default", "writes", "management", "auth", "runs", "conversions"] as const).map((name) => [`rate.${name}`, "off"]),
+);
+
 export interface SurfaceOptions {
   readonly limits?: Partial<Limits>;
   readonly app?: Partial<AppOptions>;

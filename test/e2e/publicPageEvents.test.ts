@@ -54,6 +54,8 @@ test("[PL34] [PL38] a reader gets the page as it is and each later change, from 
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     "access-control-allow-origin": "*",
+    "ratelimit-policy": '"connects";q=1000;w=1',
+    ratelimit: expect.stringMatching(/^"connects";r=\d+;t=\d+$/),
   });
   await reading.until(has(1));
   const shown = await anyone.request("GET", "/p/changing.md");

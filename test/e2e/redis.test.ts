@@ -48,39 +48,36 @@ test("[OP29] with REDIS_URL another node with the same key and address serves al
   expect(checked.stdout).toContain(`redis, version 1, in Redis at 127.0.0.1:${redis.port}`);
 });
 
-/** Makes an article public, and returns a function that reads its page. */
-async function publishArticle(title: string) {
-  const articleId = await createArticle(title, `${title} is public.\n`);
+test("[PL15] [PL62] a Redis that stops answering leaves public pages readable for a second", async () => {
+  const articleId = await createArticle("Stopped", "Stopped is public.\n");
   const { slug } = await rest.expect(201, "PUT", `/articles/${articleId}/public-link`, { indexable: true });
-  return () => createRest(server.url).request("GET", `/p/${slug}`);
-}
-
-test("[PL15] [PL62] a Redis that stops answering leaves public pages readable for a second, counted by the server", async () => {
-  const read = await publishArticle("Stopped");
-  expect((await read()).status).toBe(200);
-  redis.signal("SIGSTOP");
-  try {
+  const read = () => createRest(server.url).request("GET", `/p/${slug}`);
+  const readAround = async () => {
+    redis.signal("SIGCONT");
+    expect((await read()).status).toBe(200);
+    redis.signal("SIGSTOP");
     const { status, body, headers } = await read();
     expect([status, body]).toEqual([200, expect.stringContaining("Stopped is public.")]);
     expect(headers.get("ratelimit-policy")).toBe('"public";q=300;w=1');
     expect(headers.get("ratelimit")).toMatch(/^"public";r=59\d;t=1$/);
-    const refused = async () => {
-      const answer = await read();
-      expect([answer.status, answer.body.code, answer.headers.has("ratelimit")]).toEqual([503, "unavailable", true]);
-    };
-    await vi.waitFor(refused, { timeout: 20_000 });
+  };
+  const readLate = async () => {
+    const { status, body, headers } = await read();
+    expect([status, body.code, headers.has("ratelimit")]).toEqual([503, "unavailable", true]);
+  };
+  try {
+    // On a slow machine, more than a second may pass between two reads. Then they are repeated.
+    await vi.waitFor(readAround, { timeout: 60_000 });
+    await vi.waitFor(readLate, { timeout: 20_000 });
   } finally {
     redis.signal("SIGCONT");
   }
   await vi.waitFor(async () => expect((await read()).status).toBe(200), { timeout: 20_000 });
 });
 
-test("[OP29] [PL15] while Redis is away the server reports it, refuses requests, and recovers by itself", async () => {
+test("[OP29] while Redis is away the server reports it, refuses requests, and recovers by itself", async () => {
   const articleId = await createArticle("Away", "# Away\n");
-  const read = await publishArticle("Known");
-  expect((await read()).status).toBe(200);
   await redis.kill();
-  expect((await read()).body).toContain("Known is public.");
   await vi.waitFor(
     async () => {
       const { status, body } = await operator.request("GET", "/readyz");

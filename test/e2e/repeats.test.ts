@@ -10,7 +10,7 @@ import type { OperationSpec } from "../../api/contract/operation.ts";
 import { tourEverything } from "../support/apiTour.ts";
 import { createRest } from "../support/clients.ts";
 import { createDocumentClient } from "../support/prismProxy.ts";
-import { type RunningServer, startServer } from "../support/server.ts";
+import { type RunningServer, startServer, withoutCheckpoints } from "../support/server.ts";
 
 /** Operations whose success ends the credential that a repeat would need. */
 const excused = new Set(["auth.logout"]);
@@ -26,8 +26,7 @@ afterEach(() => server?.remove());
 
 test("[API14] every operation that accepts a key answers a repeat with its first answer", async () => {
   // The tour asks for the blame of a revision that no commit has, so no checkpoint may come in between.
-  const noCheckpoints = { CHECKPOINT_QUIET_MS: "3600000", CHECKPOINT_MAX_MS: "3600000" };
-  server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", LIMITS: "off", ...noCheckpoints });
+  server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", LIMITS: "off", ...withoutCheckpoints });
   const { url, operator } = server;
   const accepts = new Set(keyed.filter((operationId) => !excused.has(operationId)));
   const repeated = new Set<string>();

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { tourEverything } from "../support/apiTour.ts";
 import { createDocumentClient, readOperations, startValidatingProxy, type ValidatingProxy } from "../support/prismProxy.ts";
-import { type RunningServer, startServer } from "../support/server.ts";
+import { type RunningServer, startServer, withoutCheckpoints } from "../support/server.ts";
 
 let server: RunningServer | undefined;
 let proxy: ValidatingProxy | undefined;
@@ -13,8 +13,7 @@ afterEach(async () => {
 
 test("[API44] a validating proxy finds no answer of any operation that violates the OpenAPI document", async () => {
   // The tour asks for the blame of a revision that no commit has, so no checkpoint may come in between.
-  const noCheckpoints = { CHECKPOINT_QUIET_MS: "3600000", CHECKPOINT_MAX_MS: "3600000" };
-  server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", ...noCheckpoints });
+  server = await startServer({ OUTBOUND_ALLOW_CIDRS: "10.0.0.0/8", ...withoutCheckpoints });
   proxy = await startValidatingProxy(server.url);
   let carried: Readonly<Record<string, string>> = {};
   const client = createDocumentClient(proxy.url, () => carried);

@@ -1,4 +1,5 @@
 /** Articles that use everything a public page can show: the browser tests read them, and the pictures in docs show them. */
+import type { PublishedPage } from "../../server/domain/publishing/service.ts";
 
 export interface SamplePage {
   readonly slug: string;
@@ -208,4 +209,18 @@ A road ![sign](${pictureHost}/second.svg) between words.
 
 The end.
 `,
+};
+
+/** The record of a page, without its text. */
+export const publishedPage: PublishedPage = {
+  kind: "published",
+  articleId: "art",
+  workspaceId: "ws",
+  slug: "page",
+  mode: "live",
+  title: "Benign",
+  revision: 1,
+  contentHash: "0",
+  updatedAtMs: Date.UTC(2026, 10, 22),
+  indexable: true,
 };

@@ -15,6 +15,9 @@ export const serverFile = resolve(import.meta.dirname, "../../dist/svc-server.js
 
 export type Settings = Readonly<Record<string, string>>;
 
+/** Settings of a server that makes no checkpoint by itself. */
+export const withoutCheckpoints: Settings = { CHECKPOINT_QUIET_MS: "3600000", CHECKPOINT_MAX_MS: "3600000" };
+
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -18,7 +18,7 @@ type Parse = (markdown: string) => Root;
 type Point = NonNullable<Root["position"]>["start"];
 
 /** Characters after which a part ends at the next empty line. */
-const defaultLength = 8192;
+const defaultLength = 4096;
 
 /** Blocks that no line after an empty line can continue. */
 const endsAtEmptyLine: ReadonlySet<string> = new Set(["paragraph", "heading", "thematicBreak", "table", "blockquote", "definition"]);

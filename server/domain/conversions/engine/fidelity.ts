@@ -9,6 +9,7 @@ import type { ConversionFidelity, ConversionOutputFormat } from "../../../../api
 import { type Construct, canHold } from "./constructs.ts";
 import { hasRightToLeft } from "./direction.ts";
 import type { Loss } from "./document.ts";
+import { findDifference } from "./equalBlocks.ts";
 import { type Item, takeInventory } from "./inventory.ts";
 
 /** Lines that a report names for one construct. The count is not cut. */
@@ -27,14 +28,23 @@ export interface Comparison {
 }
 
 export function measureFidelity({ before, after, to, losses }: Comparison): ConversionFidelity {
+  const lost = textOnly.includes(to) ? [...losses, ...findLostText(before, after, to)] : [...losses, ...findLostItems(before, after)];
+  return toFidelity(lost.length === 0 ? 0 : takeInventory(before).length, lost);
+}
+
+/** Equal blocks have equal items, so only the items of the other blocks are compared. */
+function findLostItems(before: Root, after: Root): readonly Loss[] {
+  const different = findDifference(before, after);
+  return findMissing(takeInventory(before, different.before), takeInventory(after, different.after));
+}
+
+function findLostText(before: Root, after: Root, to: ConversionOutputFormat): readonly Loss[] {
   const items = takeInventory(before);
-  const kept = textOnly.includes(to) ? new Set<Construct>(["text"]) : undefined;
-  const missing = findMissing(
-    items.filter(({ construct }) => kept?.has(construct) ?? true),
-    takeInventory(after),
-  );
-  const unheld = kept === undefined ? [] : items.filter(({ construct }) => !kept.has(construct) && !canHold(to, construct));
-  return toFidelity(items.length, [...losses, ...unheld, ...missing]);
+  const isText = ({ construct }: Item) => construct === "text";
+  return [
+    ...items.filter((item) => !isText(item) && !canHold(to, item.construct)),
+    ...findMissing(items.filter(isText), takeInventory(after)),
+  ];
 }
 
 /** Returns the items of the first list that the second list does not have. Of equal items, the last ones are missing. */

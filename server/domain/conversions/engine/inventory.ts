@@ -4,7 +4,7 @@
  * Words are items too, so a lost word is as visible as a lost table. Marks such as emphasis are listed by the longest
  * text that carries them, because formats nest marks differently. The order of the items is the order of the document.
  */
-import type { FootnoteDefinition, List, Nodes, Root, Table } from "mdast";
+import type { FootnoteDefinition, List, Nodes, Root, RootContent, Table } from "mdast";
 import { findWords } from "../../call/countWords.ts";
 import type { Construct } from "./constructs.ts";
 import { lineOf } from "./document.ts";
@@ -19,7 +19,8 @@ export interface Item {
 const symbols = /[\p{S}\p{Extended_Pictographic}]/gu;
 const marks: readonly Mark[] = ["emphasis", "strong emphasis", "strikethrough"];
 
-export function takeInventory(tree: Root): readonly Item[] {
+/** `blocks`: the blocks of the tree to list, by default all. */
+export function takeInventory(tree: Root, blocks: readonly RootContent[] = tree.children): readonly Item[] {
   const items: Item[] = [];
   const definitions = findDefinitions(tree);
   const footnotes = findFootnotes(tree);
@@ -114,7 +115,6 @@ export function takeInventory(tree: Root): readonly Item[] {
       case "yaml":
         add("front matter", node.value, line);
         return;
-      case "root":
       case "footnoteDefinition":
         for (const child of node.children) visit(child, path, listDepth);
         return;
@@ -141,7 +141,7 @@ export function takeInventory(tree: Root): readonly Item[] {
     for (const row of table.children) for (const cell of row.children) addPhrasing(cell);
   };
 
-  visit(tree, [], 0);
+  for (const block of blocks) visit(block, [], 0);
   return items;
 }
 

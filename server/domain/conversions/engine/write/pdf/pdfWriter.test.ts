@@ -49,8 +49,8 @@ async function readSides(pdf: Uint8Array) {
 
 test("[CV93] a narrow table begins at the side where its text begins", async () => {
   const hebrew = await readSides((await toPdf("| שם | ערך |\n|---|---|\n| אבן | נייר |\n")).bytes);
-  expect(hebrew.map(({ text }) => text)).toEqual(["שם", "ערך", "אבן", "נייר"]);
-  const [name, value] = hebrew;
+  const [value, name] = hebrew;
+  expect([name?.text, value?.text]).toEqual(["שם", "ערך"]);
   expect(name?.right).toBeGreaterThan(525);
   expect(value?.right).toBeLessThan(name?.left ?? 0);
   expect(value?.left).toBeGreaterThan(400);
