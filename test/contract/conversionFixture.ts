@@ -19,12 +19,14 @@ import { type ArticleNodeOptions, composeArticles } from "./articleFixture.ts";
 export interface ConversionNodeOptions extends ArticleNodeOptions {
   readonly converter?: ConverterDouble;
   readonly fetch?: OutboundFetch;
+  /** Runs after the live text of a target was changed, before the commit. */
+  readonly afterReplace?: (articleId: string) => Promise<void>;
 }
 
 const unreachable: OutboundFetch = async () => ({ kind: "failed", reason: "unreachable" });
 
 export function createConversionNode(storage: Storage, time: Pick<ManualTime, "now" | "after">, options: ConversionNodeOptions = {}) {
-  const { limits, nodeId, leaseMs = defaultLeaseMs, converter = createConverterDouble(), fetch = unreachable } = options;
+  const { limits, nodeId, leaseMs = defaultLeaseMs, converter = createConverterDouble(), fetch = unreachable, afterReplace } = options;
   const parts = composeParts(storage, { after: time.after, limits, nodeId, leaseMs });
   const node = composeArticles(parts, options);
   const locators = { ...locateNothing, article: createLocateArticle(parts), folder: createLocateFolder(parts) };
@@ -33,7 +35,14 @@ export function createConversionNode(storage: Storage, time: Pick<ManualTime, "n
     access: createAccessResolver({ storage: parts.storage, locators }),
     documents: node.documents,
     articles: node.writer,
-    imports: node.imports,
+    imports: {
+      ...node.imports,
+      async replace(order, guard) {
+        const replaced = await node.imports.replace(order, guard);
+        await afterReplace?.(order.articleId);
+        return replaced;
+      },
+    },
     writing: node.writing,
     folders: createFolders(parts),
     outbound: { checkUrl: async (text) => ({ url: new URL(text) }) as PublicUrl, fetch },

@@ -42,7 +42,7 @@ describe.each(actorStorages)("limits of conversions on %s", (_name, openStorage)
     expect(await codeOf(start())).toBe("no refusal");
   });
 
-  test("[CV71] inputs and outputs count until they are deleted; an output without room ends its conversion as failed", async () => {
+  test("[CV71] stored bytes count until they are deleted; an output without room ends as failed", async () => {
     const { node, time, convert, start, call, end, storage } = rig;
     let release = () => {};
     node.converter.answer = () => new Promise((resolve) => (release = () => resolve(succeedWith("x".repeat(1_500_000)))));

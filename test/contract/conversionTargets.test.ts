@@ -91,6 +91,33 @@ describe.each(actorStorages)("targets of conversions on %s", (_name, openStorage
     expect(await codeOf(node.conversions.get(conversionId, call()))).toBe("not_found");
     expect(await articles()).toEqual([]);
   });
+
+  test("[CV62] a right that is lost after the text was merged does not stop the commit; a deletion does", async () => {
+    const { node, storage, partition, workspaceId, call, createNode, start, newArticle, commitsOf, live } = rig;
+    await node.pump.drain(AbortSignal.abort());
+    const stateOf = async (conversionId: string) => (await storage.records.get(conversionRecord, conversionId))?.value;
+    const run = async (articleId: string, afterReplace: () => Promise<void>) => {
+      const other = createNode(storage, { nodeId: articleId, afterReplace });
+      const conversionId = await start({ to: "markdown", target: { articleId } as never }, other);
+      other.pump.start();
+      await rig.time.until(async () => (await stateOf(conversionId))?.context.finishedAtMs !== undefined);
+      await other.pump.drain(AbortSignal.abort());
+      return stateOf(conversionId);
+    };
+    const deleted = await newArticle("Old.\n");
+    const gone = await run(deleted, () => node.articles.delete(deleted, false, call()));
+    expect([gone?.state, gone?.context.error?.code]).toEqual(["failed", "not_found"]);
+    const articleId = await newArticle("Old.\n");
+    const ended = await run(articleId, async () => {
+      const workspace = await storage.records.get(workspaceRecord, workspaceId);
+      if (workspace === undefined) throw new Error("no workspace");
+      const value = { ...workspace.value, members: [] };
+      await storage.commit({ partition, records: [{ op: "put", type: workspaceRecord, value, replacing: workspace }] });
+    });
+    expect(ended?.state).toBe("succeeded");
+    expect(await live(articleId)).toBe("markdown to markdown: # Kites\n");
+    expect((await commitsOf(articleId)).map(({ kind }) => kind)).toEqual(["import"]);
+  });
 });
 
 /** A process that dies at its n-th write is the same on every store, so one of them is enough. */
