@@ -26,7 +26,7 @@ export interface ConversionRules {
 
 /**
  * A process that starts the work again itself was not ended by it. The number of the attempt stays the same if the process
- * has returned the work: it was stopped in order, or could not reach what it needs.
+ * has returned the work: the process was stopped in order, or the store or the converter was unavailable.
  */
 function countInterruptions({ start, interruptions = 0 }: ConversionContext, { process, attempt }: ConversionStart): number {
   const isInterrupted = start !== undefined && start.process !== process && attempt > start.attempt;

@@ -1,4 +1,4 @@
-/** Tests what counts against a conversion, on each store: processes that end while they convert, and nothing else. */
+/** Tests on each store that only processes which end during the work count against a conversion. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { maxConversionInterruptions } from "../../machines/conversion.ts";

@@ -327,7 +327,7 @@ thread gets so little of a processor that the work takes 20 times as long on the
         above: "409 `limit_reached`; a conversion whose output has no room ends as failed",
       },
       "conversion.outputJson": {
-        is: "An output inside JSON. Its bytes alone are sent in pieces, whatever their number.",
+        is: "An output inside JSON. Its bytes alone are sent in pieces and have no such limit.",
         above: "413 `content_too_large`",
       },
       "conversion.input": { is: "An uploaded file, or a document at an address.", above: "413 for an uploaded file; the conversion fails" },

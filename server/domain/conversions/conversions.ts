@@ -21,7 +21,7 @@ import { findConversion, findConversions } from "./findConversion.ts";
 import { isBinary, toOutputName } from "./formats.ts";
 import { type ConversionRecord, conversionsOf, statusAt, toConversion } from "./records.ts";
 
-/** An output, and what describes it. */
+/** An output with its description. */
 export interface OutputView extends Omit<ConversionOutput, "content"> {
   readonly content: Uint8Array | Pieces;
   /** Reads the whole output. Throws `content_too_large` above `conversion.outputJson`. */

@@ -1,8 +1,8 @@
 /**
  * CreateConversion serves the request for a new conversion, and waits for its end as long as the caller wants.
  *
- * A request is refused in the order of the API: scopes, what is not visible, rights, the request itself, then the state of
- * its source and the limits. The input is stored as a blob before the commit that names it. From then on the body of the
+ * A request is refused in the order of the API: scopes, visibility, rights, the request itself, then the state of its
+ * source and the limits. The input is stored as a blob before the commit that names it. From then on the body of the
  * request is not needed, so its memory is returned before the wait.
  */
 import type { ConversionOptions, ConversionOutputFormat, ConversionPair, ConversionTarget } from "../../../api/schema/conversion.ts";
@@ -61,7 +61,7 @@ export function createConversionCreation(options: CreateConversionOptions): Crea
 
   const view = (stored: Stored<ConversionRecord>) => toConversionView(stored, storage.now(), baseUrl);
 
-  /** Finds the workspaces that the request names. Throws for missing scopes, then for what the caller may not see or write. */
+  /** Finds the workspaces that the request names. Throws for missing scopes, visibility and rights. */
   async function authorize({ source, target }: RequestedConversion, call: Call): Promise<Accessed> {
     const scopes: Scope[] = ["conversions:execute"];
     if ("articleId" in source) scopes.push("articles:read");
@@ -83,7 +83,7 @@ export function createConversionCreation(options: CreateConversionOptions): Crea
     throw new AppError("unsupported_media_type", detail, { errors: [{ pointer: "/to", code: "invalid_value", message }] });
   }
 
-  /** Throws what is wrong with the request itself, then what is wrong with its source. */
+  /** Throws for the request itself, then for the state of its source. */
   async function readSource({ source, to }: RequestedConversion, ofTarget: AccessedTarget | undefined): Promise<ReadSource> {
     const opened = sources.open(source);
     requirePair(opened, to);

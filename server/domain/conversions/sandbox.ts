@@ -1,10 +1,10 @@
 /**
- * Sandbox leaves this process only what a conversion needs: computing, and reading the files of the program and its
- * packages. Every other function of Node's modules is refused: the network, processes, threads, writing.
+ * Sandbox limits this process to computing and to reading the files of the program and its packages. Every other function
+ * of Node's modules is refused: the network, processes, threads, writing.
  *
- * It lists what is allowed, so that a module or function of a later version of Node is refused until somebody adds it. It
- * must run before any library is loaded, because libraries keep what they imported. Refused calls throw, so a library that
- * tries to load an address fails instead of waiting. This is the second fence: readers already drop every external
+ * The allowed modules are listed, so that a module of a later version of Node is refused until it is added here. The sandbox
+ * must be entered before any library is loaded, because libraries keep what they imported. Refused calls throw, so a library that
+ * tries to load an address fails instead of waiting. The sandbox is the second fence: readers already drop every external
  * reference. The third is the permission model of Node (`platform/workers/childPermissions.ts`).
  */
 import { builtinModules, syncBuiltinESMExports } from "node:module";

@@ -8,9 +8,9 @@ export type Target = Record<string, unknown>;
 export type AnyFunction = (...input: unknown[]) => unknown;
 
 /** A normal function, so that a library can still name it as the parent of a class. */
-export function refuse(what: string): AnyFunction {
+export function refuse(name: string): AnyFunction {
   return function refused(): never {
-    throw new SandboxRefusal(`A conversion may not use ${what}.`);
+    throw new SandboxRefusal(`A conversion may not use ${name}.`);
   };
 }
 

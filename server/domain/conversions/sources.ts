@@ -34,7 +34,7 @@ export interface ReadSource {
 /** A source whose format is known. Nothing of it has been read. */
 export interface OpenedSource {
   readonly from: ConversionInputFormat;
-  /** Throws what is wrong with the source. */
+  /** Throws if the source is malformed, refused or gone. */
   read(): Promise<ReadSource>;
 }
 

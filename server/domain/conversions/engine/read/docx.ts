@@ -1,8 +1,8 @@
 /**
  * Reads a DOCX file. The archive is unpacked and checked first (archive.ts); mammoth then sees only its checked entries.
  *
- * A part that is read as XML is refused if it has a document type, which could define entities, whatever the name of the
- * part. Pictures outside of the file are never read.
+ * A part that is read as XML is refused if it has a document type, which could define entities. The name of the part does
+ * not matter, because a relationship may choose any name. Pictures outside of the file are never read.
  */
 
 import mammoth from "mammoth";
