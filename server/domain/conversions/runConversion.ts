@@ -8,7 +8,8 @@ import type { ConversionCaps } from "./engine/caps.ts";
 import type { ParsedDocument, WrittenDocument } from "./engine/document.ts";
 import { ConversionFailure } from "./engine/failure.ts";
 import { measureFidelity } from "./engine/fidelity.ts";
-import { toText } from "./engine/phrasing.ts";
+import { replaceRawHtml } from "./engine/rawHtml.ts";
+import { findTitle } from "./engine/title.ts";
 import { requireBoundedTree } from "./engine/treeBounds.ts";
 
 export interface ConversionOrder {
@@ -45,6 +46,9 @@ const writers: Readonly<Record<ConversionOutputFormat, () => Promise<Writer>>> =
   json: async () => (await import("./engine/write/json.ts")).writeJson,
 };
 
+/** Formats that can hold raw HTML. The writer of HTML sanitises it. */
+const withRawHtml: ReadonlySet<ConversionOutputFormat> = new Set(["markdown", "json", "html"]);
+
 const contentTypes: Readonly<Record<ConversionOutputFormat, string>> = {
   markdown: "text/markdown; charset=utf-8",
   html: "text/html; charset=utf-8",
@@ -67,15 +71,16 @@ export async function convert(order: ConversionOrder, bytes: Uint8Array, caps: C
 
 async function run({ from, to, title }: ConversionOrder, bytes: Uint8Array, caps: ConversionCaps): Promise<ConvertedDocument> {
   const parsed = await readAs(from, bytes, caps);
+  const source = withRawHtml.has(to) ? { tree: parsed.tree, losses: [] } : await replaceRawHtml(parsed.tree, caps);
   const write = await writers[to]();
-  const written = await write(parsed.tree, title ?? findTitle(parsed.tree));
+  const written = await write(source.tree, title ?? (await findTitle(parsed.tree, caps)));
   if (written.bytes.byteLength > caps.outputBytes) throw new ConversionFailure(`The output is larger than ${caps.outputBytes} bytes.`);
   const after = await readAs(to, written.bytes, caps);
-  const losses = [...parsed.losses, ...written.losses];
+  const losses = [...parsed.losses, ...source.losses, ...written.losses];
   return {
     bytes: written.bytes,
     contentType: contentTypes[to],
-    fidelity: measureFidelity({ before: parsed.tree, after: after.tree, to, losses }),
+    fidelity: measureFidelity({ before: source.tree, after: after.tree, to, losses }),
   };
 }
 
@@ -84,11 +89,4 @@ async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: Co
   const parsed = await read(bytes, caps);
   requireBoundedTree(parsed.tree, caps);
   return parsed;
-}
-
-/** The first heading. */
-export function findTitle(tree: Root): string {
-  const heading = tree.children.find(({ type }) => type === "heading");
-  const title = heading === undefined ? "" : toText(heading).replace(/\s+/gu, " ").trim();
-  return title === "" ? "Document" : title.slice(0, 200);
 }
