@@ -37,15 +37,19 @@ const hidden = [
   "<!-- alert -->",
 ];
 
-test.each(withoutHtml)("[CV100] the content of scripts, styles, frames and comments is not text in %s", async (to) => {
-  const inline = hidden.map((html, at) => `Before${at} ${html} after${at}.`).join("\n\n");
-  const blocks = hidden.join("\n\n");
-  const { bytes, fidelity } = await run("markdown", to, `# Top <script>alert(2)</script>\n\n${inline}\n\n${blocks}\n\nEnd.\n`);
-  const words = await readWords(to, bytes);
-  expect(words).toBe(`Top ${hidden.map((_, at) => `Before${at} after${at}.`).join(" ")} End.`);
-  expect(lostIn(fidelity)).toMatchObject({ "script or style": 7, "form or embedded object": 4, comment: 2 });
-  expect(lostIn(fidelity).text).toBeUndefined();
-});
+test.each([...withoutHtml, "html"] as const)(
+  "[CV100] the content of scripts, styles, frames and comments is not text in %s",
+  async (to) => {
+    const inline = hidden.map((html, at) => `Before${at} ${html} after${at}.`).join("\n\n");
+    const blocks = hidden.join("\n\n");
+    const { bytes, fidelity } = await run("markdown", to, `# Top <script>alert(2)</script>\n\n${inline}\n\n${blocks}\n\nEnd.\n`);
+    const words = await readWords(to, bytes);
+    expect(words).toBe(`Top ${hidden.map((_, at) => `Before${at} after${at}.`).join(" ")} End.`);
+    if (to === "html") expect(toText({ bytes })).not.toMatch(/alert|color:red/);
+    expect(lostIn(fidelity)).toMatchObject({ "script or style": 7, "form or embedded object": 4, comment: 2 });
+    expect(lostIn(fidelity).text).toBeUndefined();
+  },
+);
 
 test.each(withoutHtml)("[CV101] the words of raw HTML, in blocks and in lines, are kept in %s", async (to) => {
   const markdown =
@@ -92,7 +96,7 @@ test("[CV101] blocks in the cells of an HTML table keep their words", async () =
 test("[CV103] raw HTML beside a Markdown text changes nothing of its report", async () => {
   for (const { name, markdown } of testDocuments) {
     if (name === "rawHtml") continue;
-    for (const to of ["docx", "txt"] as const) {
+    for (const to of ["docx", "txt", "html"] as const) {
       const alone = await run("markdown", to, markdown);
       const beside = await run("markdown", to, `${markdown}\n\n<p>beside</p>\n`);
       expect(beside.fidelity.losses, `${name} → ${to}`).toEqual(alone.fidelity.losses);
@@ -109,4 +113,31 @@ test("[CV102] Markdown and JSON keep raw HTML as it is", async () => {
   expect((JSON.parse(toText(json)) as Root).children[1]).toEqual({ type: "html", value: "<details><summary>Sum</summary></details>" });
   expect(toText(await run("json", "markdown", json.bytes))).toBe(markdown);
   expect(await readWords("txt", (await run("json", "txt", json.bytes)).bytes)).toBe("One two . Sum");
+});
+
+test("[CV104] the report of HTML names only what was removed from raw HTML, with its line", async () => {
+  const kept =
+    "Alpha\n\n<details open><summary>Sum</summary>\n\nInnen\n\n</details>\n\n<div>Block text</div>\n\n<p>absatz <kbd>x</kbd></p>\n";
+  expect((await run("markdown", "html", kept)).fidelity).toEqual({ score: 1, losses: [] });
+  const removed = `# Notes[^1]
+
+<p onclick="x()" style="color:red">one</p>
+
+<!-- note --> <mark>two</mark> <a href="tel:112">three</a>
+
+<form><input name="a"></form>
+
+- [x] four \`five\`
+
+[^1]: Note.
+`;
+  const { bytes, fidelity } = await run("markdown", "html", removed);
+  expect(await readWords("html", bytes)).toBe("Notes[1] one two three - [x] four five [1] Note.");
+  expect(fidelity.losses.toSorted((one, other) => one.construct.localeCompare(other.construct))).toEqual([
+    { construct: "comment", count: 1, lines: [5] },
+    { construct: "form or embedded object", count: 1, lines: [7] },
+    { construct: "HTML attribute or element", count: 2, lines: [3, 5] },
+    { construct: "link", count: 1, lines: [5] },
+    { construct: "script or style", count: 1, lines: [3] },
+  ]);
 });

@@ -8,7 +8,7 @@ import type { ConversionCaps } from "./engine/caps.ts";
 import type { ParsedDocument, WrittenDocument } from "./engine/document.ts";
 import { ConversionFailure } from "./engine/failure.ts";
 import { measureFidelity } from "./engine/fidelity.ts";
-import { replaceRawHtml } from "./engine/rawHtml.ts";
+import { replaceRawHtml, sanitiseRawHtml } from "./engine/rawHtml.ts";
 import { findTitle } from "./engine/title.ts";
 import { requireBoundedTree } from "./engine/treeBounds.ts";
 
@@ -46,9 +46,6 @@ const writers: Readonly<Record<ConversionOutputFormat, () => Promise<Writer>>> =
   json: async () => (await import("./engine/write/json.ts")).writeJson,
 };
 
-/** Formats that can hold raw HTML. The writer of HTML sanitises it. */
-const withRawHtml: ReadonlySet<ConversionOutputFormat> = new Set(["markdown", "json", "html"]);
-
 const contentTypes: Readonly<Record<ConversionOutputFormat, string>> = {
   markdown: "text/markdown; charset=utf-8",
   html: "text/html; charset=utf-8",
@@ -71,9 +68,10 @@ export async function convert(order: ConversionOrder, bytes: Uint8Array, caps: C
 
 async function run({ from, to, title }: ConversionOrder, bytes: Uint8Array, caps: ConversionCaps): Promise<ConvertedDocument> {
   const parsed = await readAs(from, bytes, caps);
-  const source = withRawHtml.has(to) ? { tree: parsed.tree, losses: [] } : await replaceRawHtml(parsed.tree, caps);
+  const source = await readRawHtml(parsed.tree, to, caps);
   const write = await writers[to]();
-  const written = await write(source.tree, title ?? (await findTitle(parsed.tree, caps)));
+  // The writer of HTML sanitises raw HTML itself.
+  const written = await write(to === "html" ? parsed.tree : source.tree, title ?? (await findTitle(parsed.tree, caps)));
   if (written.bytes.byteLength > caps.outputBytes) throw new ConversionFailure(`The output is larger than ${caps.outputBytes} bytes.`);
   const after = await readAs(to, written.bytes, caps);
   const losses = [...parsed.losses, ...source.losses, ...written.losses];
@@ -82,6 +80,12 @@ async function run({ from, to, title }: ConversionOrder, bytes: Uint8Array, caps
     contentType: contentTypes[to],
     fidelity: measureFidelity({ before: source.tree, after: after.tree, to, losses }),
   };
+}
+
+/** Returns the document that the output should have, and the losses of its raw HTML. */
+async function readRawHtml(tree: Root, to: ConversionOutputFormat, caps: ConversionCaps): Promise<ParsedDocument> {
+  if (to === "markdown" || to === "json") return { tree, losses: [] };
+  return to === "html" ? sanitiseRawHtml(tree, caps) : replaceRawHtml(tree, caps);
 }
 
 async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {

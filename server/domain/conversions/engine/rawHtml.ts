@@ -12,33 +12,47 @@ import rehypeSanitize from "rehype-sanitize";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
 import type { ConversionCaps } from "./caps.ts";
-import type { ParsedDocument } from "./document.ts";
+import type { Loss, ParsedDocument } from "./document.ts";
 import { htmlSchema } from "./htmlSchema.ts";
 import { findFootnotes } from "./phrasing.ts";
 import { htmlHandlers } from "./read/htmlHandlers.ts";
 import { findHtmlLosses } from "./read/htmlLosses.ts";
 import { flattenBlocks } from "./read/htmlPhrasing.ts";
+import { findRemovedHtml } from "./read/removedHtml.ts";
 import { requireBoundedTree } from "./treeBounds.ts";
 
 type Bounds = Pick<ConversionCaps, "nodes" | "depth">;
 
+type RawHtmlReader = (tree: Root, bounds: Bounds) => Promise<ParsedDocument>;
+
 const parser = unified().use(remarkRehype, { allowDangerousHtml: true }).use(rehypeRaw);
 /** Addresses stay, because Markdown around the raw HTML has them too. Writers remove those that are not safe in their format. */
-const reader = unified()
+const plainReader = unified()
   .use(rehypeSanitize, { ...htmlSchema, protocols: {} })
   .use(rehypeRemark, { handlers: htmlHandlers });
+const sanitisingReader = unified().use(rehypeSanitize, htmlSchema).use(rehypeRemark, { handlers: htmlHandlers });
 
 /** For outputs without raw HTML. The losses are the elements that Markdown has not. */
-export async function replaceRawHtml(tree: Root, bounds: Bounds): Promise<ParsedDocument> {
+export const replaceRawHtml: RawHtmlReader = (tree, bounds) => read(tree, bounds, plainReader, (html) => findHtmlLosses(html, "kept"));
+
+/** For HTML: the content that the sanitiser leaves. The losses are the elements and attributes that it removes. */
+export const sanitiseRawHtml: RawHtmlReader = (tree, bounds) => read(tree, bounds, sanitisingReader, findRemovedHtml);
+
+async function read(
+  tree: Root,
+  bounds: Bounds,
+  reader: typeof sanitisingReader,
+  findLosses: (html: HtmlRoot) => readonly Loss[],
+): Promise<ParsedDocument> {
   if (!hasRawHtml(tree)) return { tree, losses: [] };
   const html: HtmlRoot = await parser.run(tree);
   requireBoundedTree(html, bounds);
-  const losses = findHtmlLosses(html, "kept");
-  const read = (await reader.run(html)) as unknown as Root;
-  flattenBlocks(read);
-  addPositions(read, read.position);
+  const losses = findLosses(html);
+  const content = (await reader.run(html)) as unknown as Root;
+  flattenBlocks(content);
+  addPositions(content, content.position);
   const frontMatter = tree.children.filter(({ type }) => type === "yaml");
-  return { tree: { ...read, children: [...frontMatter, ...read.children, ...findUnusedFootnotes(tree, read)] }, losses };
+  return { tree: { ...content, children: [...frontMatter, ...content.children, ...findUnusedFootnotes(tree, content)] }, losses };
 }
 
 function hasRawHtml(node: Nodes): boolean {

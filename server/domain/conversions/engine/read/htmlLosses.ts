@@ -30,7 +30,7 @@ export function findHtmlLosses(tree: Root, addresses: "sanitised" | "kept" = "sa
     if (node.type !== "element") return;
     const { tagName } = node;
     if (silent.has(tagName) || node.properties.dataFootnoteBackref !== undefined) return;
-    if (active.has(tagName)) return void add(scripts.has(tagName) ? "script or style" : "form or embedded object", node);
+    if (active.has(tagName)) return void add(toRemovedElement(node), node);
     if (!kept.has(tagName) && !isFootnoteReference(node)) add("HTML attribute or element", node);
     visitProperties(node);
     for (const child of node.children) visit(child);
@@ -64,6 +64,12 @@ export function findHtmlLosses(tree: Root, addresses: "sanitised" | "kept" = "sa
 
   for (const child of tree.children) visit(child);
   return losses;
+}
+
+/** The construct of an element that the sanitiser removes. */
+export function toRemovedElement({ tagName }: Element): Construct {
+  if (scripts.has(tagName)) return "script or style";
+  return active.has(tagName) ? "form or embedded object" : "HTML attribute or element";
 }
 
 function isFootnoteReference({ tagName, children }: Element): boolean {
