@@ -6,10 +6,12 @@ import { defaultLimits } from "../../api/limits.ts";
 import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../api/schema/conversion.ts";
 import { createConverter } from "../../server/domain/conversions/converter.ts";
 import { measureFidelity } from "../../server/domain/conversions/engine/fidelity.ts";
+import { replaceRawHtml, sanitiseRawHtml } from "../../server/domain/conversions/engine/rawHtml.ts";
 import { readMarkdown } from "../../server/domain/conversions/engine/read/markdown.ts";
 import { readTxt } from "../../server/domain/conversions/engine/read/txt.ts";
 import { makeLongDocument, testDocuments } from "./documents.ts";
 
+const bounds = { nodes: defaultLimits["conversion.nodes"], depth: defaultLimits["conversion.depth"] };
 const converter = createConverter({ limits: defaultLimits, log: pino({ level: "silent" }) });
 
 async function convert(from: ConversionInputFormat, to: ConversionOutputFormat, bytes: Uint8Array) {
@@ -27,18 +29,19 @@ interface Figures {
 
 /** Markdown through another format and back, compared with the first text. */
 async function measure(markdown: string, through: "docx" | "html" | "pdf"): Promise<Figures> {
-  const source = Buffer.from(markdown, "utf8");
+  const bytes = Buffer.from(markdown, "utf8");
   const startedAt = performance.now();
-  const middle = await convert("markdown", through, source);
+  const middle = await convert("markdown", through, bytes);
   const end = await convert(through, through === "pdf" ? "txt" : "markdown", middle.bytes);
   const ms = performance.now() - startedAt;
   const read = through === "pdf" ? readTxt : readMarkdown;
-  const [before, after] = await Promise.all([readMarkdown(source), read(end.bytes)]);
+  const [before, after] = await Promise.all([readMarkdown(bytes), read(end.bytes)]);
+  const source = await (through === "html" ? sanitiseRawHtml : replaceRawHtml)(before.tree, bounds);
   const fidelity = measureFidelity({
-    before: before.tree,
+    before: source.tree,
     after: after.tree,
     to: through,
-    losses: through === "pdf" ? findPictures(middle.fidelity) : [],
+    losses: [...source.losses, ...(through === "pdf" ? findPictures(middle.fidelity) : [])],
   });
   return { score: fidelity.score.toFixed(4), losses: describe(fidelity), ms: Math.round(ms) };
 }
