@@ -51,6 +51,15 @@ test.each([...withoutHtml, "html"] as const)(
   },
 );
 
+test.each(["txt", "html"] as const)("[CV100] a tag of a script or form that is not closed removes no words from %s", async (to) => {
+  const markdown = "Alpha <script> beta\n\n> <form>\n\n*Gamma* <script>delta</script>\n";
+  const { bytes, fidelity } = await run("markdown", to, markdown);
+  expect(await readWords("txt", (await run(to, "txt", bytes)).bytes)).toMatch(/^Alpha beta .*Gamma$/);
+  expect(fidelity.losses).toContainEqual({ construct: "script or style", count: 2, lines: [1, 5] });
+  expect(fidelity.losses).toContainEqual({ construct: "form or embedded object", count: 1, lines: [3] });
+  expect(lostIn(fidelity).text).toBeUndefined();
+});
+
 test.each(withoutHtml)("[CV101] the words of raw HTML, in blocks and in lines, are kept in %s", async (to) => {
   const markdown =
     "Alpha <b>Beta</b> <span>Gamma</span>\n\n<details><summary>Sum</summary>\n\nInnen\n\n</details>\n\n<div>Block text</div>\n\n<p>absatz</p>\n\n<b>\n\nBold\n\n</b>\n";

@@ -20,6 +20,7 @@ import { findHtmlLosses } from "./read/htmlLosses.ts";
 import { flattenBlocks } from "./read/htmlPhrasing.ts";
 import { findRemovedHtml } from "./read/removedHtml.ts";
 import { requireBoundedTree } from "./treeBounds.ts";
+import { dropUnclosedTags } from "./unclosedTags.ts";
 
 type Bounds = Pick<ConversionCaps, "nodes" | "depth">;
 
@@ -45,9 +46,10 @@ async function read(
   findLosses: (html: HtmlRoot) => readonly Loss[],
 ): Promise<ParsedDocument> {
   if (!hasRawHtml(tree)) return { tree, losses: [] };
-  const html: HtmlRoot = await parser.run(tree);
+  const closed = dropUnclosedTags(tree);
+  const html: HtmlRoot = await parser.run(closed.tree);
   requireBoundedTree(html, bounds);
-  const losses = findLosses(html);
+  const losses = [...closed.losses, ...findLosses(html)];
   const content = (await reader.run(html)) as unknown as Root;
   flattenBlocks(content);
   addPositions(content, content.position);

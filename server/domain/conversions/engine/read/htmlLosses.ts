@@ -30,7 +30,7 @@ export function findHtmlLosses(tree: Root, addresses: "sanitised" | "kept" = "sa
     if (node.type !== "element") return;
     const { tagName } = node;
     if (silent.has(tagName) || node.properties.dataFootnoteBackref !== undefined) return;
-    if (active.has(tagName)) return void add(toRemovedElement(node), node);
+    if (active.has(tagName)) return void add(toRemovedElement(tagName), node);
     if (!kept.has(tagName) && !isFootnoteReference(node)) add("HTML attribute or element", node);
     visitProperties(node);
     for (const child of node.children) visit(child);
@@ -66,8 +66,13 @@ export function findHtmlLosses(tree: Root, addresses: "sanitised" | "kept" = "sa
   return losses;
 }
 
+/** Elements that the sanitiser removes with their content. */
+export function isActiveElement(tagName: string): boolean {
+  return active.has(tagName);
+}
+
 /** The construct of an element that the sanitiser removes. */
-export function toRemovedElement({ tagName }: Element): Construct {
+export function toRemovedElement(tagName: string): Construct {
   if (scripts.has(tagName)) return "script or style";
   return active.has(tagName) ? "form or embedded object" : "HTML attribute or element";
 }

@@ -5,7 +5,7 @@ import { unified } from "unified";
 import type { Construct } from "../constructs.ts";
 import { type Loss, lineOf } from "../document.ts";
 import { htmlSchema } from "../htmlSchema.ts";
-import { toRemovedElement } from "./htmlLosses.ts";
+import { isActiveElement, toRemovedElement } from "./htmlLosses.ts";
 
 /** Elements are sanitised one by one, so the elements around them are not asked for. */
 const sanitizer = unified().use(rehypeSanitize, { ...htmlSchema, ancestors: {} });
@@ -16,9 +16,9 @@ export function findRemovedHtml(tree: Root): readonly Loss[] {
     if (node.type === "comment") losses.push({ construct: "comment", line: lineOf(node) });
     if (node.type !== "element") return;
     const kept = sanitize(node);
-    if (kept === undefined) losses.push({ construct: toRemovedElement(node), line: lineOf(node) });
+    if (kept === undefined) losses.push({ construct: toRemovedElement(node.tagName), line: lineOf(node) });
     else for (const construct of findRemovedProperties(node, kept)) losses.push({ construct, line: lineOf(node) });
-    if (kept === undefined && toRemovedElement(node) !== "HTML attribute or element") return;
+    if (isActiveElement(node.tagName)) return;
     for (const child of node.children) visit(child);
   };
   for (const child of tree.children) visit(child);

@@ -14,6 +14,7 @@ import { findLanguage, readFrontMatter, sampleCharacters } from "../../../call/t
 import type { WrittenDocument } from "../document.ts";
 import { htmlSchema } from "../htmlSchema.ts";
 import { toText } from "../phrasing.ts";
+import { dropUnclosedTags } from "../unclosedTags.ts";
 
 const rawParser = unified().use(rehypeRaw);
 const sanitizer = unified().use(rehypeSanitize, htmlSchema);
@@ -35,7 +36,7 @@ export async function writeHtml(tree: Root, title: string): Promise<WrittenDocum
 
 /** The parser of raw HTML writes and parses the whole tree, so it runs only if there is raw HTML. */
 async function toSafeHtml(tree: Root, footnoteLabel: string): Promise<HtmlRoot> {
-  const html = await unified().use(remarkRehype, { allowDangerousHtml: true, footnoteLabel }).run(tree);
+  const html = await unified().use(remarkRehype, { allowDangerousHtml: true, footnoteLabel }).run(dropUnclosedTags(tree).tree);
   return sanitizer.run(hasRaw(html) ? await rawParser.run(html) : html);
 }
 
