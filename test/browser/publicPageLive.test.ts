@@ -128,7 +128,7 @@ test("[PL56] [PL65] a tab whose event stream is refused waits twice as long each
   }
   expect(await nextDelay()).toBe(60_000);
   expect(asked).toBe(9);
-  // Each refusal made the page compare itself with the server. Nothing has changed, so nothing was announced.
+  // Each refusal made the page compare itself with the server. Its words are the same, so nothing was announced.
   expect(await page.locator("#notice").textContent()).toBe("");
   opens = true;
   await connect();

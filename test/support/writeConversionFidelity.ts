@@ -70,7 +70,7 @@ writeFileSync(
   `# Fidelity of conversions
 
 \`npm run docs:conversions\` writes this page. It converts each document of \`test/documents\` from Markdown into a format and back, and compares the result
-with the first text. The score is the share of words and constructs that are still there. [conversions.md](conversions.md) explains constructs and losses.
+with the first text. The score is the share of words and constructs that are still there. [conversionFormats.md](conversionFormats.md) explains constructs and losses.
 
 - **HTML** and **DOCX** are read back as Markdown, so each structure counts.
 - **PDF** is read back as plain text. Its words are compared; structure that a PDF only shows is not counted.

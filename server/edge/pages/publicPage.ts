@@ -8,10 +8,11 @@
  */
 import { type FoundPage, noPage, type PublicPages, type PublishedPage } from "../../domain/publishing/service.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
-import { type Draw, type RateLimits, toRateHeaders } from "../calls/rateLimits.ts";
+import { toPublicRoute } from "../calls/publicRoute.ts";
+import type { RateLimits } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
-import { ClientGone, type HttpReply, type HttpRequest } from "../host/port.ts";
+import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams, Route } from "../host/router.ts";
 import { createCardRenderer } from "./cardRenderer.ts";
 import { cardPath } from "./pageCardLayout.ts";
@@ -176,29 +177,7 @@ export function createPublicPageRoutes({ pages, pageLimits, baseUrl }: PublicPag
     return found.kind === "published" ? { status: 200, headers, body } : toErrorPage(request, found, "png");
   }
 
-  function toRoute(
-    path: ServedRoute["path"],
-    answer: (request: HttpRequest, params: PathParams) => Promise<HttpReply>,
-    calls: Pick<CallWrapper, "refuse">,
-  ): ServedRoute {
-    return {
-      method: "GET",
-      path,
-      publicCors: true,
-      async serve(request, params, context) {
-        let draw: Draw | undefined;
-        try {
-          draw = await pageLimits.draw(["rate.public"], toAddressSubject(context.remoteAddress));
-          if (draw.refusal !== undefined) throw draw.refusal;
-          const reply = await answer(request, params);
-          return { ...reply, headers: { ...reply.headers, ...toRateHeaders(draw), "x-request-id": context.requestId } };
-        } catch (reason) {
-          if (reason instanceof ClientGone) throw reason;
-          return calls.refuse(reason, context, `GET ${path}`, draw);
-        }
-      },
-    };
-  }
+  const draw = (remoteAddress: string) => pageLimits.draw(["rate.public"], toAddressSubject(remoteAddress));
 
   async function toTextOrHtmlReply(request: HttpRequest, params: PathParams): Promise<HttpReply> {
     const [, slug, format] = pathForm.exec(params.slug ?? "") ?? [];
@@ -211,7 +190,10 @@ export function createPublicPageRoutes({ pages, pageLimits, baseUrl }: PublicPag
   }
 
   return {
-    routes: (calls) => [toRoute("/p/{slug}", toTextOrHtmlReply, calls), toRoute(cardPath("{slug}"), toPictureReply, calls)],
+    routes: (calls) => [
+      toPublicRoute({ path: "/p/{slug}", calls, draw, answer: toTextOrHtmlReply }),
+      toPublicRoute({ path: cardPath("{slug}"), calls, draw, answer: toPictureReply }),
+    ],
     assets: pageAssetRoutes,
     async close() {
       await Promise.all([renderer.close(), cards.close()]);

@@ -6,7 +6,8 @@
 import { readQuery } from "../../../api/derive/rest.ts";
 import { PublicSlug } from "../../../api/schema/publicLink.ts";
 import { noPage, type PublicPages } from "../../domain/publishing/service.ts";
-import { type Draw, toRateHeaders } from "../calls/rateLimits.ts";
+import { toPublicRoute } from "../calls/publicRoute.ts";
+import type { Draw } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
@@ -45,21 +46,17 @@ export function toPageStreamRoute({ pages, readers, streams, calls, view }: Page
     return { status: 200, headers: eventStreamHeaders, body: view(readers.admit(remoteAddress, draw.policy), opened) };
   }
 
-  return {
-    method: "GET",
+  return toPublicRoute({
     path,
-    publicCors: true,
-    async serve(request, params, context) {
-      let draw: Draw | undefined;
+    calls,
+    draw: readers.draw,
+    answer: async (request, params, context, draw) => {
       try {
-        draw = await readers.draw(context.remoteAddress);
-        if (draw.refusal !== undefined) throw draw.refusal;
-        const reply = await open(request, params.slug ?? "", context.remoteAddress, draw);
-        return { ...reply, headers: { ...reply.headers, ...toRateHeaders(draw), "x-request-id": context.requestId } };
+        return await open(request, params.slug ?? "", context.remoteAddress, draw);
       } catch (reason) {
         if (isTemporary(reason, request)) return retryReply(context);
-        return calls.refuse(reason, context, `GET ${path}`, draw);
+        throw reason;
       }
     },
-  };
+  });
 }

@@ -32,8 +32,14 @@ function areEqual(one: unknown, other: unknown): boolean {
     return Array.isArray(other) && one.length === other.length && one.every((value, at) => areEqual(value, other[at]));
   const [fields, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
   if (references.has(fields.type)) return false;
+  if (fields.type === "text") return others.type === "text" && toOneLine(fields.value) === toOneLine(others.value);
   return (
     Object.keys(fields).every((name) => unseen.has(name) || areEqual(fields[name], others[name])) &&
     Object.keys(others).every((name) => unseen.has(name) || name in fields || (others[name] ?? null) === null)
   );
+}
+
+/** White space between words is layout. */
+function toOneLine(text: unknown): string {
+  return String(text).replace(/\s+/gu, " ");
 }

@@ -7,7 +7,6 @@
 import type { Root } from "mdast";
 import type { ConversionFidelity, ConversionOutputFormat } from "../../../../api/schema/conversion.ts";
 import { type Construct, canHold } from "./constructs.ts";
-import { hasRightToLeft } from "./direction.ts";
 import type { Loss } from "./document.ts";
 import { findDifference } from "./equalBlocks.ts";
 import { type Item, takeInventory } from "./inventory.ts";
@@ -58,12 +57,8 @@ function findMissing(before: readonly Item[], after: readonly Item[]): readonly 
   });
 }
 
-/**
- * Right-to-left words are compared by their letters: the PDF reader returns the letters of a ligature, such as lam-alef, in
- * the wrong order, although the PDF has them in the right one.
- */
 function toName({ construct, key }: Item): string {
-  return `${construct}\n${construct === "text" && hasRightToLeft(key) ? [...key].sort().join("") : key}`;
+  return `${construct}\n${key}`;
 }
 
 function toFidelity(items: number, lost: readonly Loss[]): ConversionFidelity {

@@ -1,14 +1,16 @@
 /**
- * PdfLines adds to pdfmake what it does not have: right-to-left text, and several fonts with the same internal name.
+ * PdfLines adds to pdfmake what it does not have: right-to-left text, its ligatures, and several fonts with the same internal name.
  *
  * - Lines are drawn in visual order (rule L2 of the Unicode Bidirectional Algorithm). The order of the text in the file
  *   stays logical, so that it can be searched and copied.
+ * - A PDF has a text for each glyph. Readers turn a right-to-left line around letter by letter, so the text of a ligature, such as
+ *   lam-alef, is written in the order in which it is drawn.
  * - pdfkit takes fonts of one name for one font. The slices of a family all have the same name, so each font is looked up
  *   in an empty registry and entered under its own key.
  */
 import { hasRightToLeft } from "../../direction.ts";
 import { bidi } from "./bidi.ts";
-import { documentPrototype, type PdfInline, type PdfLine, rendererPrototype } from "./pdfmake.ts";
+import { documentPrototype, type PdfFont, type PdfInline, type PdfLine, rendererPrototype } from "./pdfmake.ts";
 
 let isInstalled = false;
 
@@ -26,7 +28,21 @@ export function installPdfLines(): void {
     this._fontFamilies = {};
     const font = provideFont.call(this, family, bold, italics);
     this._fontFamilies = { ...registry, [`${family} ${bold} ${italics}`]: font };
+    writeLigaturesAsDrawn(font);
     return font;
+  };
+}
+
+/** The font may have been prepared before, because a registry returns the same font again. */
+function writeLigaturesAsDrawn(font: PdfFont): void {
+  if (Object.hasOwn(font, "encode")) return;
+  const { encode } = font;
+  font.encode = function encodeAsDrawn(text, features) {
+    const known = this.unicode.length;
+    const encoded = encode.call(this, text, features);
+    for (const [at, codePoints] of this.unicode.slice(known).entries())
+      if (hasRightToLeft(String.fromCodePoint(...codePoints))) this.unicode[known + at] = [...codePoints].reverse();
+    return encoded;
   };
 }
 

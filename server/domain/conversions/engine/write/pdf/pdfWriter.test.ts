@@ -59,6 +59,12 @@ test("[CV93] a narrow table begins at the side where its text begins", async () 
   expect(english[0]?.left).toBeLessThan(70);
 });
 
+test("[CV94] Arabic ligatures can be searched and read back in the order of their letters", async () => {
+  const { bytes, fidelity } = await toPdf("السلام عليكم ولا تنسوا الإسلام والأمل والآن **لأن**.\n");
+  expect(fidelity).toEqual({ score: 1, losses: [] });
+  expect(await readBack(bytes)).toBe("السلام عليكم ولا تنسوا الإسلام والأمل والآن لأن.\n");
+});
+
 test("[CV7] a character that no font has is shown as a replacement and reported with its line", async () => {
   const { bytes, fidelity } = await toPdf("One\n\nTwo ꧁ three\n");
   expect(fidelity.losses).toContainEqual({ construct: "unusual character", count: 1, lines: [3] });

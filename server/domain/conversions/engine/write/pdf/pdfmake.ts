@@ -96,10 +96,17 @@ export interface PdfRenderer {
   renderLine(line: PdfLine, x: number, y: number): void;
 }
 
+/** A font of pdfkit. */
+export interface PdfFont {
+  /** Code points of each glyph in use. */
+  readonly unicode: number[][];
+  encode(text: string, features: unknown): unknown;
+}
+
 /** The part of pdfmake's document that keeps the fonts. */
 export interface PdfFontRegistry {
   _fontFamilies: Record<string, unknown>;
-  provideFont(family: string, bold: boolean, italics: boolean): unknown;
+  provideFont(family: string, bold: boolean, italics: boolean): PdfFont;
 }
 
 const loadClass = (name: string): { readonly prototype: unknown } =>
