@@ -8,10 +8,11 @@ import { AppError } from "../../../api/schema/error.ts";
 import { parseMarkdown } from "../call/parseMarkdown.ts";
 import type { ConversionCaps } from "./engine/caps.ts";
 import { ConversionFailure } from "./engine/failure.ts";
+import { replaceRawHtml } from "./engine/rawHtml.ts";
+import { findTitle } from "./engine/title.ts";
 import { requireBoundedTree } from "./engine/treeBounds.ts";
 import { writeHtml } from "./engine/write/html.ts";
 import { writeTxt } from "./engine/write/txt.ts";
-import { findTitle } from "./runConversion.ts";
 
 export type RenderedFormat = "html" | "text";
 
@@ -24,7 +25,8 @@ interface RenderTask {
 async function write({ markdown, format, bounds }: RenderTask): Promise<Uint8Array> {
   const tree = await parseMarkdown(markdown);
   requireBoundedTree(tree, bounds);
-  const { bytes } = format === "html" ? await writeHtml(tree, findTitle(tree)) : await writeTxt(tree);
+  const { bytes } =
+    format === "html" ? await writeHtml(tree, await findTitle(tree, bounds)) : await writeTxt((await replaceRawHtml(tree, bounds)).tree);
   if (bytes.byteLength > bounds.outputBytes) throw new ConversionFailure(`The output is larger than ${bounds.outputBytes} bytes.`);
   return bytes;
 }

@@ -8,7 +8,8 @@ import type { ConversionCaps } from "./engine/caps.ts";
 import type { ParsedDocument, WrittenDocument } from "./engine/document.ts";
 import { ConversionFailure } from "./engine/failure.ts";
 import { measureFidelity } from "./engine/fidelity.ts";
-import { toText } from "./engine/phrasing.ts";
+import { replaceRawHtml, sanitiseRawHtml } from "./engine/rawHtml.ts";
+import { findTitle } from "./engine/title.ts";
 import { requireBoundedTree } from "./engine/treeBounds.ts";
 
 export interface ConversionOrder {
@@ -67,16 +68,24 @@ export async function convert(order: ConversionOrder, bytes: Uint8Array, caps: C
 
 async function run({ from, to, title }: ConversionOrder, bytes: Uint8Array, caps: ConversionCaps): Promise<ConvertedDocument> {
   const parsed = await readAs(from, bytes, caps);
+  const source = await readRawHtml(parsed.tree, to, caps);
   const write = await writers[to]();
-  const written = await write(parsed.tree, title ?? findTitle(parsed.tree));
+  // The writer of HTML sanitises raw HTML itself.
+  const written = await write(to === "html" ? parsed.tree : source.tree, title ?? (await findTitle(parsed.tree, caps)));
   if (written.bytes.byteLength > caps.outputBytes) throw new ConversionFailure(`The output is larger than ${caps.outputBytes} bytes.`);
   const after = await readAs(to, written.bytes, caps);
-  const losses = [...parsed.losses, ...written.losses];
+  const losses = [...parsed.losses, ...source.losses, ...written.losses];
   return {
     bytes: written.bytes,
     contentType: contentTypes[to],
-    fidelity: measureFidelity({ before: parsed.tree, after: after.tree, to, losses }),
+    fidelity: measureFidelity({ before: source.tree, after: after.tree, to, losses }),
   };
+}
+
+/** Returns the document that the output should have, and the losses of its raw HTML. */
+async function readRawHtml(tree: Root, to: ConversionOutputFormat, caps: ConversionCaps): Promise<ParsedDocument> {
+  if (to === "markdown" || to === "json") return { tree, losses: [] };
+  return to === "html" ? sanitiseRawHtml(tree, caps) : replaceRawHtml(tree, caps);
 }
 
 async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {
@@ -84,11 +93,4 @@ async function readAs(format: ConversionInputFormat, bytes: Uint8Array, caps: Co
   const parsed = await read(bytes, caps);
   requireBoundedTree(parsed.tree, caps);
   return parsed;
-}
-
-/** The first heading. */
-export function findTitle(tree: Root): string {
-  const heading = tree.children.find(({ type }) => type === "heading");
-  const title = heading === undefined ? "" : toText(heading).replace(/\s+/gu, " ").trim();
-  return title === "" ? "Document" : title.slice(0, 200);
 }

@@ -2,14 +2,16 @@
  * Version of the engine: a number that changes with its behaviour, and the versions of the libraries that read and write.
  * A test compares the libraries with package.json.
  */
-const engineRevision = 2;
+const engineRevision = 3;
 
 export const libraryVersions = {
   docx: "9.15.2",
   mammoth: "1.13.0",
   pdfmake: "0.3.11",
   unpdf: "1.7.0",
+  "rehype-raw": "7.0.0",
   "rehype-remark": "10.0.1",
+  "rehype-sanitize": "6.0.0",
   "remark-gfm": "4.0.1",
   "remark-parse": "11.0.0",
   "remark-rehype": "11.1.2",

@@ -15,6 +15,7 @@ import { htmlSchema } from "../htmlSchema.ts";
 import { requireBoundedTree } from "../treeBounds.ts";
 import { htmlHandlers } from "./htmlHandlers.ts";
 import { findHtmlLosses } from "./htmlLosses.ts";
+import { flattenBlocks } from "./htmlPhrasing.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 const parser = unified().use(rehypeParse);
@@ -25,5 +26,6 @@ export async function readHtml(bytes: Uint8Array, caps: ConversionCaps): Promise
   requireBoundedTree(html, caps);
   const losses = findHtmlLosses(html);
   const tree = (await toMarkdownTree.run(html)) as unknown as Root;
+  flattenBlocks(tree);
   return { tree, losses };
 }

@@ -20,7 +20,8 @@ const kept: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-export function findHtmlLosses(tree: Root): readonly Loss[] {
+/** `addresses`: "kept" if the addresses of links and pictures stay in the tree, and the writer decides about them. */
+export function findHtmlLosses(tree: Root, addresses: "sanitised" | "kept" = "sanitised"): readonly Loss[] {
   const losses: Loss[] = [];
   const add = (construct: Construct, node: { position?: Element["position"] }) => losses.push({ construct, line: lineOf(node) });
 
@@ -29,7 +30,7 @@ export function findHtmlLosses(tree: Root): readonly Loss[] {
     if (node.type !== "element") return;
     const { tagName } = node;
     if (silent.has(tagName) || node.properties.dataFootnoteBackref !== undefined) return;
-    if (active.has(tagName)) return void add(scripts.has(tagName) ? "script or style" : "form or embedded object", node);
+    if (active.has(tagName)) return void add(toRemovedElement(node), node);
     if (!kept.has(tagName) && !isFootnoteReference(node)) add("HTML attribute or element", node);
     visitProperties(node);
     for (const child of node.children) visit(child);
@@ -40,8 +41,9 @@ export function findHtmlLosses(tree: Root): readonly Loss[] {
     if (properties.style !== undefined) add("HTML attribute or element", node);
     if (Object.keys(properties).some((name) => /^on[a-z]/i.test(name))) add("script or style", node);
     if (isSpan(properties.colSpan) || isSpan(properties.rowSpan)) add("table cell span", node);
-    if (tagName === "a") visitLink(node, String(properties.href ?? ""));
     if (tagName === "input" && properties.type !== "checkbox") add("form or embedded object", node);
+    if (addresses === "kept") return;
+    if (tagName === "a") visitLink(node, String(properties.href ?? ""));
     if (tagName === "img") visitImage(node, String(properties.src ?? ""));
   };
 
@@ -62,6 +64,12 @@ export function findHtmlLosses(tree: Root): readonly Loss[] {
 
   for (const child of tree.children) visit(child);
   return losses;
+}
+
+/** The construct of an element that the sanitiser removes. */
+export function toRemovedElement({ tagName }: Element): Construct {
+  if (scripts.has(tagName)) return "script or style";
+  return active.has(tagName) ? "form or embedded object" : "HTML attribute or element";
 }
 
 function isFootnoteReference({ tagName, children }: Element): boolean {
