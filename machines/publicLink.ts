@@ -62,10 +62,11 @@ export const publicLinkMachine = setup({
     }),
     refreshSnapshot: assign(({ event }) => {
       assertEvent(event, "link.refresh");
-      return { content: event.content, snapshotAtMs: event.nowMs, updatedAtMs: event.nowMs };
+      return { content: event.content, contentAtMs: event.nowMs, snapshotAtMs: event.nowMs, updatedAtMs: event.nowMs };
     }),
     takeDown: assign(({ event }) => ({
       content: undefined,
+      contentAtMs: undefined,
       snapshotAtMs: undefined,
       expiresAtMs: undefined,
       updatedAtMs: event.nowMs,
@@ -119,6 +120,7 @@ export const publicLinkMachine = setup({
     publishedBy: input.by,
     updatedAtMs: input.nowMs,
     content: input.content,
+    contentAtMs: input.nowMs,
     ...(input.mode === "snapshot" ? { snapshotAtMs: input.nowMs } : {}),
     sync: toFreshSync(input.content, 0, input.nowMs),
   }),

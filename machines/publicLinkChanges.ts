@@ -25,6 +25,7 @@ export function toMode(context: PublicLinkContext, { type, content, settings, no
   return {
     ...settings,
     content,
+    contentAtMs: nowMs,
     updatedAtMs: nowMs,
     snapshotAtMs: type === "link.makeSnapshot" ? nowMs : undefined,
     sync: toFreshSync(content, context.sync.round, nowMs),
@@ -36,6 +37,7 @@ export function toSynced(context: PublicLinkContext, { content, nowMs }: EventOf
   return {
     ...context,
     content,
+    contentAtMs: context.content?.contentHash === content.contentHash ? context.contentAtMs : nowMs,
     updatedAtMs: nowMs,
     sync: {
       sourceRevision: Math.max(sourceRevision, content.revision),

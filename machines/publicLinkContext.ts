@@ -68,6 +68,8 @@ export interface PublicLinkContext {
   readonly updatedAtMs: number;
   /** Absent while unpublished. */
   readonly content?: FrozenContent | undefined;
+  /** Time at which the page got its text. Absent in links that were stored before this member existed. */
+  readonly contentAtMs?: number | undefined;
   /** Present only in mode Snapshot. */
   readonly snapshotAtMs?: number | undefined;
   readonly sync: LiveSyncContext;

@@ -441,6 +441,16 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect(JSON.parse((await node.page("/p/frozen.json")).body).title).toBe("Frozen");
   });
 
+  test.each(["live", "snapshot"] as const)("[PL66] the date of a page is that of its text, whatever is set later (%s)", async (mode) => {
+    const { link } = await node.links.put(call(), articleId, { mode });
+    await time.advance(60_000);
+    await node.links.update(call(), articleId, { slug: "later", indexable: true, expiresAt: time.now() / 1000 + 3600 });
+    const page = JSON.parse((await node.page("/p/later.json")).body);
+    expect(page.updatedAt).toBe(link.updatedAt);
+    const { link: changed } = await node.links.get(call(), articleId);
+    expect(changed.updatedAt).toBeGreaterThan(page.updatedAt);
+  });
+
   test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     for (const [form, type] of [

@@ -61,7 +61,7 @@ ${colors.bold("Where to look next")}
   npm start                      your own server on http://127.0.0.1:8787
   README.md                      the first minutes, by hand
   docs/runs.md, docs/topics.md   workflows, runs, approvals, streams
-  docs/architecture.md           the house, and five paths through it
+  docs/architecture.md           the house, and six paths through it
   docs/openapi.json              every operation
   test/demo/runStory.ts          what you have just seen, as code
 `);

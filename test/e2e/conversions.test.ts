@@ -1,11 +1,11 @@
 /** Tests conversions over HTTP on the real server with its real converter: forms, JSON, tRPC, access and repeats. */
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRest, createTrpc, type Rest, signIn } from "../support/clients.ts";
+import { createRest, createTrpc, type Rest } from "../support/clients.ts";
+import { createDesk } from "../support/desk.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 import { untilReturns } from "../support/untilReturns.ts";
 
-const password = "correct horse battery";
 const markdown = "# Kites\n\nA **kite** needs wind.\n";
 
 let server: RunningServer;
@@ -18,16 +18,7 @@ beforeAll(async () => {
   server = await startServer({
     LIMITS: JSON.stringify({ "rate.conversions": "off", "conversion.input": 100_000, "conversion.outputJson": 500_000 }),
   });
-  const admin = await signIn(server.url, server.operator);
-  ({ workspaceId } = await admin.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
-  const join = async (username: string, isMember: boolean) => {
-    await admin.expect(201, "POST", "/accounts", { username, password });
-    if (isMember) await admin.expect(201, "POST", `/workspaces/${workspaceId}/members`, { username, role: "member" });
-    return signIn(server.url, { username, password });
-  };
-  ana = await join("ana", true);
-  bo = await join("bo", true);
-  outsider = await join("cy.out", false);
+  ({ ana, bo, outsider, workspaceId } = await createDesk(server));
 });
 afterAll(() => server.remove());
 

@@ -1,10 +1,10 @@
 /** Tests reviews over HTTP on the real server: threads, roles, mentions, lists, webhooks, and suggestions beside an editor. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRest, createTrpc, openEditor, type Rest, signIn } from "../support/clients.ts";
+import { createRest, createTrpc, openEditor, type Rest } from "../support/clients.ts";
+import { createDesk } from "../support/desk.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
-const password = "correct horse battery";
 const text = "# Kites\n\nA kite needs teh wind.\n\nIt flies.\n";
 
 let server: RunningServer;
@@ -18,16 +18,7 @@ let workspaceId: string;
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await startServer({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8", NODE_EXTRA_CA_CERTS: receiver.authority.file });
-  admin = await signIn(server.url, server.operator);
-  ({ workspaceId } = await admin.expect(201, "POST", "/workspaces", { name: "Desk", type: "team" }));
-  const join = async (username: string, isMember: boolean) => {
-    await admin.expect(201, "POST", "/accounts", { username, password });
-    if (isMember) await admin.expect(201, "POST", `/workspaces/${workspaceId}/members`, { username, role: "member" });
-    return signIn(server.url, { username, password });
-  };
-  ana = await join("ana", true);
-  bo = await join("bo", true);
-  outsider = await join("cy.out", false);
+  ({ admin, ana, bo, outsider, workspaceId } = await createDesk(server));
   await admin.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, {
     url: receiver.url,
     events: ["review.mentioned", "review.replied"],

@@ -68,7 +68,7 @@ export function createRestore({ rooms, history, commits, texts: work }: RestoreO
     const [section, ...others] = await work.findSections(owner, { markdown, heading });
     if (section !== undefined && others.length === 0) return section;
     const code = section === undefined ? "anchor_not_found" : "anchor_ambiguous";
-    const message = `${where} has ${section === undefined ? "no" : "more than one"} heading with this text.`;
+    const message = `${where} has ${section === undefined ? "no" : "more than one"} heading with this text. A heading is named by its words, without "#".`;
     throw new AppError(code, `${message} Nothing was restored.`, { errors: [{ pointer: "/section", code, message }] });
   }
 

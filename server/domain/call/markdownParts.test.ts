@@ -71,6 +71,27 @@ test("[CV91] a text of any blocks has the same tree in parts as in one piece", (
   );
 });
 
+/** Texts that mention a label, and definitions of it. The labels have letters that folding or trimming could lose. */
+const distant = [
+  ["Go [>] now", "[>]: /n"],
+  ["list [x, y\\\n[b], [x\\ [b], [1, 2 \\> [b]", "[b]: /n"],
+  ["[a\\>] and [b\\ ]", "[a\\>]: /n\n\n[b\\ ]: /n"],
+  ["[\u3000注] [\u00a0a] [a] [\va] [\fa] [\ufeffa]", "[\u3000注]: /n\n\n[\u00a0a]: /n\n\n[\va]: /n\n\n[\fa]: /n\n\n[\ufeffa]: /n"],
+  ["Go [a] now", "[\u00a0a]: /n"],
+  [`[${"ß".repeat(600)}]`, `[${"ß".repeat(600)}]: /n`],
+  [[996, 997, 998, 999, 1000].map((count) => `[^${"a".repeat(count)}]`).join(" "), `[^${"a".repeat(998)}]: Note.`],
+  ["[a\0b] and [^\0]", "[a\0b]: /n\n\n[^\0]: Note."],
+  ["[a\nb] and [a > b]", "> [a\n> b]: /n"],
+  ["> [a\n> > b]", "[a > b]: /n"],
+] as const;
+
+test.each(distant)("[CV91] %j finds its definition %j in another part", (mention, definition) => {
+  const filler = "A line of words that define nothing.\n\n".repeat(30);
+  for (const markdown of [`${mention}\n\n${filler}${definition}\n`, `${definition}\n\n${filler}${mention}\n`]) {
+    expect(parseInParts(markdown, parseWhole, 200)).toEqual(parseWhole(markdown));
+  }
+});
+
 test("[CV91] a rule at the beginning of a text hides no list after it", () => {
   const { children } = parseInParts("---\n\n- one\n\n> two\n", parseWhole);
   expect(children.map(({ type, position }) => [type, position?.start.line])).toEqual([

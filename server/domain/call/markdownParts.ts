@@ -31,17 +31,17 @@ interface Part {
   readonly end: Point;
 }
 
-/** Labels as the parser compares them, by their folded form. The label of a footnote begins with a caret. */
-type Labels = ReadonlyMap<string, readonly string[]>;
+/** Labels as a definition can have them, by their identifier. The label of a footnote begins with a caret. */
+type Labels = ReadonlyMap<string, string>;
 
 const frontMatter = /^---[ \t]*(?:\r\n|[\r\n])(?:[\s\S]*?(?:\r\n|[\r\n]))??---[ \t]*(?:\r\n|[\r\n]|$)/;
-const label = /\[((?:[^[\]\\]|\\[\s\S]){1,999})\]/g;
-const definition = /\[((?:[^[\]\\]|\\[\s\S]){1,999})\]:/g;
+const label = /\[((?:[^[\]\\]|\\[\s\S]){1,1000})\]/g;
+const definition = /\[((?:[^[\]\\]|\\[\s\S]){1,1000})\]:/g;
 
 /** `partLength` is a parameter for tests. */
 export function parseInParts(markdown: string, parse: Parse, partLength = defaultLength): Root {
-  // Parsers skip a byte order mark and do not count it.
-  const text = markdown.startsWith("\ufeff") ? markdown.slice(1) : markdown;
+  // Parsers skip a byte order mark and do not count it. They read a null character as a replacement character.
+  const text = (markdown.startsWith("\ufeff") ? markdown.slice(1) : markdown).replaceAll("\0", "\ufffd");
   const frontText = frontMatter.exec(text)?.[0] ?? "";
   // The parser waits for the end of front matter and finds no quotes and lists meanwhile. A rule can look like its beginning.
   const isRule = frontText === "" && text.startsWith("---");
@@ -49,8 +49,8 @@ export function parseInParts(markdown: string, parse: Parse, partLength = defaul
   const front = parseFrontMatter(frontText, parse);
   const guessed = toLabels(findAll(text, definition));
   let parts = parseParts(text, front.end, { labels: guessed, parse, partLength });
-  const defined = toLabels(parts.flatMap(({ nodes }) => findDefined(nodes)));
-  const wrong = new Set([...guessed.keys(), ...defined.keys()].filter((name) => String(guessed.get(name)) !== String(defined.get(name))));
+  const defined: Labels = new Map(parts.flatMap(({ nodes }) => findDefined(nodes)).map((name) => [name, guessed.get(name) ?? name]));
+  const wrong = new Set([...guessed.keys(), ...defined.keys()].filter((name) => guessed.has(name) !== defined.has(name)));
   if (wrong.size > 0)
     parts = parts.map((part) => (findMentions(part.text).some((name) => wrong.has(name)) ? parsePart(part, defined, parse) : part));
   return {
@@ -143,37 +143,36 @@ function* walk(nodes: readonly Nodes[]): Iterable<Nodes> {
 function findDefined(nodes: readonly Nodes[]): readonly string[] {
   const labels: string[] = [];
   for (const node of walk(nodes)) {
-    if (node.type === "definition") labels.push(node.identifier);
-    if (node.type === "footnoteDefinition") labels.push(`^${node.identifier}`);
+    if (node.type === "definition") labels.push(toIdentifier(node.identifier));
+    if (node.type === "footnoteDefinition") labels.push(toIdentifier(`^${node.identifier}`));
   }
   return labels;
 }
 
-/** Returns the folded texts between brackets, each once. */
+/** Returns the identifiers of the texts between brackets, each once. */
 function findMentions(text: string): readonly string[] {
-  return text.includes("[") ? [...new Set(findAll(fold(text), label))] : [];
+  return text.includes("[") ? [...new Set(findAll(text, label).flatMap(toForms).map(toIdentifier))] : [];
 }
 
 function findAll(text: string, pattern: RegExp): readonly string[] {
   return Array.from(text.matchAll(pattern), ([, found = ""]) => found);
 }
 
-function toLabels(labels: readonly string[]): Labels {
-  const found = new Map<string, string[]>();
-  for (const name of new Set(labels.map((each) => toOneCase(each.replace(/[\t\n\r ]+/g, " ").trim())).sort())) {
-    const others = found.get(fold(name));
-    if (others === undefined) found.set(fold(name), [name]);
-    else others.push(name);
-  }
-  return found;
+function toLabels(found: readonly string[]): Labels {
+  return new Map(found.flatMap(toForms).map((each) => [toIdentifier(each), each]));
 }
 
-/** A label in a quote can have line ends and markers in it, so texts are searched without white space and markers. */
-function fold(text: string): string {
-  return toOneCase(text.replace(/[\s>]+/g, ""));
+/** A label can go over several lines, which begin with markers in a quote. Returns it on one line, with and without them. */
+function toForms(found: string): readonly string[] {
+  const forms = [found, found.replace(/([\r\n])(?:[ \t]*>)+/g, "$1")].map((each) => each.replace(/[\t\n\r ]+/g, " "));
+  return forms[0] === forms[1] ? forms.slice(1) : forms;
 }
 
-/** As the parser does. Some letters, such as "ß" and "ẞ", are equal only after both steps. */
-function toOneCase(text: string): string {
-  return text.toLowerCase().toUpperCase();
+/** As the parser does. Some letters, such as "ß" and "ẞ", are equal only after both changes of case. */
+function toIdentifier(each: string): string {
+  return each
+    .replace(/[\t\n\r ]+/g, " ")
+    .replace(/^ | $/g, "")
+    .toLowerCase()
+    .toUpperCase();
 }

@@ -131,7 +131,10 @@ export function createFolderDeletion({ storage, tree, contents, limits }: Folder
       await removeEntries(unit, folder.folderId);
       const children = await tree.children(folder.workspaceId, folder.folderId, 1);
       if (children.length === 0 && (await countItems(folder)) === 1) return;
-      throw new AppError("folder_not_empty", "The folder contains articles, topics or other folders.");
+      throw new AppError(
+        "folder_not_empty",
+        "The folder contains articles, topics or other folders. Move them, or delete the folder with ?recursive=true.",
+      );
     },
 
     async mark(unit, folder, jobId) {

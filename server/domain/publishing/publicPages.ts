@@ -26,6 +26,7 @@ export interface PublishedPage {
   /** The article revision that the page shows. */
   readonly revision: number;
   readonly contentHash: string;
+  /** Time at which the page got its text. A change of its settings does not change it. */
   readonly updatedAtMs: number;
   readonly indexable: boolean;
   /** Store time from which the page is not public. */
@@ -92,13 +93,14 @@ export function createPublicPages({ storage, slugs, access }: PublicPagesOptions
     ]);
     if (link === undefined || article === undefined) return unknown;
     const mode = modeOf(link.value);
-    const { content, updatedAtMs, indexable, expiresAtMs } = link.value.context;
+    const { content, contentAtMs, indexable, expiresAtMs } = link.value.context;
     if (mode === undefined || content === undefined || article.value.deletedAtMs !== undefined) return unpublished;
     if (isExpired(link.value, storage.now())) return unpublished;
     // The slug was claimed for this link, and no other page has claimed it since.
     if (link.value.context.slug !== slug) return { kind: "moved", slug: link.value.context.slug };
     const title = titleOf(link.value, article.value);
     const { revision, contentHash } = content;
+    const updatedAtMs = contentAtMs ?? link.value.context.updatedAtMs;
     const { workspaceId } = article.value;
     return { kind: "published", articleId, workspaceId, slug, mode, title, revision, contentHash, updatedAtMs, indexable, expiresAtMs };
   }
