@@ -6,8 +6,8 @@ import { defaultLimits } from "../../api/limits.ts";
 import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../api/schema/conversion.ts";
 import { createConverter } from "../../server/domain/conversions/converter.ts";
 import { measureFidelity } from "../../server/domain/conversions/engine/fidelity.ts";
-import { replaceRawHtml, sanitiseRawHtml } from "../../server/domain/conversions/engine/rawHtml.ts";
 import { readMarkdown } from "../../server/domain/conversions/engine/read/markdown.ts";
+import { replaceRawHtml, sanitiseRawHtml } from "../../server/domain/conversions/engine/read/rawHtml.ts";
 import { readTxt } from "../../server/domain/conversions/engine/read/txt.ts";
 import { makeLongDocument, testDocuments } from "./documents.ts";
 

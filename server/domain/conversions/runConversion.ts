@@ -8,8 +8,8 @@ import type { ConversionCaps } from "./engine/caps.ts";
 import type { ParsedDocument, WrittenDocument } from "./engine/document.ts";
 import { ConversionFailure } from "./engine/failure.ts";
 import { measureFidelity } from "./engine/fidelity.ts";
-import { replaceRawHtml, sanitiseRawHtml } from "./engine/rawHtml.ts";
-import { findTitle } from "./engine/title.ts";
+import { replaceRawHtml, sanitiseRawHtml } from "./engine/read/rawHtml.ts";
+import { findTitle } from "./engine/read/title.ts";
 import { requireBoundedTree } from "./engine/treeBounds.ts";
 
 export interface ConversionOrder {

@@ -14,7 +14,7 @@ import { findLanguage, readFrontMatter, sampleCharacters } from "../../../call/t
 import type { WrittenDocument } from "../document.ts";
 import { htmlSchema } from "../htmlSchema.ts";
 import { toText } from "../phrasing.ts";
-import { dropUnclosedTags } from "../unclosedTags.ts";
+import { dropUnclosedTags } from "../read/unclosedTags.ts";
 
 const rawParser = unified().use(rehypeRaw);
 const sanitizer = unified().use(rehypeSanitize, htmlSchema);

@@ -1,7 +1,7 @@
 /** FindTitle returns the words of the first heading, for outputs that have a place for a title. */
 import type { Root } from "mdast";
-import type { ConversionCaps } from "./caps.ts";
-import { toText } from "./phrasing.ts";
+import type { ConversionCaps } from "../caps.ts";
+import { toText } from "../phrasing.ts";
 import { replaceRawHtml } from "./rawHtml.ts";
 
 export async function findTitle(tree: Root, caps: Pick<ConversionCaps, "nodes" | "depth">): Promise<string> {

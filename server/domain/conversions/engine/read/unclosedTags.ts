@@ -3,8 +3,8 @@
  * Markdown that follows would be the content of the element, and its words would be removed too.
  */
 import type { Html, Nodes, Parent, Root } from "mdast";
-import { type Loss, lineOf, type ParsedDocument } from "./document.ts";
-import { isActiveElement, toRemovedElement } from "./read/htmlLosses.ts";
+import { type Loss, lineOf, type ParsedDocument } from "../document.ts";
+import { isActiveElement, toRemovedElement } from "./htmlLosses.ts";
 
 const openingTag = /^\s*<([a-z]+)\b[^>]*>\s*$/i;
 const tags = /<(\/?)([a-z]+)/gi;
