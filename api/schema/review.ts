@@ -115,7 +115,7 @@ const rangeAnchor = z.strictObject({
 
 /** A place in the text: as a quote of the live text, or as a range of a known revision. */
 export const AnchorRequest = z
-  .union([quoteAnchor, rangeAnchor])
+  .union([quoteAnchor, rangeAnchor], "must have quote, or start, end and revision")
   .meta({ id: "AnchorRequest", description: "A place in the file: a quote, or a range of characters at a revision." });
 export type AnchorRequest = z.infer<typeof AnchorRequest>;
 

@@ -5,6 +5,7 @@ import { CreateApiKeyRequest } from "../../../api/schema/apiKey.ts";
 import { EditRequest, RevisionOrLive } from "../../../api/schema/article.ts";
 import { FreeForm } from "../../../api/schema/common.ts";
 import type { AppError } from "../../../api/schema/error.ts";
+import { AnchorRequest } from "../../../api/schema/review.ts";
 import { type Part, parsePart, toPointer } from "./findings.ts";
 
 function findings(schema: z.ZodType, value: unknown, part: Part = "body"): unknown {
@@ -30,6 +31,11 @@ describe("findings", () => {
     expect(findings(CreateApiKeyRequest, { name: "k", workspaceIds: ["x"] })).toEqual([
       "/workspaceIds/0 must be an id of the form ws_ followed by 26 characters",
     ]);
+    for (const anchor of [{}, { start: 0, end: 3 }, { text: "teh" }]) {
+      expect(findings(z.strictObject({ anchor: AnchorRequest }), { anchor })).toEqual([
+        "/anchor must have quote, or start, end and revision",
+      ]);
+    }
     expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 1.5 })).toEqual(["/n must be a whole number"]);
     expect(findings(z.strictObject({ n: z.int().min(1) }), { n: 0 })).toEqual(["/n must be at least 1"]);
     expect(findings(z.strictObject({ settings: FreeForm }), { settings: [] })).toEqual(["/settings must be an object"]);

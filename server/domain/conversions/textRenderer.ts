@@ -2,8 +2,8 @@
  * TextRenderer renders the text of an article as HTML or plain text while the caller waits. A conversion does the same as a
  * stored job, in a process of its own, and also measures what was lost.
  *
- * Texts are rendered in threads, within bounded time and memory, and workspaces take turns (AR36). Results are kept by the hash
- * of their text. This module must not know articles or who may read them.
+ * Texts are rendered in threads, within bounded time and memory, and workspaces take turns (AR36). Results are kept by
+ * workspace and hash of the text. This module must not know articles or who may read them.
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -48,7 +48,7 @@ export function createTextRenderer({ limits }: { readonly limits: Pick<Limits, "
   const bounds = { nodes: limits["conversion.nodes"], depth: limits["conversion.depth"], outputBytes: maxOutputBytes };
   const program = toProgramFile("render.worker", import.meta.url);
   const threads = createWorkerPool<RenderTasks>({ program, threads: 2, maxHeapMiB, maxWaiting, idleMs });
-  /** Format and content hash → rendered text. */
+  /** Owner, format and content hash → rendered text. By owner, so that the time of an answer tells nothing about the texts of others. */
   const kept = new LRUCache<string, Uint8Array>({
     maxSize: maxKeptBytes,
     sizeCalculation: (bytes) => Math.max(1, bytes.byteLength),
@@ -56,7 +56,7 @@ export function createTextRenderer({ limits }: { readonly limits: Pick<Limits, "
   return {
     version: createHash("sha256").update(engineVersion).digest("hex").slice(0, 8),
     async render(owner, { text, contentHash }, format) {
-      const key = `${format}/${contentHash}`;
+      const key = `${owner}/${format}/${contentHash}`;
       const known = kept.get(key);
       if (known !== undefined) return known;
       if (text.length > maxCharacters) throw new AppError("content_too_large", tooLarge);

@@ -33,7 +33,7 @@ const plainReader = unified()
   .use(rehypeRemark, { handlers: htmlHandlers });
 const sanitisingReader = unified().use(rehypeSanitize, htmlSchema).use(rehypeRemark, { handlers: htmlHandlers });
 
-/** For outputs without raw HTML. The losses are the elements that Markdown has not. */
+/** For outputs without raw HTML. The losses are the elements that Markdown does not have. */
 export const replaceRawHtml: RawHtmlReader = (tree, bounds) => read(tree, bounds, plainReader, (html) => findHtmlLosses(html, "kept"));
 
 /** For HTML: the content that the sanitiser leaves. The losses are the elements and attributes that it removes. */
