@@ -180,7 +180,7 @@ None of these steps changes what a client sees: an update is durable before it i
 ## What is not in the figures
 
 - TLS, which a proxy ends, and the network between machines. All processes ran on one machine, so the latencies are those of loopback.
-- Search, which does not exist yet. A search index will add a cost for each commit, and its cost against the number of articles has to be measured then.
+- Search. Its index adds work to each commit, in a thread of its own; the cost against the number of articles is measured by \`npm run bench -- "number of articles"\`.
 - Runs and webhooks: their cost depends on a model and on receivers.
 `;
 }
