@@ -84,7 +84,7 @@ test("[CV25] files that are not what they are said to be are refused with the re
   expect(await refused("json", utf8("[]"))).toMatch(/^The syntax tree is wrong at "": /);
 });
 
-test("[CV11] a document of 1 MB converts within the limits of time and memory", async () => {
+test("[CV11] a Markdown document of 1 MB becomes a syntax tree within the limits of time and memory", async () => {
   const outcome = await converter.convert({ from: "markdown", to: "json", bytes: longDocument });
   expect(outcome.ok ? outcome.fidelity : outcome.detail).toEqual({ score: 1, losses: [] });
 }, 240_000);
