@@ -20,8 +20,8 @@ export type ConversionOutcome =
 
 export interface Converter {
   /**
-   * Converts one document. Never throws for a document, however broken; `detail` says what was wrong and where. Throws
-   * `unavailable` if it cannot work at the moment, which says nothing about the document.
+   * Converts one document. A broken document throws no error: `detail` of the outcome says what is wrong and where. The error
+   * `unavailable` means that the converter cannot work at the moment, whatever the document.
    */
   convert(input: ConversionInput): Promise<ConversionOutcome>;
   /** Version of formats and libraries; part of the key of cached outputs, so that a new version converts anew. */

@@ -1,30 +1,14 @@
 import type { Root } from "mdast";
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../../api/limits.ts";
-import type { ConversionFidelity, ConversionInputFormat, ConversionOutputFormat } from "../../../api/schema/conversion.ts";
+import type { ConversionOutputFormat } from "../../../api/schema/conversion.ts";
+import { lostIn, runConversion, toText } from "../../../test/support/conversionRuns.ts";
 import { testDocuments } from "../../../test/support/documents.ts";
-import type { ConversionCaps } from "./engine/caps.ts";
-import { convert } from "./runConversion.ts";
-
-const caps: ConversionCaps = {
-  nodes: 10_000,
-  depth: 100,
-  outputBytes: 10_000_000,
-  archive: { entries: 100, totalBytes: 10_000_000, entryBytes: 10_000_000, ratio: defaultLimits["archive.ratio"] },
-};
-
-const run = (from: ConversionInputFormat, to: ConversionOutputFormat, input: string | Uint8Array) =>
-  convert({ from, to }, typeof input === "string" ? Buffer.from(input, "utf8") : input, caps);
-
-const toText = ({ bytes }: { bytes: Uint8Array }) => Buffer.from(bytes).toString("utf8");
 
 /** The words of an output, in one line. */
 async function readWords(to: ConversionOutputFormat, bytes: Uint8Array): Promise<string> {
-  const text = to === "txt" ? toText({ bytes }) : toText(await run(to, "txt", bytes));
+  const text = to === "txt" ? toText({ bytes }) : toText(await runConversion(to, "txt", bytes));
   return text.replace(/\s+/gu, " ").trim();
 }
-
-const lostIn = ({ losses }: ConversionFidelity) => Object.fromEntries(losses.map(({ construct, count }) => [construct, count]));
 
 const withoutHtml = ["txt", "docx", "pdf"] as const;
 
@@ -42,7 +26,7 @@ test.each([...withoutHtml, "html"] as const)(
   async (to) => {
     const inline = hidden.map((html, at) => `Before${at} ${html} after${at}.`).join("\n\n");
     const blocks = hidden.join("\n\n");
-    const { bytes, fidelity } = await run("markdown", to, `# Top <script>alert(2)</script>\n\n${inline}\n\n${blocks}\n\nEnd.\n`);
+    const { bytes, fidelity } = await runConversion("markdown", to, `# Top <script>alert(2)</script>\n\n${inline}\n\n${blocks}\n\nEnd.\n`);
     const words = await readWords(to, bytes);
     expect(words).toBe(`Top ${hidden.map((_, at) => `Before${at} after${at}.`).join(" ")} End.`);
     if (to === "html") expect(toText({ bytes })).not.toMatch(/alert|color:red/);
@@ -53,8 +37,8 @@ test.each([...withoutHtml, "html"] as const)(
 
 test.each(["txt", "html"] as const)("[CV100] a tag of a script or form that is not closed removes no words from %s", async (to) => {
   const markdown = "Alpha <script> beta\n\n> <form>\n\n*Gamma* <script>delta</script>\n";
-  const { bytes, fidelity } = await run("markdown", to, markdown);
-  expect(await readWords("txt", (await run(to, "txt", bytes)).bytes)).toMatch(/^Alpha beta .*Gamma$/);
+  const { bytes, fidelity } = await runConversion("markdown", to, markdown);
+  expect(await readWords("txt", (await runConversion(to, "txt", bytes)).bytes)).toMatch(/^Alpha beta .*Gamma$/);
   expect(fidelity.losses).toContainEqual({ construct: "script or style", count: 2, lines: [1, 5] });
   expect(fidelity.losses).toContainEqual({ construct: "form or embedded object", count: 1, lines: [3] });
   expect(lostIn(fidelity).text).toBeUndefined();
@@ -63,7 +47,7 @@ test.each(["txt", "html"] as const)("[CV100] a tag of a script or form that is n
 test.each(withoutHtml)("[CV101] the words of raw HTML, in blocks and in lines, are kept in %s", async (to) => {
   const markdown =
     "Alpha <b>Beta</b> <span>Gamma</span>\n\n<details><summary>Sum</summary>\n\nInnen\n\n</details>\n\n<div>Block text</div>\n\n<p>absatz</p>\n\n<b>\n\nBold\n\n</b>\n";
-  const { bytes, fidelity } = await run("markdown", to, markdown);
+  const { bytes, fidelity } = await runConversion("markdown", to, markdown);
   expect(await readWords(to, bytes)).toBe("Alpha Beta Gamma Sum Innen Block text absatz Bold");
   expect(fidelity.losses.filter(({ construct }) => construct === "HTML attribute or element")).toEqual([
     { construct: "HTML attribute or element", count: 2, lines: [3] },
@@ -85,9 +69,9 @@ test("[CV102] raw HTML becomes structure in DOCX: headings, lists, tables, links
 
 First<br>second <a href="https://example.com/">link</a> <b>bold</b>.
 `;
-  const { bytes, fidelity } = await run("markdown", "docx", markdown);
+  const { bytes, fidelity } = await runConversion("markdown", "docx", markdown);
   expect(fidelity).toEqual({ score: 1, losses: [] });
-  const back = toText(await run("docx", "markdown", bytes));
+  const back = toText(await runConversion("docx", "markdown", bytes));
   expect(back).toContain("## Head _line_");
   expect(back).toMatch(/- one\n- two/);
   expect(back).toMatch(/\| a +\|\n\| -+ \|\n\| _b_ \|/);
@@ -97,7 +81,7 @@ First<br>second <a href="https://example.com/">link</a> <b>bold</b>.
 
 test("[CV101] blocks in the cells of an HTML table keep their words", async () => {
   const html = "<table><tr><th><p>a</p><p>b</p></th><td><ul><li>c</li><li><pre>d</pre></li></ul></td></tr></table>";
-  const { bytes, fidelity } = await run("html", "txt", html);
+  const { bytes, fidelity } = await runConversion("html", "txt", html);
   expect(toText({ bytes })).toBe("a b\tc d\n");
   expect(lostIn(fidelity).text).toBeUndefined();
 });
@@ -106,28 +90,30 @@ test("[CV103] raw HTML beside a Markdown text changes nothing of its report", as
   for (const { name, markdown } of testDocuments) {
     if (name === "rawHtml") continue;
     for (const to of ["docx", "txt", "html"] as const) {
-      const alone = await run("markdown", to, markdown);
-      const beside = await run("markdown", to, `${markdown}\n\n<p>beside</p>\n`);
+      const alone = await runConversion("markdown", to, markdown);
+      const beside = await runConversion("markdown", to, `${markdown}\n\n<p>beside</p>\n`);
       expect(beside.fidelity.losses, `${name} → ${to}`).toEqual(alone.fidelity.losses);
     }
   }
   const rest = "[call](tel:112) [^unused]\n\n[^unused]: Note <b>bold</b>.\n\n[^never]: Never used.\n";
-  expect(toText(await run("markdown", "txt", rest))).toBe("call (tel:112) [unused]\n\n[unused] Note bold.\n\n[never] Never used.\n");
+  expect(toText(await runConversion("markdown", "txt", rest))).toBe(
+    "call (tel:112) [unused]\n\n[unused] Note bold.\n\n[never] Never used.\n",
+  );
 });
 
 test("[CV102] Markdown and JSON keep raw HTML as it is", async () => {
   const markdown = "One <kbd>two</kbd> <script>x()</script>.\n\n<details><summary>Sum</summary></details>\n";
-  const json = await run("markdown", "json", markdown);
+  const json = await runConversion("markdown", "json", markdown);
   expect(json.fidelity).toEqual({ score: 1, losses: [] });
   expect((JSON.parse(toText(json)) as Root).children[1]).toEqual({ type: "html", value: "<details><summary>Sum</summary></details>" });
-  expect(toText(await run("json", "markdown", json.bytes))).toBe(markdown);
-  expect(await readWords("txt", (await run("json", "txt", json.bytes)).bytes)).toBe("One two . Sum");
+  expect(toText(await runConversion("json", "markdown", json.bytes))).toBe(markdown);
+  expect(await readWords("txt", (await runConversion("json", "txt", json.bytes)).bytes)).toBe("One two . Sum");
 });
 
-test("[CV104] the report of HTML names only what was removed from raw HTML, with its line", async () => {
+test("[CV104] the report of an HTML output names only the raw HTML that the sanitiser removed, with its line", async () => {
   const kept =
     "Alpha\n\n<details open><summary>Sum</summary>\n\nInnen\n\n</details>\n\n<div>Block text</div>\n\n<p>absatz <kbd>x</kbd></p>\n";
-  expect((await run("markdown", "html", kept)).fidelity).toEqual({ score: 1, losses: [] });
+  expect((await runConversion("markdown", "html", kept)).fidelity).toEqual({ score: 1, losses: [] });
   const removed = `# Notes[^1]
 
 <p onclick="x()" style="color:red">one</p>
@@ -140,7 +126,7 @@ test("[CV104] the report of HTML names only what was removed from raw HTML, with
 
 [^1]: Note.
 `;
-  const { bytes, fidelity } = await run("markdown", "html", removed);
+  const { bytes, fidelity } = await runConversion("markdown", "html", removed);
   expect(await readWords("html", bytes)).toBe("Notes[1] one two three - [x] four five [1] Note.");
   expect(fidelity.losses.toSorted((one, other) => one.construct.localeCompare(other.construct))).toEqual([
     { construct: "comment", count: 1, lines: [5] },

@@ -1,6 +1,6 @@
 /**
- * TextRenderer renders the text of an article as HTML or plain text while the caller waits. A conversion does the same as a
- * stored job, in a process of its own, and also measures what was lost.
+ * TextRenderer renders the text of an article as HTML or plain text while the caller waits. A conversion is a
+ * stored job: it runs in a child process and also measures the losses.
  *
  * Texts are rendered in threads, within bounded time and memory, and workspaces take turns (AR36). Results are kept by
  * workspace and hash of the text. This module must not know articles or who may read them.
@@ -48,7 +48,7 @@ export function createTextRenderer({ limits }: { readonly limits: Pick<Limits, "
   const bounds = { nodes: limits["conversion.nodes"], depth: limits["conversion.depth"], outputBytes: maxOutputBytes };
   const program = toProgramFile("render.worker", import.meta.url);
   const threads = createWorkerPool<RenderTasks>({ program, threads: 2, maxHeapMiB, maxWaiting, idleMs });
-  /** Owner, format and content hash → rendered text. By owner, so that the time of an answer tells nothing about the texts of others. */
+  /** Owner, format and content hash → rendered text. The owner is in the key, because a fast answer would tell that another workspace has the same text. */
   const kept = new LRUCache<string, Uint8Array>({
     maxSize: maxKeptBytes,
     sizeCalculation: (bytes) => Math.max(1, bytes.byteLength),

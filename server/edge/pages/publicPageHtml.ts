@@ -86,8 +86,9 @@ function toDate(updatedAtMs: number, language: string): string {
 }
 
 /**
- * Writes nested lists, deeper by one for each higher level. A heading that skips levels is one deeper only. The list is called
- * "Contents" in the language of the page; a sign stands for the word, and the title for its name, if the language is not known.
+ * Writes nested lists, deeper by one for each higher level. A heading that skips levels is one deeper only. The list
+ * has the heading "Contents" in the language of the page. If the language is not known, the heading is a sign, and the accessible
+ * name of the list is the title of the page.
  */
 function toContents(headings: readonly PageHeading[], { title }: PublishedPage, language: string): string {
   if (headings.length < minContents) return "";

@@ -1,5 +1,5 @@
 /**
- * PdfLines adds to pdfmake what it does not have: right-to-left text, its ligatures, and several fonts with the same internal name.
+ * PdfLines adds three features to pdfmake: right-to-left text, ligatures of right-to-left text, and fonts that share an internal name.
  *
  * - Lines are drawn in visual order (rule L2 of the Unicode Bidirectional Algorithm). The order of the text in the file
  *   stays logical, so that it can be searched and copied.
