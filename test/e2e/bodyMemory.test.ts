@@ -1,5 +1,4 @@
 /** Tests how much memory of a real server request bodies can use, without a credential and with one. */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
 import { type RawConnection, rawConnection } from "../contract/rawHttp.ts";
@@ -21,11 +20,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.remove());
-
-function residentMiB(): number {
-  const kiB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1];
-  return Number(kiB) / 1024;
-}
 
 async function bodyBytesInFlight(): Promise<number> {
   const answer = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.operatorToken}` } });
@@ -63,14 +57,14 @@ async function flood(
         client.socket.write(body, () => resolve());
       }),
     );
-    if (at % 10 === 0) highestMiB = Math.max(highestMiB, residentMiB());
+    if (at % 10 === 0) highestMiB = Math.max(highestMiB, server.residentMiB());
   }
   await Promise.all(sent);
-  return { statuses, highestMiB: Math.max(highestMiB, residentMiB()), open };
+  return { statuses, highestMiB: Math.max(highestMiB, server.residentMiB()), open };
 }
 
 test("[API31] 300 connections that send most of 5 MiB without a credential cost less than 300 MiB", async () => {
-  const beforeMiB = residentMiB();
+  const beforeMiB = server.residentMiB();
   const { statuses, highestMiB, open } = await flood({});
   expect([...statuses]).toEqual([401]);
   expect(highestMiB - beforeMiB).toBeLessThan(300);
@@ -79,7 +73,7 @@ test("[API31] 300 connections that send most of 5 MiB without a credential cost 
 });
 
 test("[API31] one credential has a limit of body bytes and gets 503 with Retry-After above it", async () => {
-  const beforeMiB = residentMiB();
+  const beforeMiB = server.residentMiB();
   const { statuses, highestMiB, open } = await flood(operator.headers);
   expect(await bodyBytesInFlight()).toBeGreaterThan(0);
   expect(await bodyBytesInFlight()).toBeLessThanOrEqual(defaultLimits["body.inFlightAccount"]);

@@ -62,9 +62,13 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 describe("bodies", () => {
+  const mostGrowthMiB = 64;
+
   async function unchanged(walk: () => Promise<void>): Promise<void> {
     const before = await readSeededAccount(owner);
+    const beforeMiB = server.residentMiB();
     await walk();
+    expect(server.residentMiB() - beforeMiB).toBeLessThanOrEqual(mostGrowthMiB);
     expect(await readSeededAccount(owner)).toEqual(before);
     expect(server.logLines.filter((line) => line.level === "error" || line.level === "fatal")).toEqual([]);
   }

@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { residentBytesOf } from "../../server/platform/workers/threadTime.ts";
 import { type Store, type StoreKind, startStore, storeUnderTest } from "./stores.ts";
 
 export const serverFile = resolve(import.meta.dirname, "../../dist/svc-server.js");
@@ -41,6 +42,8 @@ export interface RunningServer {
   readonly logLines: readonly LogLine[];
   readonly stderr: string;
   readonly pid: number;
+  /** Memory of the current process that is in use. */
+  residentMiB(): number;
   /** Sends `kill -9`; resolves when the process has ended. */
   kill(): Promise<void>;
   /** Starts on the same data and port, with additional settings if given. */
@@ -150,6 +153,7 @@ export async function startServer(
     get exited() {
       return exited;
     },
+    residentMiB: () => (residentBytesOf(child?.pid) ?? Number.NaN) / (1024 * 1024),
     dataDir,
     store,
     operator,
