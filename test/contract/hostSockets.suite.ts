@@ -43,6 +43,40 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         expect(on.errors).toHaveLength(1);
       });
 
+      it("[HO38] a socket that opens stays open, whatever memory its handler takes", async () => {
+        const taken: Buffer[] = [];
+        // Blocks of the sizes that the library frees when it turns a request into a socket.
+        const sizes = Array.from({ length: 64 }, (_, at) => 8 * (at + 1));
+        const open = () => {
+          for (const size of sizes) for (let copies = 0; copies < 4; copies += 1) taken.push(Buffer.allocUnsafeSlow(size).fill(0x10));
+        };
+        const close = vi.fn();
+        const received: Uint8Array[] = [];
+        const accept = { open, close, drain: () => undefined, message: (bytes: Uint8Array) => received.push(bytes) };
+        // As the server, which first checks the credential: the library treats an upgrade in its own turn in another way.
+        on.upgrade = () => new Promise((resolve) => setImmediate(resolve, { accept }));
+        for (let at = 1; at <= 20; at += 1) {
+          const client = await on.socket();
+          client.send("typed");
+          await vi.waitFor(() => expect(received.length + close.mock.calls.length).toBe(at));
+        }
+        expect(close).not.toHaveBeenCalled();
+      });
+
+      it("[HO38] a request without `Connection: upgrade` is no upgrade", async () => {
+        const upgrade = vi.fn(on.upgrade);
+        on.upgrade = upgrade;
+        on.handle = async () => ok("served");
+        const client = await on.connection();
+        const head = { host: "test", connection: "close", upgrade: "websocket", "sec-websocket-version": "13" };
+        const lines = Object.entries({ ...head, "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==" }).map(
+          ([field, value]) => `${field}: ${value}`,
+        );
+        client.write(`GET /collab/art_1 HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+        expect((await client.response()).status).toBe(200);
+        expect(upgrade).not.toHaveBeenCalled();
+      });
+
       it("[HO16] messages arrive whole and in order, and their bytes belong to the receiver", async () => {
         const messages: Uint8Array[] = [];
         on.acceptAll({ message: (bytes) => messages.push(bytes) });

@@ -75,15 +75,7 @@ export const startUwsHost: StartHost = async (app, options) => {
   const server = native.App();
 
   server.ws("/*", socketBehavior(app, options.maxFrameBytes, options.maxBufferedBytes, onError));
-  server.any("/*", (response, nativeRequest) => {
-    const request = new UwsRequest(response, nativeRequest);
-    void answer(
-      request,
-      () => app.handle(request),
-      (reply) => send(request, reply, onError),
-      onError,
-    );
-  });
+  server.any("/*", (response, nativeRequest) => serve(new UwsRequest(response, nativeRequest), app, onError));
 
   const listening = await new Promise<us_listen_socket>((resolve, reject) => {
     server.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
@@ -111,6 +103,15 @@ export const startUwsHost: StartHost = async (app, options) => {
     },
   };
 };
+
+function serve(request: UwsRequest, app: HostApp, onError: (error: unknown) => void): void {
+  void answer(
+    request,
+    () => app.handle(request),
+    (reply) => send(request, reply, onError),
+    onError,
+  );
+}
 
 /** Calls the app and passes its answer to `give`, synchronously if the app answers synchronously. Errors become a 500. */
 async function answer<Answer>(
@@ -203,6 +204,10 @@ function socketBehavior(
     sendPingsAutomatically: true,
     upgrade(response, nativeRequest, context) {
       const request = new UwsRequest(response, nativeRequest);
+      if (!/\bupgrade\b/i.test(nativeRequest.getHeader("connection"))) {
+        serve(request, app, onError);
+        return;
+      }
       const key = nativeRequest.getHeader("sec-websocket-key");
       const extensions = nativeRequest.getHeader("sec-websocket-extensions");
       const give = (answered: Awaited<ReturnType<HostApp["upgrade"]>>) => {
@@ -214,13 +219,14 @@ function socketBehavior(
         request.over = true;
         const data: SocketData = { handlers: answered.accept, socket: new UwsSocket(maxBufferedBytes) };
         response.cork(() => response.upgrade(data, key, "", extensions, context));
+        // Not in the library's `open`. After the cork the library reads its state of the request where there is now the
+        // memory of the socket. What a handler allocates in between can lie there, and the library then closes the socket.
+        guarded(data, () => data.handlers.open(data.socket));
       };
       void answer(request, () => app.upgrade(request), give, onError);
     },
     open(ws) {
-      const data = ws.getUserData();
-      data.socket.native = ws;
-      guarded(data, () => data.handlers.open(data.socket));
+      ws.getUserData().socket.native = ws;
     },
     message(ws, message) {
       const data = ws.getUserData();
