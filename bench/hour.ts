@@ -13,7 +13,7 @@ import { type GrownServer, startGrownServer } from "./growth/grownServer.ts";
 import { type Sample, toHourPlot } from "./hour/plot.ts";
 import { Visitors } from "./hour/visitors.ts";
 import { percentile } from "./live/load.ts";
-import { residentBytes } from "./processFigures.ts";
+import { memoryUse } from "./processFigures.ts";
 
 const documents = 500;
 const visitorCount = 1000;
@@ -43,10 +43,12 @@ async function runProgram({ rest, articleIds, workspaceId }: GrownServer, hasEnd
 
 async function takeSample(server: GrownServer, visitors: Visitors, startedAtMs: number, usedSeconds: number): Promise<Sample> {
   const { latenciesMs, joins } = visitors.take();
+  const { anonymous, mapped } = memoryUse([server.pid]);
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   return {
     seconds: Math.round((performance.now() - startedAtMs) / 1000),
-    residentMB: residentBytes([server.pid]) / MB,
+    anonymousMB: anonymous / MB,
+    mappedMB: mapped / MB,
     heapMB: (await server.metric("nodejs_heap_size_used_bytes")) / MB,
     externalMB: (await server.metric("nodejs_external_memory_bytes")) / MB,
     rooms: await server.metric("svc_rooms"),

@@ -3,7 +3,10 @@
 export interface Sample {
   /** Since the start. */
   readonly seconds: number;
-  readonly residentMB: number;
+  /** Heaps, stacks and buffers. */
+  readonly anonymousMB: number;
+  /** Pages of the programs and of the store's file, which the kernel drops when memory is short. */
+  readonly mappedMB: number;
   readonly heapMB: number;
   readonly externalMB: number;
   readonly rooms: number;
@@ -31,7 +34,8 @@ const panels: readonly { readonly title: string; readonly lines: readonly Line[]
   {
     title: "Memory in MB",
     lines: [
-      { name: "resident", colour: "#2f5bd7", of: ({ residentMB }) => residentMB },
+      { name: "anonymous", colour: "#2f5bd7", of: ({ anonymousMB }) => anonymousMB },
+      { name: "mapped", colour: "#57606a", of: ({ mappedMB }) => mappedMB },
       { name: "heap in use", colour: "#c2410c", of: ({ heapMB }) => heapMB },
     ],
   },
