@@ -14,6 +14,9 @@ import { type ArchiveEntries, unpackArchive } from "./archive.ts";
 import { createDocxBlocks } from "./docxBlocks.ts";
 import type { DocxDocument } from "./docxDocument.ts";
 import { loadImages } from "./docxImages.ts";
+import { installDocxXml } from "./docxXml.ts";
+
+installDocxXml();
 
 export async function readDocx(bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {
   const entries = await unpackArchive(bytes, caps.archive);
