@@ -129,7 +129,7 @@ export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBloc
   };
 
   const writeList = (node: List, place: Place): Block[] => {
-    const reference = numbering.add(node.ordered === true, node.start ?? 1);
+    const reference = numbering.add(node.ordered === true, node.start ?? 1, place.lists);
     return node.children.flatMap((item) => writeItem(item, reference, { ...place, lists: place.lists + 1, item: undefined }));
   };
 

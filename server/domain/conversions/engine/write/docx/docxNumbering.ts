@@ -3,8 +3,8 @@ import { AlignmentType, type INumberingOptions, LevelFormat } from "docx";
 import { indentTwips } from "../../styles.ts";
 
 export interface Numbering {
-  /** Returns the reference of the list's definition. */
-  add(isOrdered: boolean, start: number): string;
+  /** Returns the reference of the list's definition. `level`: number of lists around the list. */
+  add(isOrdered: boolean, start: number, level: number): string;
   config(): INumberingOptions["config"];
 }
 
@@ -15,13 +15,13 @@ const bullets = ["•", "◦", "▪"];
 const levels = Array.from({ length: maxListLevel + 1 }, (_, level) => level);
 
 export function createNumbering(): Numbering {
-  const ordered: { readonly reference: string; readonly start: number }[] = [];
+  const ordered: { readonly reference: string; readonly start: number; readonly level: number }[] = [];
   const style = (level: number) => ({ paragraph: { indent: { left: indentTwips * (level + 1), hanging: 360 } } });
   return {
-    add(isOrdered, start) {
+    add(isOrdered, start, level) {
       if (!isOrdered) return "bullets";
       const reference = `ordered-${ordered.length + 1}`;
-      ordered.push({ reference, start });
+      ordered.push({ reference, start, level: Math.min(level, maxListLevel) });
       return reference;
     },
     config: () => [
@@ -35,16 +35,10 @@ export function createNumbering(): Numbering {
           style: style(level),
         })),
       },
-      ...ordered.map(({ reference, start }) => ({
+      // The list is at one level; definitions of the others would be nine tenths of the file.
+      ...ordered.map(({ reference, start, level }) => ({
         reference,
-        levels: levels.map((level) => ({
-          level,
-          format: LevelFormat.DECIMAL,
-          text: `%${level + 1}.`,
-          alignment: AlignmentType.LEFT,
-          start,
-          style: style(level),
-        })),
+        levels: [{ level, format: LevelFormat.DECIMAL, text: `%${level + 1}.`, alignment: AlignmentType.LEFT, start, style: style(level) }],
       })),
     ],
   };
