@@ -84,10 +84,17 @@ export interface PdfInline {
   x: number;
   readonly width: number;
   readonly level?: number;
+  readonly font: PdfFont;
+  readonly fontSize: number;
+  readonly color: string;
+  readonly background: string | null;
+  readonly link: string | null;
+  readonly decoration: string | null;
+  readonly sup: boolean;
 }
 
 export interface PdfLine {
-  readonly inlines: PdfInline[];
+  inlines: PdfInline[];
   readonly leadingCut: number;
   readonly trailingCut: number;
 }
@@ -106,11 +113,33 @@ export interface PdfFont {
 /** The part of pdfmake's document that keeps the fonts. */
 export interface PdfFontRegistry {
   _fontFamilies: Record<string, unknown>;
+  /** Family → style → font, as far as they are loaded. */
+  readonly fontCache: Readonly<Record<string, Readonly<Record<string, PdfFont>>>>;
+  /** The name of a style, as `setFonts` has it. */
+  getFontType(bold: boolean, italics: boolean): string;
   provideFont(family: string, bold: boolean, italics: boolean): PdfFont;
+}
+
+/** The styles around a place of the document, from the outermost to the innermost. */
+export interface PdfStyleStack {
+  readonly styleOverrides: readonly Readonly<Record<string, unknown>>[];
+  readonly defaultStyle: Readonly<Record<string, unknown>>;
+}
+
+interface PdfStyleStackClass {
+  readonly prototype: unknown;
+  getStyleProperty: (
+    item: Readonly<Record<string, unknown>>,
+    stack: PdfStyleStack | null | undefined,
+    property: string,
+    defaultValue: unknown,
+  ) => unknown;
 }
 
 const loadClass = (name: string): { readonly prototype: unknown } =>
   (require(`pdfmake/js/${name}`) as { default: { prototype: unknown } }).default;
+
+export const styleStackClass = loadClass("StyleContextStack") as PdfStyleStackClass;
 
 export const rendererPrototype = loadClass("Renderer").prototype as PdfRenderer;
 export const documentPrototype = loadClass("PDFDocument").prototype as PdfFontRegistry;
