@@ -1,6 +1,7 @@
 /** ParseMarkdown parses Markdown into its syntax tree (mdast). The parser is loaded at the first call. */
 import type { Root } from "mdast";
 import { parseInParts } from "./markdownParts.ts";
+import { installLinearText } from "./micromarkText.ts";
 
 type Parse = (markdown: string) => Root;
 
@@ -10,6 +11,7 @@ async function createParser(): Promise<Parse> {
     import("remark-parse"),
     import("remark-gfm"),
     import("remark-frontmatter"),
+    installLinearText(),
   ]);
   const processor = unified().use(parse).use(gfm).use(frontmatter);
   return (markdown) => parseInParts(markdown, (part) => processor.parse(part));
