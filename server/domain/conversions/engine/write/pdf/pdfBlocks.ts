@@ -32,7 +32,7 @@ export function createPdfBlockWriter({ definitions, runs, losses, withImages }: 
       case "paragraph":
         return writeParagraph(node, paragraphMargin);
       case "heading": {
-        const { runs: text, isRightToLeft: isReversed } = runs.write(toPieces(node.children, definitions));
+        const { text, isRightToLeft: isReversed } = runs.write(toPieces(node.children, definitions));
         const outlineText = toText(node);
         return [
           {
@@ -70,7 +70,7 @@ export function createPdfBlockWriter({ definitions, runs, losses, withImages }: 
     const nodes: PdfNode[] = [];
     let pieces: Piece[] = [];
     const close = () => {
-      const { runs: text, isRightToLeft: isReversed } = runs.write(pieces);
+      const { text, isRightToLeft: isReversed } = runs.write(pieces);
       if (text.length > 0) nodes.push({ text, margin, ...(isReversed ? { alignment: "right" } : {}) });
       pieces = [];
     };
@@ -132,7 +132,7 @@ export function createPdfBlockWriter({ definitions, runs, losses, withImages }: 
       const cells = Array.from({ length: columns }, (_, column): PdfNode => {
         const pieces = toPieces(row.children[column]?.children ?? [], definitions);
         for (const piece of pieces) if (piece.kind === "image") losses.push({ construct: "image", line: piece.line });
-        const { runs: text, isRightToLeft: isCellReversed } = runs.write(
+        const { text, isRightToLeft: isCellReversed } = runs.write(
           pieces.map((piece) => (piece.kind === "image" ? toAlternative(piece) : piece)),
         );
         const alignment = node.align?.[column] ?? (isCellReversed ? "right" : "left");

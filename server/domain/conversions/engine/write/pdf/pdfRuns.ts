@@ -10,7 +10,7 @@ import { dropUnsafeLinks } from "../../links.ts";
 import type { Piece } from "../../phrasing.ts";
 import { bidi } from "./bidi.ts";
 import type { FontChoice } from "./fontChoice.ts";
-import type { PdfRun } from "./pdfmake.ts";
+import type { PdfRun, PdfText } from "./pdfmake.ts";
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** Text for which the main font has every character, in one direction. */
@@ -22,8 +22,8 @@ const codeBackground = "#f0f0f0";
 
 export interface PdfRunWriter {
   /** Pictures are left out (see `pdfBlocks.ts`), and so are unsafe links. */
-  write(pieces: readonly Piece[]): { readonly runs: PdfRun[]; readonly isRightToLeft: boolean };
-  writeCode(code: string, line: number | undefined): PdfRun[];
+  write(pieces: readonly Piece[]): { readonly text: PdfText; readonly isRightToLeft: boolean };
+  writeCode(code: string, line: number | undefined): PdfText;
 }
 
 export interface PdfRunOptions {
@@ -66,10 +66,20 @@ export function createPdfRunWriter({ fonts, losses, footnoteNumber }: PdfRunOpti
         start += text.length;
         return split(text, toStyle(piece), piece.kind === "code", piece.line, own);
       });
-      return { runs, isRightToLeft: isRightToLeft(whole) };
+      return { text: toGroups(runs), isRightToLeft: isRightToLeft(whole) };
     },
-    writeCode: (code, line) => split(code, { text: "" }, true, line),
+    writeCode: (code, line) => toGroups(split(code, { text: "" }, true, line)),
   };
+}
+
+const runsPerGroup = 200;
+
+/** pdfmake copies the list of runs for each of its elements, so the elements of a long list are groups of runs. */
+function toGroups(runs: PdfRun[]): PdfText {
+  if (runs.length <= runsPerGroup) return runs;
+  return Array.from({ length: Math.ceil(runs.length / runsPerGroup) }, (_, at) => ({
+    text: runs.slice(at * runsPerGroup, (at + 1) * runsPerGroup),
+  }));
 }
 
 function toPlain(piece: Piece, footnoteNumber: (id: string) => number | undefined): string {

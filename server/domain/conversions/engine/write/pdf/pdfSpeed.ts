@@ -1,11 +1,32 @@
 /**
- * PdfStyles makes pdfmake read the style of a word faster. pdfmake asks for about twenty properties of each word, and copies and
- * searches its stack of styles for each of them. Documents of this writer have no named styles, so the stack holds nodes only.
+ * PdfSpeed replaces two functions of pdfmake whose time grows too fast with the length of a document.
+ *
+ * - pdfmake asks for about twenty properties of the style of each word, and changes and searches its stack of styles for each of
+ *   them. Documents of this writer have no named styles, so the stack holds nodes only and need not change.
+ * - pdfmake copies the remaining words of a paragraph for each word that it puts into a line. It now sees only the next words.
  */
-import { type PdfStyleStack, styleStackClass } from "./pdfmake.ts";
+import { layoutPrototype, type PdfInline, type PdfLeaf, type PdfStyleStack, styleStackClass } from "./pdfmake.ts";
 
-export function installPdfStyles(): void {
+/** Words of a paragraph that the layout sees at once. No line of a page is as long as half of them. */
+const windowWords = 1000;
+
+let isInstalled = false;
+
+export function installPdfSpeed(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   styleStackClass.getStyleProperty = readStyleProperty;
+  const { buildNextLine } = layoutPrototype;
+  /** Words that the layout has not seen yet, in reverse order. */
+  const unseen = new WeakMap<PdfLeaf, PdfInline[]>();
+  layoutPrototype.buildNextLine = function build(leaf) {
+    const { _inlines: words } = leaf;
+    if (words !== undefined && words.length > windowWords) unseen.set(leaf, words.splice(windowWords).reverse());
+    const rest = unseen.get(leaf);
+    if (words !== undefined && rest !== undefined && words.length < windowWords / 2)
+      words.push(...rest.splice(Math.max(0, rest.length - windowWords / 2)).reverse());
+    return buildNextLine.call(this, leaf);
+  };
 }
 
 /** The value of the item itself, of the innermost node around it that has one, or of the document. */

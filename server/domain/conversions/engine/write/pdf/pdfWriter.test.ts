@@ -71,6 +71,13 @@ test("[CV7] a character that no font has is shown as a replacement and reported 
   expect(await readBack(bytes)).toContain("Two \ufffd three");
 });
 
+test("[CV106] a paragraph of thousands of words and styles is laid out whole and in its order", async () => {
+  const words = Array.from({ length: 6000 }, (_, at) => `w${at}`);
+  const { bytes, fidelity } = await toPdf(words.map((word, at) => (at % 3 === 0 ? `*${word}*` : word)).join(" "));
+  expect(fidelity.losses).toEqual([]);
+  expect((await readBack(bytes)).split(/\s+/).filter((word) => word !== "")).toEqual(words);
+});
+
 test("[CV6] runs of a line are ordered by their levels", () => {
   const order = (levels: readonly number[]) => toVisualOrder(levels.map((level, at) => ({ level, at }))).map(({ at }) => at);
   expect(order([0, 0, 0])).toEqual([0, 1, 2]);

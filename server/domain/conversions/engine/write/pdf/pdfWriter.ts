@@ -10,11 +10,11 @@ import { createPdfBlockWriter } from "./pdfBlocks.ts";
 import { installPdfLines } from "./pdfLines.ts";
 import { type PdfNode, pdfmake } from "./pdfmake.ts";
 import { createPdfRunWriter } from "./pdfRuns.ts";
-import { installPdfStyles } from "./pdfStyles.ts";
+import { installPdfSpeed } from "./pdfSpeed.ts";
 
 export async function writePdf(tree: Root, title: string): Promise<WrittenDocument> {
   installPdfLines();
-  installPdfStyles();
+  installPdfSpeed();
   // All strings of the tree: text, code, and the alternative texts of pictures.
   const fonts = await loadFonts(JSON.stringify(tree, (name, value) => (name === "position" ? undefined : value)));
   try {

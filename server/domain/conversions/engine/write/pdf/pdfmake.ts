@@ -18,6 +18,9 @@ export interface PdfRun {
   readonly level?: number;
 }
 
+/** Runs, or groups of them. */
+export type PdfText = readonly (PdfRun | { readonly text: readonly PdfRun[] })[];
+
 interface PdfStyle {
   readonly margin?: readonly [number, number, number, number];
   readonly fontSize?: number;
@@ -41,7 +44,7 @@ export interface PdfTableLayout {
 export type PdfNode = PdfStyle &
   (
     | {
-        readonly text: PdfRun[] | string;
+        readonly text: PdfText | string;
         readonly preserveLeadingSpaces?: boolean;
         readonly outline?: boolean;
         readonly outlineText?: string;
@@ -103,6 +106,15 @@ export interface PdfRenderer {
   renderLine(line: PdfLine, x: number, y: number): void;
 }
 
+/** A paragraph. The layout removes its words from the list as it puts them into lines. */
+export interface PdfLeaf {
+  readonly _inlines?: PdfInline[];
+}
+
+export interface PdfLayout {
+  buildNextLine(leaf: PdfLeaf): PdfLine | null;
+}
+
 /** A font of pdfkit. */
 export interface PdfFont {
   /** Code points of each glyph in use. */
@@ -142,4 +154,5 @@ const loadClass = (name: string): { readonly prototype: unknown } =>
 export const styleStackClass = loadClass("StyleContextStack") as PdfStyleStackClass;
 
 export const rendererPrototype = loadClass("Renderer").prototype as PdfRenderer;
+export const layoutPrototype = loadClass("LayoutBuilder").prototype as PdfLayout;
 export const documentPrototype = loadClass("PDFDocument").prototype as PdfFontRegistry;
