@@ -64,8 +64,11 @@ export interface ResourceReference {
   readonly kind: ResourceKind;
   readonly in: "params" | "query" | "body";
   readonly name: string;
-  /** If true, records in the trash are found as well; with a role, only by callers who have at least this role. */
-  readonly deleted?: boolean | Role;
+  /**
+   * Who finds a record in the trash: with `true` everyone who can see the workspace, with `write` callers who may restore
+   * it. If absent, a read answers 404 and a change is refused with `invalid_transition`, or 404 for those who may only read.
+   */
+  readonly deleted?: true | "write";
 }
 
 /** The rate limit of an operation in addition to `rate.default` and, for writes, `rate.writes`. */

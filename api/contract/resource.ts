@@ -19,7 +19,7 @@ export const inWorkspace = { kind: "workspace", in: "params", name: "workspaceId
 /** Parameters of the path of an article: `/articles/{articleId}/…`. */
 export const articleParams = z.strictObject({ articleId: ArticleId });
 
-/** The article is in the path. An article in the trash is 404. */
+/** The article is in the path. An article in the trash is neither read nor changed. */
 export const ofArticle = { kind: "article", in: "params", name: "articleId" } as const satisfies ResourceReference;
 
 /** The same for requests that also read an article in the trash: callers who may restore it see it, and for others it is 404. */

@@ -250,13 +250,19 @@ function toSharedExamples(paths: Json, { components }: SchemaRegistry): Json {
   return Object.fromEntries(named.sort().map((name) => [name, { value: toExample(components[name] ?? {}, components) }]));
 }
 
+/** Codes of a change that is refused while its article is in the trash. */
+function refusedInTrash({ method, resource }: OperationSpec): readonly ErrorCode[] {
+  const needsLive = (resource?.kind === "article" || resource?.kind === "review") && resource.deleted === undefined;
+  return needsLive && method !== "GET" ? ["invalid_transition"] : [];
+}
+
 function toRefusals(spec: OperationSpec, problem: SchemaObject): Json {
   const own = new Map<number, ErrorCode[]>();
   const add = (code: ErrorCode) => {
     const { status } = errorRow(code);
     own.set(status, [...(own.get(status) ?? []), code]);
   };
-  for (const code of spec.errors ?? []) add(code);
+  for (const code of new Set([...(spec.errors ?? []), ...refusedInTrash(spec)])) add(code);
   if (spec.bodies !== undefined) add("unsupported_media_type");
   if (takesIdempotencyKey(spec)) add("idempotency_in_progress");
   if (spec.ifMatch === true) add("precondition_failed");

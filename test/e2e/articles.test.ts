@@ -176,7 +176,7 @@ test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for g
   expect(renamed.headers.get("etag")).toBe('"r1-2"');
   expect((await rest.request("PATCH", path, { title: "Other" }, { "if-match": '"r1-1"' })).body).toMatchObject({ status: 412 });
   expect((await rest.request("DELETE", path)).status).toBe(204);
-  expect((await rest.request("PATCH", `${path}/content`, { mode: "append", content: "late" })).status).toBe(404);
+  expect((await rest.request("PATCH", `${path}/content`, { mode: "append", content: "late" })).status).toBe(409);
   expect((await rest.expect(200, "GET", path)).deletedAt).toBeTypeOf("number");
   const trash = await rest.expect(200, "GET", `/articles?workspaceId=${workspaceId}&deleted=true`);
   expect(trash.articles.map((article: { articleId: string }) => article.articleId)).toEqual([articleId]);
@@ -187,7 +187,7 @@ test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for g
   expect((await createRest(server.url).request("GET", path)).status).toBe(401);
 });
 
-test("[AR33] the text and the commits of an article in the trash can be read before it is restored", async () => {
+test("[AR33][AR41] an article in the trash can be read but not changed before it is restored", async () => {
   const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId, title: "Fate", content: "one\n" });
   const path = `/articles/${articleId}`;
   const { commitId } = await rest.expect(201, "POST", `${path}/commits`);
@@ -205,7 +205,7 @@ test("[AR33] the text and the commits of an article in the trash can be read bef
   ] as const) {
     expect([below, (await rest.request(method, path + below, method === "PATCH" ? { mode: "append", content: "x" } : {})).status]).toEqual([
       below,
-      404,
+      409,
     ]);
   }
 });

@@ -178,7 +178,7 @@ test("[RV9][RV20][RV21] mentions are sorted by access, listed for the mentioned,
   await admin.expect(204, "DELETE", `/workspaces/${workspaceId}/members/cy.out`);
 });
 
-test("[RV22] lists show the reviews of an article or workspace by filters and pages, without trash", async () => {
+test("[RV22][AR41] lists show the reviews of an article or workspace by filters and pages, without trash", async () => {
   const articleId = await newArticle("Lists");
   const made: string[] = [];
   for (let at = 0; at < 5; at += 1) {
@@ -207,7 +207,10 @@ test("[RV22] lists show the reviews of an article or workspace by filters and pa
   await ana.expect(204, "DELETE", `/articles/${articleId}`);
   expect(await inWorkspace()).toEqual([]);
   expect((await ana.request("GET", `/reviews/${made[0]}`)).status).toBe(404);
-  expect((await ana.request("POST", `/reviews/${made[0]}/replies`, { body: "Still there?" })).status).toBe(404);
+  expect((await ana.request("POST", `/reviews/${made[0]}/replies`, { body: "Still there?" })).body).toMatchObject({
+    code: "invalid_transition",
+    detail: expect.stringContaining(`POST /articles/${articleId}/undelete`),
+  });
   await ana.expect(200, "POST", `/articles/${articleId}/undelete`);
   expect(await list("")).toEqual([0, 1, 2, 3, 4]);
 });

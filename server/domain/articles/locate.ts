@@ -8,6 +8,6 @@ export function createLocateArticle({ storage }: { readonly storage: Pick<Storag
   return async (articleId, { deleted }) => {
     const article = (await storage.records.get(articleRecord, articleId))?.value;
     if (article === undefined || (article.deletedAtMs !== undefined && !deleted)) return undefined;
-    return { workspaceId: article.workspaceId, ...(article.deletedAtMs === undefined ? {} : { deleted: true }) };
+    return { workspaceId: article.workspaceId, ...(article.deletedAtMs === undefined ? {} : { trashedArticleId: articleId }) };
   };
 }

@@ -38,8 +38,8 @@ export interface Access {
   readonly workspaceId: string;
   readonly partition: Partition;
   readonly role: Role;
-  /** True if the resource is in the trash. */
-  readonly deleted?: true;
+  /** Present if the resource is in the trash: the id of its article, which can be restored. */
+  readonly trashedArticleId?: string;
 }
 
 export interface Call {

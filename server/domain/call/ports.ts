@@ -21,7 +21,7 @@ export interface Authenticator {
 export interface AccessResolver {
   /**
    * Returns `undefined` for a resource that does not exist or is not visible to the principal. Both cases answer 404.
-   * With `deleted`, a resource in the trash is found as well; the result says so.
+   * With `deleted`, a resource in the trash is found as well; the result then has a `trashedArticleId`.
    */
   resolve(principal: Principal, kind: ResourceKind, id: string, options: { readonly deleted: boolean }): Promise<Access | undefined>;
 }

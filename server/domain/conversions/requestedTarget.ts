@@ -7,6 +7,7 @@ import type { Access, Call } from "../call/call.ts";
 import type { AccessResolver } from "../call/ports.ts";
 import { principalOf } from "../call/principal.ts";
 import { refuseField } from "../call/refuseField.ts";
+import { refuseTrashed } from "../call/refuseTrashed.ts";
 import type { Folders } from "../folders/service.ts";
 
 /** A target with the access of the caller to its workspace. */
@@ -25,7 +26,7 @@ const untitled = "Untitled";
 /** Length of a title in the API. */
 const maxTitle = 500;
 
-/** Throws `not_found`, or `insufficient_permission` for a caller who may only read. */
+/** Throws `not_found`, `invalid_transition` for an article in the trash, or `insufficient_permission` for a caller who may only read. */
 export async function accessTarget(access: AccessResolver, target: ConversionTarget, call: Call): Promise<AccessedTarget> {
   const [kind, id] =
     "articleId" in target
@@ -33,8 +34,10 @@ export async function accessTarget(access: AccessResolver, target: ConversionTar
       : "folderId" in target
         ? (["folder", target.folderId] as const)
         : (["workspace", target.workspaceId] as const);
-  const found = await access.resolve(principalOf(call), kind, id, { deleted: false });
-  if (found === undefined) throw notFound();
+  const found = await access.resolve(principalOf(call), kind, id, { deleted: true });
+  const trashedArticleId = found?.trashedArticleId;
+  if (found === undefined || (trashedArticleId !== undefined && found.role === "read")) throw notFound();
+  if (trashedArticleId !== undefined) throw refuseTrashed("invalid_transition", trashedArticleId);
   if (found.role === "read") throw new AppError("insufficient_permission", "A target needs write permission in its workspace.");
   return { access: found, target };
 }

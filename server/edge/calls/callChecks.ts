@@ -1,13 +1,14 @@
 /**
- * CallChecks checks the size, the scopes and the role of a call against its operation.
+ * CallChecks checks the size, the scopes, the role and the trash of a call against its operation.
  *
  * Each check returns normally or throws the `AppError` of its refusal. The order of the checks is decided in
  * `wrapper.ts`.
  */
-import type { ResourceReference } from "../../../api/contract/operation.ts";
-import { AppError } from "../../../api/schema/error.ts";
+import type { OperationSpec } from "../../../api/contract/operation.ts";
+import { AppError, notFound } from "../../../api/schema/error.ts";
 import { missingScopes, type Scope } from "../../../api/scopes.ts";
 import type { Access, Principal } from "../../domain/call/call.ts";
+import { refuseTrashed } from "../../domain/call/refuseTrashed.ts";
 import type { CallSource } from "./callSource.ts";
 import { type PreparedOperation, rankOf } from "./preparedOperation.ts";
 
@@ -45,10 +46,20 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
   }
 }
 
-/** Returns whether the operation finds the resource. A resource in the trash is found by some operations and roles only. */
-export function findsResource({ deleted }: ResourceReference, access: Access): boolean {
-  if (access.deleted !== true) return true;
-  return typeof deleted === "string" ? rankOf(access.role) >= rankOf(deleted) : deleted === true;
+/**
+ * Throws `not_found` for a resource in the trash that the operation does not show. A caller who may restore it is told
+ * that it is there, and passes if the operation is a change, which `checkChange` refuses later.
+ */
+export function checkVisible({ method, resource }: OperationSpec, { role, trashedArticleId }: Access): void {
+  if (trashedArticleId === undefined || resource?.deleted === true) return;
+  if (rankOf(role) < rankOf("write")) throw notFound();
+  if (resource?.deleted === undefined && method === "GET") throw refuseTrashed("not_found", trashedArticleId);
+}
+
+/** Throws `invalid_transition` if the resource is in the trash, where only some operations change it. */
+export function checkChange({ resource }: OperationSpec, access: Access | undefined): void {
+  const trashedArticleId = access?.trashedArticleId;
+  if (trashedArticleId !== undefined && resource?.deleted === undefined) throw refuseTrashed("invalid_transition", trashedArticleId);
 }
 
 export function checkRole(operation: PreparedOperation, access: Access): void {

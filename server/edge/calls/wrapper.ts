@@ -21,7 +21,7 @@ import { ClientGone } from "../host/port.ts";
 import { toAddressSubject } from "./addressSubject.ts";
 import { type Answer, type EncodedReply, encodeReply, toKept, toReplay } from "./answer.ts";
 import type { BodyOwner } from "./bodyBudget.ts";
-import { checkRole, checkScope, checkSize, findsResource } from "./callChecks.ts";
+import { checkChange, checkRole, checkScope, checkSize, checkVisible } from "./callChecks.ts";
 import type { CallSource } from "./callSource.ts";
 import { toCredentialId } from "./credentialId.ts";
 import { AlreadyAnswered, createIdempotency, type IdempotencyStart } from "./idempotency.ts";
@@ -123,7 +123,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       },
     };
     try {
-      const value = await operation.handler.serve(request, call.as(attempt));
+      const value = await serve(operation, request, call.as(attempt));
       if (kept !== undefined) return kept;
       const answer = encodeReply(operation, operation.handler.reply(value, request));
       await run.keep(toKept(answer));
@@ -160,10 +160,10 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         request.readParams();
         let access: Access | undefined;
         if (spec.resource !== undefined && principal !== undefined) {
-          const { kind, deleted = false } = spec.resource;
           const id = request.readResourceId(spec.resource);
-          access = await accessResolver.resolve(principal, kind, id, { deleted: deleted !== false });
-          if (access === undefined || !findsResource(spec.resource, access)) throw notFound();
+          access = await accessResolver.resolve(principal, spec.resource.kind, id, { deleted: true });
+          if (access === undefined) throw notFound();
+          checkVisible(spec, access);
           checkRole(operation, access);
         }
         checkApiVersion(context);
@@ -177,7 +177,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const call = new RunningCall(context, request, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeReply(operation, operation.handler.reply(await operation.handler.serve(request, call), request))
+            ? encodeReply(operation, operation.handler.reply(await serve(operation, request, call), request))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
@@ -197,6 +197,12 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       return answer;
     },
   };
+}
+
+/** Checks the state that refuses the operation whatever its body is. A stored answer of an Idempotency-Key comes before it. */
+function serve({ spec, handler }: PreparedOperation, request: PreparedRequest, call: RunningCall): Promise<unknown> {
+  checkChange(spec, call.access);
+  return handler.serve(request, call);
 }
 
 function toOwner(principal: Principal | undefined, subject: string): BodyOwner {

@@ -12,6 +12,7 @@ import { partitionOfId } from "../../../platform/storage/ids.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
 import type { Access, Call, Principal } from "../../call/call.ts";
 import type { AccessResolver } from "../../call/ports.ts";
+import { present } from "../../call/present.ts";
 import { principalOf } from "../../call/principal.ts";
 import { type WorkspaceRecord, workspaceRecord } from "./records.ts";
 
@@ -26,13 +27,13 @@ const prefixes = {
 } as const satisfies Partial<Record<ResourceKind, IdPrefix>>;
 
 /**
- * Finds the workspace of a resource. A resource in the trash is found only with `deleted`, and the result then says that
- * it is there.
+ * Finds the workspace of a resource. A resource in the trash is found only with `deleted`, and the result then names the
+ * article that is in the trash.
  */
 export type Locate = (
   id: string,
   options: { readonly deleted: boolean },
-) => Promise<{ readonly workspaceId: string; readonly deleted?: true } | undefined>;
+) => Promise<{ readonly workspaceId: string; readonly trashedArticleId?: string } | undefined>;
 
 /** One function for each kind of resource that is found by its own id. */
 export type Locators = Readonly<Record<keyof typeof prefixes, Locate>>;
@@ -108,7 +109,7 @@ export function createAccessResolver({ storage, locators }: AccessResolverOption
       if (kind === "workspace") return resolveWorkspace(principal, id);
       const found = await locate(kind, id, options);
       const access = found === undefined ? undefined : await resolveWorkspace(principal, found.workspaceId);
-      return access === undefined || found?.deleted !== true ? access : { ...access, deleted: true };
+      return access === undefined ? undefined : { ...access, ...present({ trashedArticleId: found?.trashedArticleId }) };
     },
   };
 }
