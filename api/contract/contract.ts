@@ -42,6 +42,11 @@ export type AppContract = {
   readonly jobs: typeof jobs;
 };
 
+/** Name of an operation: `articles.get`. It is the tRPC path and the OpenAPI `operationId`. */
+export type OperationKey = {
+  readonly [Resource in keyof AppContract]: `${Resource}.${keyof AppContract[Resource] & string}`;
+}[keyof AppContract];
+
 export const contract: AppContract = {
   auth,
   accounts,

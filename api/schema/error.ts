@@ -170,7 +170,7 @@ export const Problem = z
     currentState: text("Current state of the resource.", "archived").optional(),
     allowed: z
       .array(z.string())
-      .meta({ description: "Operations that are possible in that state.", example: ["restore"] })
+      .meta({ description: "Operations that are possible in that state, by their `operationId`.", example: ["topics.restore"] })
       .optional(),
     retryAfter: number("Seconds to wait before a repeat.", 2).optional(),
     activeRunId: text("Active run that prevents the operation.", "run_01KAHX0000050123456789ABCD").optional(),

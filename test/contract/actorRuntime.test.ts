@@ -65,6 +65,7 @@ describe.each(actorStorages)("%s", (_name, openStorage) => {
     expect(actors.allowed(kind, made.value)).toEqual({
       state: "packed",
       allowed: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
+      operations: ["parcel.send", "parcel.note", "parcel.wait", "parcel.discard"],
     });
     expect((await refusal(actors.send(kind, newId(), { type: "parcel.note" })))?.code).toBe("not_found");
     expect((await refusal(actors.create(kind, id, {})))?.code).toBe("already_exists");

@@ -334,7 +334,7 @@ describe("archiving", () => {
     expect((await rig.auditOf(shortlisted)).at(-1)).toBe("topic_archived");
 
     const again = await rig.expect(409, "POST", `/folders/${folderId}/archive`);
-    expect(again).toMatchObject({ code: "invalid_transition", currentState: "archived", allowed: ["restore"] });
+    expect(again).toMatchObject({ code: "invalid_transition", currentState: "archived", allowed: ["folders.restore"] });
     for (const body of [{ parentFolderId: folderId, workspaceId, name: "Inside" }]) {
       expect((await rig.expect(422, "POST", "/folders", body)).errors[0].pointer).toBe("/parentFolderId");
     }

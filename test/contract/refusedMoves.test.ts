@@ -8,8 +8,9 @@ import type { ArticleFile } from "../../api/schema/article.ts";
 import { type ErrorCode, errorRow } from "../../api/schema/error.ts";
 import { agentRunMachine, runCommands } from "../../machines/agentRun.ts";
 import { topicCommands, topicMachine } from "../../machines/topic.ts";
-import { stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
+import { defineRunKind, stepsOfWorkspace } from "../../server/domain/runs/engine/runKind.ts";
 import type { Executor } from "../../server/domain/runs/executors/port.ts";
+import { topicKind } from "../../server/domain/topics/topicKind.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { type Answer, workspaceId } from "../support/operationServer.ts";
@@ -59,18 +60,38 @@ const surfaces = {
 } as const;
 const surfaceNames = Object.keys(surfaces) as (keyof typeof surfaces)[];
 
-async function expectRefused(request: Request, expected: { code: ErrorCode; currentState: string; allowed: readonly string[] }) {
-  const told = `${request.procedure} in ${expected.currentState}`;
+const words = { ...topicKind.words, ...defineRunKind({ keepEventsMs: 0 }).words };
+type Event = keyof typeof words;
+
+const operationsOf = (events: readonly Event[]) => [...new Set(events.flatMap((event) => words[event]?.operations ?? []))].sort();
+
+interface ExpectedRefusal {
+  readonly code: ErrorCode;
+  readonly currentState: string;
+  /** The event that is refused, and those that the state accepts. */
+  readonly refused: Event;
+  readonly taken: readonly Event[];
+}
+
+async function expectRefused(request: Request, { code, currentState, refused, taken }: ExpectedRefusal) {
+  const told = `${request.procedure} in ${currentState}`;
+  const allowed = operationsOf(taken);
   const problems = [];
   for (const surface of surfaceNames) {
     const { problem, result } = await surfaces[surface](request);
     expect(result, `${told} over ${surface}`).toBeUndefined();
     const { instance: _instance, requestId: _requestId, ...rest } = problem;
     expect({ ...rest, allowed: [...rest.allowed].sort() }, told).toMatchObject({
-      status: errorRow(expected.code).status,
-      ...expected,
-      allowed: [...expected.allowed].sort(),
+      status: errorRow(code).status,
+      code,
+      currentState,
+      allowed,
     });
+    for (const event of Object.keys(words)) expect(rest.detail, told).not.toContain(event);
+    if (code === "invalid_transition") {
+      const parts = [words[refused]?.asked, currentState, ...rest.allowed];
+      for (const part of parts) expect(rest.detail, told).toContain(part);
+    }
     problems.push(rest);
   }
   expect(problems[0], told).toEqual(problems[1]);
@@ -193,13 +214,18 @@ describe("topics", () => {
   });
 
   test.each(Object.entries(states))(
-    "[TO46] %s: a refusal returns the state and the allowed moves, and changes nothing",
+    "[TO46] [OP77] %s: a refusal names what was asked, the state and the possible operations, and changes nothing",
     async (_name, state) => {
       const topicId = await reach(state);
       const before = await everythingOf(topicId);
       const refused = moves.filter(({ event }) => !state.taken.includes(event));
       for (const move of refused) {
-        await expectRefused(toRequest(topicId, move), { code: codeOf(move, state), currentState: state.status, allowed: state.taken });
+        await expectRefused(toRequest(topicId, move), {
+          code: codeOf(move, state),
+          currentState: state.status,
+          refused: move.event,
+          taken: state.taken,
+        });
       }
       expect(refused.length).toBeGreaterThan(0);
       expect(await everythingOf(topicId)).toEqual(before);
@@ -378,7 +404,7 @@ describe("runs", () => {
   });
 
   test.each(Object.entries(states))(
-    "[RU69] %s: a refusal returns the state and the allowed moves, and changes nothing",
+    "[RU69] [OP77] %s: a refusal names what was asked, the state and the possible operations, and changes nothing",
     async (_name, state) => {
       const run = await state.reach();
       // A step that is about to start would change the run by itself.
@@ -386,7 +412,12 @@ describe("runs", () => {
       const before = await everythingOf(run);
       const refused = moves.filter(({ event }) => !state.taken.includes(event));
       for (const move of refused) {
-        await expectRefused(toRequest(run, move), { code: codeOf(move, state), currentState: state.status, allowed: state.taken });
+        await expectRefused(toRequest(run, move), {
+          code: codeOf(move, state),
+          currentState: state.status,
+          refused: move.event,
+          taken: state.taken,
+        });
       }
       expect(refused.length).toBeGreaterThan(0);
       expect(await everythingOf(run)).toEqual(before);

@@ -79,7 +79,7 @@ describe("workflows", () => {
     const second = await rig.request("POST", "/workflows/draft/runs", { workspaceId, articleId: article.articleId });
     expect(second).toMatchObject({ status: 409, body: { code: "run_in_progress", activeRunId: started.body.runId } });
     // The refusal names the state and the operations that are possible in it.
-    expect(second.body).toMatchObject({ currentState: expect.stringMatching(/^(queued|running)$/), allowed: ["run.cancel"] });
+    expect(second.body).toMatchObject({ currentState: expect.stringMatching(/^(queued|running)$/), allowed: ["runs.cancel"] });
     const topicId = await rig.makeTopic();
     const ofTopic = await rig.expect(202, "POST", rig.topicPath(topicId, "/draft/actions"), { action: "create" });
     const byArticle = await rig.request("POST", "/workflows/draft/runs", { workspaceId, articleId: ofTopic.articleId });

@@ -121,7 +121,7 @@ test("[RU95] an expired approval accepts no decision; a retry asks again and rer
   await ends["was cancelled"]?.(run);
   const [old] = await approvalsOf(run.runId);
   const late = await decide(run.runId, old?.approvalId ?? "", "approve");
-  expect(late).toMatchObject({ status: 410, body: { code: "approval_expired", currentState: "cancelled", allowed: ["run.retry"] } });
+  expect(late).toMatchObject({ status: 410, body: { code: "approval_expired", currentState: "cancelled", allowed: ["runs.retry"] } });
   await rig.expect(202, "POST", `/runs/${run.runId}/retry`);
   const { steps, pendingApproval } = await rig.runIn(run.runId, "paused_for_approval");
   expect(steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 1, 1, 0, 0]);

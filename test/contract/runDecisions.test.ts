@@ -100,7 +100,7 @@ describe("late decisions", () => {
     }
     const atTopic = await rig.request("POST", rig.topicPath(paused.topicId, "/outline/approve"), {});
     expect(atTopic).toMatchObject({ status: 409, body: { code: "approval_already_resolved", currentState: expect.any(String) } });
-    expect(atTopic.body.allowed).toContain("outline.requestChanges");
+    expect(atTopic.body.allowed).toContain("topics.requestOutlineChanges");
   });
 
   test("[RU51] an optional approval that expired without a decision is 410", async () => {
@@ -137,7 +137,7 @@ describe("late decisions", () => {
       ...(allowed === undefined ? {} : { allowed }),
     });
     // A waiting run cannot be retried, a topic after that state cannot be shortlisted, and there is no draft to decide on.
-    const waiting = invalid("paused_for_approval", ["approval.resolve", "run.cancel"]);
+    const waiting = invalid("paused_for_approval", ["runs.resolveApproval", "runs.cancel"]);
     await refused("POST", `/runs/${runId}/retry`, {}, "runs.retry", { runId }, waiting);
     const outlined = invalid("outlined");
     await refused("POST", rig.topicPath(topicId, "/shortlist"), {}, "topics.shortlist", inTopic, outlined);
@@ -151,17 +151,17 @@ describe("late decisions", () => {
     await refused("POST", rig.topicPath(idea, "/outline/request-changes"), {}, "topics.requestOutlineChanges", inIdea, invalid("idea"));
     // The run has ended.
     await rig.expect(202, "POST", `/runs/${runId}/cancel`);
-    const cancelled = invalid("cancelled", ["run.retry"]);
+    const cancelled = invalid("cancelled", ["runs.retry"]);
     await refused("POST", `/runs/${runId}/cancel`, {}, "runs.cancel", { runId }, cancelled);
     const decide = { decision: "approve" };
     const path = `/runs/${runId}/approvals/${approvalId}`;
     expect(await rig.request("POST", path, decide)).toMatchObject({
       status: 410,
-      body: { currentState: "cancelled", allowed: ["run.retry"] },
+      body: { currentState: "cancelled", allowed: ["runs.retry"] },
     });
     // The topic is archived.
     await rig.expect(200, "POST", rig.topicPath(topicId, "/archive"));
-    const archived = invalid("archived", ["topic.restore"]);
+    const archived = invalid("archived", ["topics.restore"]);
     const all = [
       ["/archive", "archive", {}],
       ["/shortlist", "shortlist", {}],

@@ -115,12 +115,12 @@ describe("topics over the wire", () => {
     const topicId = await rig.makeTopic();
     const rest = await rig.request("POST", rig.topicPath(topicId, "/restore"));
     expect([rest.status, rest.body.code, rest.body.currentState]).toEqual([409, "invalid_transition", "idea"]);
-    expect(rest.body.allowed).toContain("topic.shortlist");
+    expect(rest.body.allowed).toContain("topics.shortlist");
     const { problem } = await rig.trpc("topics.restore", { workspaceId, topicId });
     expect(problem).toMatchObject({ status: 409, code: "invalid_transition", currentState: "idea", allowed: rest.body.allowed });
     await rig.expect(200, "POST", rig.topicPath(topicId, "/archive"), { note: "no" });
     const { problem: changed } = await rig.trpc("topics.update", { workspaceId, topicId, title: "x" });
-    expect(changed).toMatchObject({ status: 409, currentState: "archived", allowed: ["topic.restore"] });
+    expect(changed).toMatchObject({ status: 409, currentState: "archived", allowed: ["topics.restore"] });
   });
 
   test("[TO31] the audit of a workspace is for administrators, that of a topic for every member", async () => {

@@ -354,7 +354,7 @@ describe.each(actorStorages)("topics on %s", (_name, open) => {
     }
     await expect(node.topics.ensure(node.call(workspaceId), workspaceId, topicId, undefined)).rejects.toMatchObject({
       code: "invalid_transition",
-      facts: { currentState: "archived", allowed: ["topic.restore"] },
+      facts: { currentState: "archived", allowed: ["topics.restore"] },
     });
     const before = await node.get(workspaceId, topicId);
     expect(before).toMatchObject({ archivedFromStatus: "shortlisted", archiveReason: "manual", archiveNote: "later" });

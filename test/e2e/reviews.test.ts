@@ -38,7 +38,7 @@ const bodyOf = (request: ReceivedRequest) => JSON.parse(request.body.toString())
 /** The events of one review that have arrived. */
 const arrived = (reviewId: string) => receiver.received.map(bodyOf).filter(({ data }) => data.reviewId === reviewId);
 
-test("[RV8][RV18] members with the right write, answer, edit, resolve and reopen a thread", async () => {
+test("[RV8][RV18][OP77] members with the right write, answer, edit, resolve and reopen a thread", async () => {
   const articleId = await newArticle();
   const made = await ana.request("POST", `/articles/${articleId}/reviews`, { body: "Typo?", anchor: { quote: "teh" } });
   expect(made.status).toBe(201);
@@ -69,6 +69,7 @@ test("[RV8][RV18] members with the right write, answer, edit, resolve and reopen
     status: 409,
     code: "invalid_transition",
     currentState: "resolved",
+    detail: expect.stringMatching(/^Cannot accept a suggestion: this comment is in the state resolved\. Possible operations: reviews\.update, /),
   });
   const opened = await ana.request("PATCH", path, { status: "open" });
   expect(opened.body).not.toHaveProperty("resolvedBy");

@@ -112,7 +112,10 @@ export function createArticles(options: ArticlesOptions): Articles {
     undelete(articleId, call) {
       return change(articleId, call, async (article, unit) => {
         if (article.deletedAtMs === undefined) {
-          throw new AppError("invalid_transition", "The article is not in the trash.", { currentState: "active", allowed: ["delete"] });
+          throw new AppError("invalid_transition", "Cannot restore the article: it is not in the trash.", {
+            currentState: "active",
+            allowed: ["articles.delete"],
+          });
         }
         const { deletedAtMs: _deletedAtMs, folderId: before, mayHaveEdits: _mayHaveEdits, ...rest } = article;
         const isKept = before !== undefined && (await folders.keep(unit, article.workspaceId, before));

@@ -4,6 +4,7 @@
  * Plain changes go through a collection. Requests that start a job commit the folder, the job and the answer together.
  */
 import type { Logger } from "pino";
+import type { OperationKey } from "../../../api/contract/contract.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
 import type {
@@ -235,7 +236,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
 
     archive: (call, folderId, request) =>
       commitWithJob(call, "folder.archived", folderId, request, async (unit, folder, jobId) => {
-        if (folder.value.archivedAtMs !== undefined) throw toInvalid("archived", "restore");
+        if (folder.value.archivedAtMs !== undefined) throw refuseMove("archive", "archived", "folders.restore");
         const archivedAtMs = storage.now();
         const answer = { jobId, folder: putFolder(unit, folder, { ...folder.value, archivedAtMs }) };
         const of = await topics.countTo("archive", folder.value);
@@ -247,7 +248,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
     restore: (call, folderId, request) =>
       commitWithJob(call, "folder.restored", folderId, request, async (unit, folder, jobId) => {
         const { archivedAtMs, ...active } = folder.value;
-        if (archivedAtMs === undefined) throw toInvalid("active", "archive");
+        if (archivedAtMs === undefined) throw refuseMove("restore", "active", "folders.archive");
         const answer = { jobId, folder: putFolder(unit, folder, active) };
         const of = await topics.countTo("restore", folder.value);
         startJob(unit, archiving.restore, { ...toOrder(call, jobId), of, state: { folderId, topics: 0 } });
@@ -256,9 +257,7 @@ export function createFolderRequests(options: FolderRequestsOptions): FolderRequ
   };
 }
 
-function toInvalid(currentState: string, allowed: string): AppError {
-  return new AppError("invalid_transition", `The folder is ${currentState}; allowed now: ${allowed}.`, {
-    currentState,
-    allowed: [allowed],
-  });
+function refuseMove(asked: string, currentState: string, possible: OperationKey): AppError {
+  const detail = `Cannot ${asked} the folder: it is in the state ${currentState}. Possible operations: ${possible}.`;
+  return new AppError("invalid_transition", detail, { currentState, allowed: [possible] });
 }

@@ -90,15 +90,19 @@ export function toAllowed(kind: AnyActorKind, record: ActorRecord<unknown>, nowM
   const snapshot = toSnapshot(kind, record);
   const events: readonly string[] = kind.commands ?? kind.machine.events;
   const allowed = events.filter((type) => snapshot.can({ type, nowMs }));
-  return { state: toStateName(record.state), allowed };
+  const operations = [...new Set(allowed.flatMap((type) => kind.words?.[type]?.operations ?? [type]))];
+  return { state: toStateName(record.state), allowed, operations };
 }
 
+/** Names what was asked, the state, and the operations that are possible in it. */
 export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unknown>, type: string, nowMs: number): AppError {
-  const { state, allowed } = toAllowed(kind, record, nowMs);
-  const rest = allowed.length === 0 ? "no event is allowed any more" : `allowed now: ${allowed.join(", ")}`;
-  return new AppError("invalid_transition", `${type} is not possible in state ${state}; ${rest}.`, {
+  const { state, operations } = toAllowed(kind, record, nowMs);
+  const asked = kind.words?.[type]?.asked ?? `send ${type}`;
+  const noun = kind.noun?.(record.context) ?? kind.name;
+  const rest = operations.length === 0 ? "No operation is possible in this state" : `Possible operations: ${operations.join(", ")}`;
+  return new AppError("invalid_transition", `Cannot ${asked}: this ${noun} is in the state ${state}. ${rest}.`, {
     currentState: state,
-    allowed: [...allowed],
+    allowed: [...operations],
   });
 }
 

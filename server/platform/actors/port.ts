@@ -152,6 +152,14 @@ export interface RecordedFact<Context> {
   readonly next: ActorRecord<Context>;
 }
 
+/** A command in the words of the callers who send it. */
+export interface CommandWords<Operation extends string = string> {
+  /** A verb phrase: "archive the topic". */
+  readonly asked: string;
+  /** Operations of the contract that send the command: "topics.archive". */
+  readonly operations: readonly Operation[];
+}
+
 /**
  * The definition of an actor kind. It is pure, so services can use it before the effects of the kind exist.
  * `provide.ts` adds the functions that run the effects.
@@ -175,6 +183,10 @@ export interface ActorKind<Context, Event extends ActorEvent, Effect extends str
   readonly facts?: Readonly<Record<string, (unit: UnitOfWork, fact: RecordedFact<Context>) => void>>;
   /** Events that callers may send; refusals list only these. Their guards must accept an event without a payload. */
   readonly commands?: readonly Event["type"][];
+  /** Names the actor in refusals: "topic". By default the name of the kind. */
+  readonly noun?: (context: Context) => string;
+  /** Words of the commands in refusals. A command without words is named by its event. */
+  readonly words?: Readonly<Partial<Record<Event["type"], CommandWords>>>;
   /**
    * Waits after failed attempts in milliseconds (default: 1 s, 5 s, 30 s, 2 min, 10 min). After the last one the actor
    * receives `<effect>.exhausted` with `reason` and `attempts`. If the machine does not accept that event, the effect
@@ -220,6 +232,8 @@ export interface AllowedEvents {
   /** Nested states are joined with dots. */
   readonly state: string;
   readonly allowed: readonly string[];
+  /** Operations of the contract that send these events, without repeats. */
+  readonly operations: readonly string[];
 }
 
 /** The commit met a conflict that a new decision cannot solve: a unique rule, a lease, or a due row of the unit. */

@@ -190,7 +190,7 @@ export function createApiKeys({ storage, actors, directory, keyUse, pager, log }
       if (value.state === "active") {
         throw new AppError("key_active", "The key is active; revoke it before deleting it.", {
           currentState: "active",
-          allowed: ["key.revoke"],
+          allowed: ["keys.revoke"],
         });
       }
       // Release the hash first. After a crash in between, the key can be deleted again. The other order could leave a

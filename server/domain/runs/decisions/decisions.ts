@@ -64,8 +64,8 @@ export function createDecisions({ actors, kind, topics, stepEnd }: DecisionsOpti
   function requireOpen(run: RunRecord, approvalId: string): RunApproval {
     const approval = findApproval(run, approvalId);
     if (approval.state === "pending") return approval;
-    const { state: currentState, allowed } = actors.allowed(kind, run);
-    const facts = { currentState, allowed: [...allowed] };
+    const { state: currentState, operations } = actors.allowed(kind, run);
+    const facts = { currentState, allowed: [...operations] };
     if (approval.state === "expired") {
       throw new AppError("approval_expired", "The approval expired: no decision was made before the run continued or ended.", facts);
     }

@@ -5,8 +5,9 @@
  * commit, the change is announced on the bus. The announcement wakes streams, and it stops an execution that the run no
  * longer needs.
  */
+import type { OperationKey } from "../../../../api/contract/contract.ts";
 import { agentRunMachine, type RunContext, type RunEvent, runCommands, type TimelineFact } from "../../../../machines/agentRun.ts";
-import type { ProvidedKind, RunEffect } from "../../../platform/actors/port.ts";
+import type { CommandWords, ProvidedKind, RunEffect } from "../../../platform/actors/port.ts";
 import { provide } from "../../../platform/actors/provide.ts";
 import type { Storage } from "../../../platform/storage/port.ts";
 import { type RunKind, type RunRecord, runRecord } from "../model/records.ts";
@@ -31,6 +32,12 @@ export const stepsOfWorkspace = 32;
  * run.
  */
 const backoffMs: readonly number[] = [1000, 5000, 30_000];
+
+const words: Readonly<Record<(typeof runCommands)[number], CommandWords<OperationKey>>> = {
+  "approval.resolve": { asked: "decide an approval of the run", operations: ["runs.resolveApproval"] },
+  "run.cancel": { asked: "cancel the run", operations: ["runs.cancel"] },
+  "run.retry": { asked: "retry the run", operations: ["runs.retry"] },
+};
 
 function toEntries({ id, context }: RunRecord, facts: readonly TimelineFact[], nowMs: number): readonly Uint8Array[] {
   const { workspaceId, workflowId, workflowVersion, topicId, articleId } = context;
@@ -57,6 +64,7 @@ export function defineRunKind({ keepEventsMs }: RunKindOptions): RunKind {
     machineVersion: 1,
     record: runRecord,
     commands: runCommands,
+    words,
     effects: ["begin", "execute"],
     facts: {
       timeline(unit, { next, params, nowMs }) {

@@ -69,7 +69,7 @@ function writesArticle({ steps }: Workflow): boolean {
 export interface StartRunOptions {
   readonly storage: Pick<Storage, "records">;
   readonly kind: RunKind;
-  readonly topics: Pick<Topics, "send" | "view" | "contentProject" | "brief" | "projectBrief" | "writeBrief">;
+  readonly topics: Pick<Topics, "send" | "refusal" | "view" | "contentProject" | "brief" | "projectBrief" | "writeBrief">;
   readonly articles: Pick<ArticleWriter, "create" | "hold">;
   readonly limits: Limits;
 }
@@ -159,6 +159,10 @@ export function createStartRun({ storage, kind, topics, articles, limits }: Star
     const { runId, workspaceId, workflow, topic, by } = params;
     const workspace = await storage.records.get(workspaceRecord, workspaceId);
     if (workspace === undefined) throw notFound();
+    const runStart = { type: "run.start", startedRun: { runId, stages: stagesOf(workflow) }, by: by.username } as const;
+    // The refusal must name the start of the run, not one of the changes that the start needs.
+    const refusal = topic === undefined ? undefined : topics.refusal(topic, runStart);
+    if (refusal !== undefined) throw refusal;
     const project = topic === undefined ? undefined : await topics.contentProject(topic);
     const article = await findArticle(params);
     // Moving the article to the trash cancels its active runs, so it must not happen beside the start of another one.
@@ -193,10 +197,7 @@ export function createStartRun({ storage, kind, topics, articles, limits }: Star
       }),
     };
     const run = unit.create(kind, runId, input);
-    if (topic !== undefined) {
-      const startedRun = { runId, stages: stagesOf(workflow) };
-      await topics.send(unit, topic.id, { type: "run.start", startedRun, by: by.username });
-    }
+    if (topic !== undefined) await topics.send(unit, topic.id, runStart);
     return { run, ...present({ articleId }) };
   };
 }

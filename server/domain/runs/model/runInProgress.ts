@@ -10,7 +10,7 @@ import { activeRunRule, type RunKind, runRecord } from "./records.ts";
 
 /**
  * Runs `commit`. If another run is already active, throws 409 `run_in_progress` with the active run's id, state and
- * allowed events.
+ * possible operations.
  */
 export type RefuseSecondRun = <Value>(commit: () => Promise<Value>) => Promise<Value>;
 
@@ -31,8 +31,8 @@ export function createRefuseSecondRun({ storage, actors, kind }: RefuseSecondRun
       const detail = `The run ${activeRunId} has not ended yet. Wait for its end, decide its approval, or cancel it.`;
       const run = await storage.records.get(runRecord, activeRunId);
       if (run === undefined) throw new AppError("run_in_progress", detail, { activeRunId });
-      const { state, allowed } = actors.allowed(kind, run.value);
-      throw new AppError("run_in_progress", detail, { activeRunId, currentState: state, allowed: [...allowed] });
+      const { state, operations } = actors.allowed(kind, run.value);
+      throw new AppError("run_in_progress", detail, { activeRunId, currentState: state, allowed: [...operations] });
     }
   };
 }
