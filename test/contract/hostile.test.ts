@@ -88,7 +88,11 @@ describe("hostile input on every operation", () => {
     for (const operation of withBody) {
       const body = JSON.stringify({ ...goodBody(operation.spec), zz_unknown: 1 });
       const problem = await expectProblem(operation, body, ["unknown_field"]);
-      expect(problem.errors).toContainEqual({ pointer: "/zz_unknown", code: "unknown_field", message: "is not a known field" });
+      expect(problem.errors).toContainEqual({
+        pointer: "/zz_unknown",
+        code: "unknown_field",
+        message: expect.stringMatching(/^is not a known field/),
+      });
     }
     expect(surface.serve).not.toHaveBeenCalled();
   });
@@ -244,7 +248,11 @@ describe("hostile input on every operation", () => {
       const isWrite = withBody.includes(operation);
       const body = isWrite ? JSON.stringify(goodBody(operation.spec)) : undefined;
       const unknown = await expectProblem(target("zz=1"), body, ["unknown_field"], isWrite ? json : {});
-      expect(unknown.errors).toContainEqual({ pointer: "/zz", code: "unknown_field", message: "is not a known field" });
+      expect(unknown.errors).toContainEqual({
+        pointer: "/zz",
+        code: "unknown_field",
+        message: expect.stringMatching(/^is not a known parameter/),
+      });
       for (const more of ["%zz=1", "a=%ff", "%c3%28=x"]) await expectProblem(target(more), body, ["bad_request"], isWrite ? json : {});
       await expectProblem(target("__proto__=1"), body, ["unknown_field"], isWrite ? json : {});
       for (const name of fieldNames(operation.spec.query)) {

@@ -50,14 +50,46 @@ describe("findings", () => {
     expect(findings(CreateApiKeyRequest, { name: "", scopes: ["articles:read", "all"], zz: 1 })).toEqual([
       "/name must have at least 1 character",
       expect.stringMatching(/^\/scopes\/1 must be one of 'articles:read', /),
-      "/zz is not a known field",
+      "/zz is not a known field; known: 'name', 'description', 'scopes', 'workspaceIds', 'expiresAt'",
+    ]);
+  });
+
+  it("[OP78] an unknown name is answered with the known name that was probably meant, and with all names if they are few", () => {
+    const known = "known: 'name', 'description', 'scopes', 'workspaceIds', 'expiresAt'";
+    for (const [name, meant] of [
+      ["nmae", "name"],
+      ["Scope", "scopes"],
+      ["workspace_ids", "workspaceIds"],
+      ["expiresat", "expiresAt"],
+      ["desciption", "description"],
+    ] as const) {
+      expect(findings(CreateApiKeyRequest, { name: "k", [name]: 1 })).toEqual([
+        `/${name} is not a known field; did you mean '${meant}'? ${known}`,
+      ]);
+    }
+    expect(findings(CreateApiKeyRequest, { name: "k", ["n".repeat(5000)]: 1 })).toEqual([expect.stringContaining(`field; ${known}`)]);
+    const wide = z.strictObject(Object.fromEntries([..."abcdefghi"].map((letter) => [letter.repeat(4), z.string().optional()])));
+    expect(findings(wide, { abab: "x" })).toEqual(["/abab is not a known field"]);
+    expect(findings(wide, { aaab: "x" }, "query")).toEqual(["/aaab is not a known parameter; did you mean 'aaaa'?"]);
+    expect(findings(z.strictObject({}), { a: 1 })).toEqual(["/a is not a known field; none is known here"]);
+  });
+
+  it("[OP78] in a union, the names of the intended alternative are proposed, and none that it refuses", () => {
+    expect(findings(EditRequest, { mode: "append", content: "x", fil: "content.md" })).toEqual([
+      expect.stringMatching(/^\/fil is not a known field; did you mean 'file'\? known: (?!.*'edits')/),
+    ]);
+    expect(findings(EditRequest, { mode: "patch", edits: [{ fnd: "a", replace: "b", find: "a" }] })).toEqual([
+      "/edits/0/fnd is not a known field; did you mean 'find'? known: 'find', 'replace', 'prefix', 'suffix', 'occurrence'",
     ]);
   });
 
   it("[API1] the code of a refusal and its text describe the same fault", () => {
     const refused = (value: unknown) => expect(() => parsePart(CreateApiKeyRequest, value, "body"));
     refused({ name: "", zz: 1 }).toThrow(
-      expect.objectContaining({ code: "unknown_field", message: "In the body, /zz is not a known field (and 1 more, see errors)." }),
+      expect.objectContaining({
+        code: "unknown_field",
+        message: expect.stringMatching(/^In the body, \/zz is not a .* \(and 1 more, see errors\)\.$/),
+      }),
     );
     refused({ name: "", scopes: [] }).toThrow(
       expect.objectContaining({

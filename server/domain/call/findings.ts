@@ -4,11 +4,14 @@
  * A finding has a JSON Pointer, a stable code and a message that says what would be valid, without zod terms. A finding
  * never contains the rejected value, because that value may be a secret.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { AppError, type ProblemFinding } from "../../../api/schema/error.ts";
+import { nearestName } from "./nearestName.ts";
 
 /** Maximum number of findings in one answer. */
 const maxFindings = 50;
+/** Maximum number of known names that a finding about an unknown name lists. */
+const maxListed = 8;
 
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
@@ -28,11 +31,31 @@ export function parsePart<Schema extends z.ZodType>(schema: Schema, value: unkno
   if (parsed.success) return parsed.data;
   // Parse again with our own messages. The second parse happens only for invalid requests, so its cost does not matter.
   const reparsed = schema.safeParse(value, { error: (issue) => toMessage(issue, part) });
-  const findings = (reparsed.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
+  const found = (reparsed.error ?? parsed.error).issues.flatMap((issue) => toFindings(issue, part, names));
   // The code and the detail of the error must describe the same finding.
-  const unknown = findings.find((finding) => finding.code === "unknown_field");
+  const unknown = found.find((finding) => finding.code === "unknown_field");
   const code = unknown === undefined ? "validation_failed" : "unknown_field";
-  throw new AppError(code, toDetail(unknown ?? findings[0], findings.length - 1, part), { errors: findings.slice(0, maxFindings) });
+  const first = unknown ?? found[0];
+  const detail = toDetail(first === undefined ? undefined : toFinding(first, part), found.length - 1, part);
+  throw new AppError(code, detail, { errors: found.slice(0, maxFindings).map((finding) => toFinding(finding, part)) });
+}
+
+/** `unknown` is an unknown name with the names that are known in its place. Only findings that are shown get an advice. */
+interface Found extends ProblemFinding {
+  readonly unknown?: { readonly name: string; readonly known: readonly string[] };
+}
+
+function toFinding({ unknown, ...finding }: Found, part: Part): ProblemFinding {
+  return unknown === undefined ? finding : { ...finding, message: toAdvice(unknown.name, unknown.known, part) };
+}
+
+function toAdvice(name: string, known: readonly string[], part: Part): string {
+  const noun = part === "body" ? "field" : "parameter";
+  const nearest = nearestName(name, known);
+  const guess = nearest === undefined ? "" : `; did you mean ${say(nearest)}?`;
+  if (known.length === 0) return `is not a known ${noun}; none is known here`;
+  if (known.length > maxListed) return `is not a known ${noun}${guess}`;
+  return `is not a known ${noun}${guess || ";"} known: ${known.map(say).join(", ")}`;
 }
 
 function toDetail(first: ProblemFinding | undefined, more: number, part: Part): string {
@@ -41,12 +64,15 @@ function toDetail(first: ProblemFinding | undefined, more: number, part: Part): 
   return first.pointer === "" ? `The ${part} ${first.message}${others}.` : `In the ${part}, ${first.pointer} ${first.message}${others}.`;
 }
 
-function toFindings(issue: z.core.$ZodIssue, part: Part, names: PartNames | undefined): readonly ProblemFinding[] {
+function toFindings(issue: z.core.$ZodIssue, part: Part, names: PartNames | undefined): readonly Found[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => {
-      const place = issue.path.length === 0 ? names?.elsewhere.get(key) : undefined;
-      const message = place === undefined ? "is not a known field" : `belongs in the ${place}, not in the ${part}`;
-      return { pointer: toPointer([...issue.path, key]), code: "unknown_field", message };
+    const known = knownIn(issue);
+    return issue.keys.map((name) => {
+      const place = issue.path.length === 0 ? names?.elsewhere.get(name) : undefined;
+      const finding = { pointer: toPointer([...issue.path, name]), code: "unknown_field" };
+      return place === undefined
+        ? { ...finding, message: "", unknown: { name, known } }
+        : { ...finding, message: `belongs in the ${place}, not in the ${part}` };
     });
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -62,7 +88,7 @@ function toFindings(issue: z.core.$ZodIssue, part: Part, names: PartNames | unde
     if (!issue.message.startsWith(noShape) && !issue.errors.every((errors) => errors.some(isWrongType))) {
       return [{ pointer: toPointer(issue.path), code: "invalid_union", message: issue.message }];
     }
-    const alternatives = [...new Set(issue.errors.flatMap((errors) => errors.slice(0, 1).map((error) => error.message)))];
+    const alternatives = [...new Set(issue.errors.flatMap((errors) => errors.slice(0, 1).map(toText)))];
     return [
       { pointer: toPointer(issue.path), code: "invalid_union", message: alternatives.join(" or ").replaceAll(" or must be ", " or ") },
     ];
@@ -82,6 +108,23 @@ function closest(alternatives: readonly (readonly z.core.$ZodIssue[])[]): readon
 
 function isWrongType({ code, path }: z.core.$ZodIssue): boolean {
   return code === "invalid_type" && path.length === 0;
+}
+
+/** Separates the known names in the message of an unknown one. */
+const separator = "\n";
+
+/** The message of one alternative of a union. */
+function toText(issue: z.core.$ZodIssue): string {
+  return issue.code === "unrecognized_keys" ? `must have no other field than ${knownIn(issue).map(say).join(", ")}` : issue.message;
+}
+
+const knownIn = (issue: z.core.$ZodIssueUnrecognizedKeys): readonly string[] => issue.message.split(separator).filter(Boolean);
+
+/** The names of the fields that an object takes. A field of type `never` only explains why it is refused. */
+function fieldsOf(schema: unknown): readonly string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const takes = (field: unknown) => !(field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodNever);
+  return Object.entries(schema.shape).flatMap(([name, field]) => (takes(field) ? [name] : []));
 }
 
 const required = "is required";
@@ -111,6 +154,8 @@ function toPlainMessage(issue: z.core.$ZodRawIssue): string | undefined {
       return issue.format === "datetime"
         ? "must be an ISO 8601 time in UTC with milliseconds, such as 2026-11-21T00:00:00.000Z"
         : `must be a valid ${issue.format}`;
+    case "unrecognized_keys":
+      return fieldsOf(issue.inst).join(separator);
     case "invalid_union":
       return "discriminator" in issue && Array.isArray(issue.options) ? `must be one of ${issue.options.map(say).join(", ")}` : noShape;
     default:
