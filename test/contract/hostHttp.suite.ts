@@ -208,6 +208,30 @@ export function hostHttpSuite(name: string, start: StartHost): void {
         expect((await client.ended()).length).toBe(0);
       });
 
+      it("[OP79] every answer forbids browsers to guess its media type, once", async () => {
+        const headers = { "content-type": "text/plain" };
+        async function* pieces() {
+          yield "piece";
+        }
+        const replies: readonly HttpReply[] = [
+          ok("text"),
+          { status: 204, headers: {} },
+          { status: 304, headers: {} },
+          { status: 422, headers: { "content-type": "application/problem+json" }, body: "{}" },
+          { status: 200, headers, body: streamOf(pieces()) },
+          { status: 200, headers: { "x-fault": "\n" } },
+        ];
+        for (const reply of replies) {
+          on.handle = async () => reply;
+          expect((await on.request("GET / HTTP/1.1")).headers.get("x-content-type-options"), String(reply.status)).toBe("nosniff");
+        }
+        on.handle = async () => ok("text");
+        expect((await on.request("HEAD / HTTP/1.1")).headers.get("x-content-type-options")).toBe("nosniff");
+        const upgrade = "GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13";
+        const refused = await on.request(`${upgrade}\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==`);
+        expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([404, "nosniff"]);
+      });
+
       it("[HO11] an error thrown by a handler is a 500 and never ends the process", async () => {
         for (const broken of [
           () => {

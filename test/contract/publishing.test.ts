@@ -465,7 +465,6 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
         "x-svc-revision": String(link.publishedRevision),
         "x-svc-content-hash": sha256("First words.\n"),
         "x-robots-tag": "noindex",
-        "x-content-type-options": "nosniff",
       });
       const etag = page.headers.etag ?? "";
       expect(etag).toMatch(/^"[\w-]+"$/);

@@ -74,6 +74,5 @@ function toTypeHeaders(body: ArticleContent | RawReply): Readonly<Record<string,
   return {
     "content-type": `${body.mediaType}; charset=utf-8`,
     "content-security-policy": documentPolicy,
-    "x-content-type-options": "nosniff",
   };
 }

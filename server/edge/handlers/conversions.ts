@@ -50,7 +50,7 @@ export function createConversionHandlers({ conversions }: Pick<ConversionService
       },
       reply: ({ fileName, body }) => ({
         status: 200,
-        headers: { "content-disposition": toDisposition(fileName), "x-content-type-options": "nosniff", vary: "accept" },
+        headers: { "content-disposition": toDisposition(fileName), vary: "accept" },
         body,
       }),
     },

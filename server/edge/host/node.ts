@@ -13,7 +13,7 @@ import { NodeRequest } from "./nodeRequest.ts";
 import { NodeStream } from "./nodeStream.ts";
 import { NodeTopics } from "./nodeTopics.ts";
 import { ClientGone, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
-import { discardStream, failed, isStreamed, maxDiscardBytes, maxHeadBytes, toHeaderText } from "./reply.ts";
+import { discardStream, everyAnswer, failed, isStreamed, maxDiscardBytes, maxHeadBytes, toHeaderText } from "./reply.ts";
 
 const keepAliveMs = 10_000;
 const pingEveryMs = 30_000;
@@ -100,7 +100,7 @@ export const startNodeHost: StartHost = async (app, options) => {
 
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (incoming.httpVersion !== "1.1") {
-      outgoing.writeHead(505, { connection: "close" }).end();
+      outgoing.writeHead(505, { ...everyAnswer, connection: "close" }).end();
       return;
     }
     const request = new NodeRequest(incoming);
@@ -206,6 +206,7 @@ async function send(request: NodeRequest, outgoing: ServerResponse, reply: HttpR
   }
   const tooLong = Number(request.incoming.headers["content-length"] ?? 0) > maxDiscardBytes;
   outgoing.writeHead(reply.status, {
+    ...everyAnswer,
     ...reply.headers,
     ...(body === undefined || isStreamed(body) ? {} : { "content-length": Buffer.byteLength(body) }),
     ...(reply.close === true || tooLong ? { connection: "close" } : {}),

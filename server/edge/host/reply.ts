@@ -14,6 +14,9 @@ export const maxHeadBytes = 64 * 1024;
  */
 export const maxDiscardBytes = 64 * 1024 * 1024;
 
+/** Headers of every answer. Browsers must not guess a media type, because a text of an author could then run as a page. */
+export const everyAnswer = { "x-content-type-options": "nosniff" } as const;
+
 /** Answer if the app throws, which is a bug. */
 export const failed: HttpReply = { status: 500, headers: { "content-type": "text/plain" }, body: "internal error" };
 
@@ -30,12 +33,16 @@ function toLabel(name: string): string {
   return label;
 }
 
+const everyAnswerText = Object.entries(everyAnswer)
+  .map(([name, value]) => toLabel(name) + value)
+  .join("");
+
 /**
- * Returns the headers as text, each after a line break. Throws for a header that contains line breaks or non-ASCII
+ * Returns the headers and those of every answer as text, each after a line break. Throws for a header that contains line breaks or non-ASCII
  * characters: it could end early or be decoded in two ways.
  */
 export function toHeaderText(headers: HttpReply["headers"]): string {
-  let text = "";
+  let text = everyAnswerText;
   let values = "";
   for (const name in headers) {
     const value = headers[name] ?? "";

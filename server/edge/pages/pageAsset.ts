@@ -24,7 +24,6 @@ export function createPageAsset(name: string, extension: keyof typeof mediaTypes
     headers: {
       "content-type": mediaTypes[extension],
       "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "cross-origin",
     },
     body,

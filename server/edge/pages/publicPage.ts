@@ -45,7 +45,6 @@ const maxMisses = 20;
 
 const common = {
   "cache-control": "public, max-age=0, must-revalidate",
-  "x-content-type-options": "nosniff",
   "referrer-policy": "strict-origin-when-cross-origin",
   "cross-origin-resource-policy": "cross-origin",
 };

@@ -15,7 +15,6 @@ export const servicePageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
 } as const;
 
 export interface ServicePage {

@@ -97,7 +97,6 @@ describe("the setup page", () => {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
       "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff",
     });
     const html = String(body);
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|https?:/);
