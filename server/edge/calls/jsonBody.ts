@@ -1,9 +1,10 @@
 /**
- * `readJson` and `parseJson` parse JSON input. A refusal names the position of the first syntax error and never
- * quotes the input.
+ * `readJson` and `parseJson` parse JSON input. A refusal names the position of the first syntax error and what is
+ * expected there. It never quotes the input.
  */
 import { isUtf8 } from "node:buffer";
 import { AppError } from "../../../api/schema/error.ts";
+import { findJsonFault } from "./jsonFault.ts";
 
 /**
  * Parses UTF-8 bytes. Throws `malformed_json` for bytes that are not UTF-8 or not JSON, and `validation_failed` for more
@@ -53,17 +54,23 @@ function endOfString(text: Buffer, start: number): number {
   return -1;
 }
 
-/** Parses JSON text. Throws `malformed_json` with line and column. `where` names the text in that message. */
+/** Parses JSON text. Throws `malformed_json` with line, column and expectation. `where` names the text in that message. */
 export function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    // Use only the position from the engine's message, because the message quotes the text.
-    const position = Number(/position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1] ?? text.length);
-    const before = text.slice(0, position);
-    const line = before.split("\n").length;
-    const column = position - before.lastIndexOf("\n");
-    const what = text.trim() === "" ? "is empty" : position >= text.length ? "ends before its JSON is complete" : "is not valid JSON";
-    throw new AppError("malformed_json", `The ${where} ${what} at line ${line}, column ${column} (position ${position}).`);
+  } catch {
+    throw new AppError("malformed_json", `The ${where} ${describeFault(text)}.`);
   }
+}
+
+function describeFault(text: string): string {
+  const fault = findJsonFault(text);
+  if (text.trim() === "") return "is empty, where JSON is expected";
+  if (fault === undefined) return "is not valid JSON";
+  const { at, expected } = fault;
+  const before = text.slice(0, at);
+  const place = `line ${before.split("\n").length}, column ${at - before.lastIndexOf("\n")}`;
+  return at === text.length
+    ? `is not complete: it ends at ${place}, where ${expected} is expected`
+    : `is not valid JSON: at ${place}, ${expected} is expected`;
 }
