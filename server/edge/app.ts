@@ -8,7 +8,7 @@
 import { type AppContract, resourceDescriptions } from "../../api/contract/contract.ts";
 import { streams } from "../../api/contract/streams.ts";
 import { toOpenApi } from "../../api/derive/openapi.ts";
-import { AppError, notFound } from "../../api/schema/error.ts";
+import { AppError } from "../../api/schema/error.ts";
 import type { Handlers } from "../domain/call/call.ts";
 import { createBodyBudget } from "./calls/bodyBudget.ts";
 import { compileInPauses, type PreparedOperation, prepareOperations } from "./calls/preparedOperation.ts";
@@ -54,7 +54,7 @@ export function createApp(options: AppOptions): App {
   const cors = createCors(options.corsOrigins);
   const router = createRouter<ServedRoute>([
     ...[...operations.values()].map((operation: PreparedOperation) => toRestRoute(operation, calls, limits, bodies)),
-    ...toTrpcRoutes({ operations, calls, limits, bodies }),
+    ...toTrpcRoutes({ operations, calls, limits, bodies, baseUrl: options.baseUrl }),
     ...(options.servedRoutes?.(calls) ?? []).map((route) => toCounted(route, options)),
     ...[...options.routes, ...problemRoutes, serviceStyleRoute, openApiRoute(options)].map((route) => toServed(route, calls, options)),
   ]);
@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): App {
         match.routes.some((route) => route.publicCors),
       );
     }
-    const answer = await calls.refuse(toRoutingError(match, request), context, "none");
+    const answer = await calls.refuse(toRoutingError(match, request, options.baseUrl), context, "none");
     return cors.apply(request, answer, false);
   }
 
@@ -103,11 +103,17 @@ export function createApp(options: AppOptions): App {
 
 type Mismatch = Exclude<RouteMatch<ServedRoute>, { kind: "found" }>;
 
-function toRoutingError(match: Mismatch, request: HttpRequest): AppError {
+/** Longer paths are cut in messages. */
+const maxShownPath = 200;
+
+function toRoutingError(match: Mismatch, { method, path }: HttpRequest, baseUrl: string): AppError {
   if (match.kind === "malformed") return new AppError("bad_request", "The path must be percent-encoded UTF-8.");
-  if (match.kind === "none") return notFound();
+  if (match.kind === "none") {
+    const shown = path.length > maxShownPath ? `${path.slice(0, maxShownPath)}…` : path;
+    return new AppError("not_found", `There is no operation ${method} ${shown}. ${baseUrl}/openapi.json lists all operations.`);
+  }
   const allow = match.allow.join(", ");
-  return new AppError("method_not_allowed", `This path does not allow ${request.method}; it allows ${allow}.`, {}, { allow });
+  return new AppError("method_not_allowed", `This path does not allow ${method}; it allows ${allow}.`, {}, { allow });
 }
 
 /** Reports an answer to `onAnswered`, a stream when it opens. The events sent later are not counted. */

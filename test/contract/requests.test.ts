@@ -140,6 +140,18 @@ describe("requests and answers", () => {
     expect([malformed.status, (await malformed.json()).code]).toEqual([400, "bad_request"]);
   });
 
+  it("[OP80] the refusal of an unknown path or procedure names it and the address of the list of operations", async () => {
+    const post = (path: string) => surface.fetch("POST", path, { headers: { "content-type": "application/json" }, body: "{}" });
+    const { detail } = await (await post("/artcles?limit=3")).json();
+    const list = /^There is no operation POST \/artcles\. (http\S+) lists all operations\.$/.exec(detail)?.[1];
+    expect(Object.keys((await (await surface.fetch("GET", new URL(list ?? "").pathname)).json()).paths)).toContain("/articles");
+    expect((await (await surface.fetch("GET", `/${"x".repeat(9000)}`)).json()).detail.length).toBeLessThan(400);
+    const answer = await (await post("/trpc/articles.gett")).json();
+    expect(answer.error.data.problem.detail).toBe(
+      `There is no procedure 'articles.gett'. ${list} names each procedure by its operationId.`,
+    );
+  });
+
   it("[API19] HEAD answers like GET without the body", async () => {
     const response = await surface.fetch("HEAD", `/articles/${articleId}`, { headers: credentials.session });
     expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([

@@ -27,6 +27,8 @@ export interface TrpcOptions {
   readonly calls: CallWrapper;
   readonly limits: Limits;
   readonly bodies: BodyBudget;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
 }
 
 const unknownProcedure = "trpc";
@@ -89,7 +91,7 @@ async function answerCalls(
 
   const answers = paths.map((path, index) => {
     const operation = operations[index];
-    const impossible = refusal ?? refuseProcedure(operation, path, request.method);
+    const impossible = refusal ?? refuseProcedure(operation, path, request.method, options.baseUrl);
     if (impossible !== undefined || operation === undefined) {
       inputs.release();
       return options.calls.refuse(impossible, context, unknownProcedure);
@@ -133,8 +135,11 @@ function batchHeaders(context: RequestContext): Record<string, string> {
   };
 }
 
-function refuseProcedure(operation: PreparedOperation | undefined, path: string, method: string): AppError | undefined {
-  if (operation === undefined) return new AppError("not_found", `There is no procedure '${path.slice(0, 100)}'.`);
+function refuseProcedure(operation: PreparedOperation | undefined, path: string, method: string, baseUrl: string): AppError | undefined {
+  if (operation === undefined) {
+    const detail = `There is no procedure '${path.slice(0, 100)}'. ${baseUrl}/openapi.json names each procedure by its operationId.`;
+    return new AppError("not_found", detail);
+  }
   if (operation.spec.method === "GET" || method === "POST") return undefined;
   return new AppError("method_not_allowed", `'${path}' is a mutation: call it with POST.`, {}, { allow: "POST" });
 }
