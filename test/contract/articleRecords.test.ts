@@ -140,12 +140,34 @@ describe.each(actorStorages)("articles on %s", (_name, open) => {
     await node.edits.edit(articleId, { mode: "append", content: " more" }, call());
     await node.commits.create(articleId, {}, call());
     const renamed = await node.articles.update(articleId, { title: "Other" }, call({ ifMatch: [etag] }));
-    expect(handlers.update.reply(renamed)).toMatchObject({ headers: { etag: '"r2-2"' }, body: { title: "Other", revision: 2 } });
+    expect(handlers.update.reply(renamed)).toMatchObject({ headers: { etag: '"r2.2-2"' }, body: { title: "Other", revision: 2 } });
     await expect(node.articles.update(articleId, { title: "Third" }, call({ ifMatch: [etag] }))).rejects.toMatchObject({
       code: "precondition_failed",
     });
     await expect(node.articles.delete(articleId, false, call({ ifMatch: [etag] }))).rejects.toMatchObject({ code: "precondition_failed" });
     expect(await node.articles.get(articleId)).toMatchObject({ article: { title: "Other" } });
+  });
+
+  test("[AR3] every commit changes the entity tag of the article, even one of an empty article", async () => {
+    const { articleId } = (await create("Empty")).article;
+    const handlers = createArticleHandlers({ ...node, copies: node.articles });
+    const readTag = async () => {
+      await time.advance(1000);
+      return handlers.get.reply(await node.articles.get(articleId)).headers?.etag ?? "";
+    };
+    const tags = [await readTag()];
+    const steps = [
+      () => node.commits.create(articleId, {}, call()),
+      () => node.edits.edit(articleId, { mode: "append", content: "one" }, call()),
+      () => node.commits.create(articleId, { kind: "checkpoint" }, call()),
+      () => node.edits.edit(articleId, { mode: "append", content: " two", message: "Two" }, call()),
+    ];
+    for (const step of steps) {
+      await step();
+      tags.push(await readTag());
+    }
+    expect(tags).toEqual(['"r0-1"', '"r0.0-1"', '"r1.0-1"', '"r1.1-1"', '"r2.2-1"']);
+    await node.articles.update(articleId, { title: "Other" }, call({ ifMatch: [tags[0] ?? ""] }));
   });
 
   test("[AR3] concurrent renames and commits are all stored", async () => {

@@ -169,6 +169,21 @@ test("[CO11][CO12] a name for unchanged text is shown everywhere, with a new tag
   expect((await rest.expect(200, "GET", path)).commits).toEqual([{ ...made, name: "Final" }]);
 });
 
+test("[AR3] a commit is seen by a reader who sends the entity tag of the article before it", async () => {
+  const { articleId } = (await create("Seen", "one\n")).body;
+  const path = `/articles/${articleId}`;
+  await rest.expect(200, "PATCH", `${path}/content`, { mode: "append", content: "two\n" });
+  const read = (tag: string) => rest.request("GET", path, undefined, { "if-none-match": tag });
+  const before = await rest.request("GET", path);
+  const tag = before.headers.get("etag") ?? "";
+  expect((await read(tag)).status).toBe(304);
+  const { files } = await rest.expect(201, "POST", `${path}/commits`, {});
+  const after = await read(tag);
+  expect([after.status, after.body.contentHash, after.body.wordCount]).toEqual([200, files[0].contentHash, 2]);
+  expect(after.body.contentHash).not.toBe(before.body.contentHash);
+  expect((await read(after.headers.get("etag") ?? "")).status).toBe(304);
+});
+
 test("[AR3][AR4][AR5] an article is renamed, deleted, restored and deleted for good", async () => {
   const { articleId } = (await create("Fate", "text\n")).body;
   const path = `/articles/${articleId}`;

@@ -5,8 +5,9 @@
  * text) has the tag `"r<revision>-<form>"`, which names the same text in `If-Match`. Some answers also show values
  * that other users change all the time (the text of an article, the counters of a workspace). Their tag is
  * `"r<live revision>-<record revision>"`, and `If-Match` compares only the record part. Otherwise typing would fail a
- * rename, and a new article would fail a change of settings. A precondition on a resource without a tag always fails,
- * unless it is `*`.
+ * rename, and a new article would fail a change of settings. The live part of an article with a commit is
+ * `<revision>.<revision of the last commit>`, because a commit changes the article without a new revision. A precondition on
+ * a resource without a tag always fails, unless it is `*`.
  */
 import { AppError } from "../../../api/schema/error.ts";
 import type { Call } from "./call.ts";
@@ -22,6 +23,11 @@ export function renderedEtag(revision: number, form: string): string {
 
 export function liveEtag(liveRevision: number, recordRevision: number): string {
   return `"r${liveRevision}-${recordRevision}"`;
+}
+
+/** `commitRevision` is the revision of the last commit; undefined before the first one. */
+export function articleEtag(revision: number, commitRevision: number | undefined, recordRevision: number): string {
+  return commitRevision === undefined ? liveEtag(revision, recordRevision) : `"r${revision}.${commitRevision}-${recordRevision}"`;
 }
 
 const listedTag = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\u00ff]*")\s*(?:,|$)/;
@@ -45,7 +51,7 @@ export function parseIfMatch(header: string): readonly string[] {
 
 const changed = "The resource has changed: its entity tag is not the one in If-Match. Read the resource again and retry.";
 
-const ownTag = /^"r(?:\d+-)?(\d+)"$/;
+const ownTag = /^"r(?:\d+(?:\.\d+)?-)?(\d+)"$/;
 
 /**
  * Throws 412 `precondition_failed` unless the request has no `If-Match` or one of its tags names `recordRevision`. Tags

@@ -10,11 +10,12 @@ import type { Articles } from "../../domain/articles/articles.ts";
 import type { ArticleReply } from "../../domain/articles/port.ts";
 import { toArticle } from "../../domain/articles/records.ts";
 import type { CallReply, Handlers } from "../../domain/call/call.ts";
-import { liveEtag } from "../../domain/call/precondition.ts";
+import { articleEtag } from "../../domain/call/precondition.ts";
 import type { CopiedArticle, ReviewCopies } from "../../domain/reviews/reviewCopies.ts";
 
 function toReply({ article, revision }: ArticleReply): CallReply {
-  return { status: 200, headers: { etag: liveEtag(revision, article.metaRevision) }, body: toArticle(article, revision) };
+  const etag = articleEtag(revision, article.lastCommit?.revision, article.metaRevision);
+  return { status: 200, headers: { etag }, body: toArticle(article, revision) };
 }
 
 /** The reply of every operation that creates an article. */
