@@ -16,7 +16,7 @@ import { articleParams, ofArticle, resource } from "./resource.ts";
 
 const includingTrash = { ...ofArticle, deleted: true } as const;
 const replyHeaders = {
-  etag: 'Entity tag `"r<revision>-<record revision>"`. `If-Match` compares only its second part, so that edits of the text do not make a rename fail.',
+  etag: 'Entity tag `"r<revision>-<record revision>"`, with the revision of the last commit after a dot in the first part: `"r12.9-3"`. `If-Match` compares only the second part, so that edits of the text do not make a rename fail.',
 } as const;
 
 const article = resource({

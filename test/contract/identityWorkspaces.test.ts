@@ -110,7 +110,7 @@ describe.each(stores)("workspaces on the %s store", (_name, open) => {
   it("[WS3] settings are merged under If-Match, and an empty change keeps the entity tag", async () => {
     const { revision } = await identity.workspaces.get(ann.call(), team);
     const update = (request: object, ifMatch?: number) =>
-      identity.workspaces.update(ann.call(ifMatch === undefined ? {} : { ifMatch: [`"r${ifMatch}"`] }), team, request);
+      identity.workspaces.update(ann.call(ifMatch === undefined ? {} : { ifMatch: [`"r0-${ifMatch}"`] }), team, request);
     store.clock.nowMs += 1000;
     expect(await update({ settings: { a: { b: 1, c: 2 }, d: [1] } }, revision)).toEqual({ message: "Workspace updated." });
     expect(await codeOf(update({ name: "Stale" }, revision))).toBe("precondition_failed");

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import type { Call } from "../../server/domain/call/call.ts";
-import { liveEtag, recordEtag, requireMatch } from "../../server/domain/call/precondition.ts";
+import { articleEtag, liveEtag, recordEtag, requireMatch } from "../../server/domain/call/precondition.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { articleId, credentials, Reply, sampleReply, useSurface, workspaceId } from "./surfaceFixture.ts";
 
@@ -92,9 +92,9 @@ describe("requests and answers", () => {
     expect((await get({ "if-none-match": '"r8-3"' })).status).toBe(200);
   });
 
-  it("[API13] If-Match compares the record part of a tag, so typing does not fail a rename", async () => {
+  it("[API13] If-Match compares the record part of a tag of the resource's own form, so typing does not fail a rename", async () => {
     surface.on("articles.update", (_, call: Call) => {
-      requireMatch(call, 3);
+      requireMatch(call, 3, "live");
       return article;
     });
     const patch = (tag?: string) =>
@@ -102,9 +102,10 @@ describe("requests and answers", () => {
         headers: { ...credentials.session, ...json, ...(tag === undefined ? {} : { "if-match": tag }) },
         body: "{}",
       });
-    for (const tag of [undefined, "*", recordEtag(3), liveEtag(9, 3), liveEtag(10, 3), '"r1", "r3"'])
+    for (const tag of [undefined, "*", articleEtag(9, 8, 3), articleEtag(9, undefined, 3), liveEtag(10, 3), '"r1", "r9-3"'])
       expect((await patch(tag)).status, tag).toBe(200);
-    for (const tag of [recordEtag(2), liveEtag(3, 2), 'W/"r3"', '"other"']) {
+    // The tag of the text has one part.
+    for (const tag of [recordEtag(3), liveEtag(3, 2), articleEtag(3, 3, 2), 'W/"r9-3"', '"other"']) {
       const response = await patch(tag);
       expect([response.status, (await response.json()).code], tag).toEqual([412, "precondition_failed"]);
     }

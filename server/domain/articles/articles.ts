@@ -90,7 +90,7 @@ export function createArticles(options: ArticlesOptions): Articles {
     update(articleId, { title, slug, folderId }, call) {
       return change(articleId, call, async (article, unit) => {
         if (article.deletedAtMs !== undefined) throw notFound();
-        requireMatch(call, article.metaRevision);
+        requireMatch(call, article.metaRevision, "live");
         const { folderId: before, ...rest } = article;
         const place = folderId === null ? undefined : (folderId ?? before);
         if (place !== undefined && place !== before) await folders.requireOpen(unit, article.workspaceId, place);
@@ -104,7 +104,7 @@ export function createArticles(options: ArticlesOptions): Articles {
       if (permanent && !["admin", "owner"].includes(accessOf(call).role)) {
         throw new AppError("insufficient_role", "Only an administrator of the workspace may delete an article permanently.");
       }
-      const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision);
+      const check = (article: ArticleRecord) => requireMatch(call, article.metaRevision, "live");
       const remove = permanent ? trash.purge : trash.put;
       await remove(articleId, { by: authorOf(call).username, check, commit: (batch) => call.commit(batch) });
     },

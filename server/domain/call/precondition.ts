@@ -51,17 +51,26 @@ export function parseIfMatch(header: string): readonly string[] {
 
 const changed = "The resource has changed: its entity tag is not the one in If-Match. Read the resource again and retry.";
 
-const ownTag = /^"r(?:\d+(?:\.\d+)?-)?(\d+)"$/;
+/** The tags of a resource: `record` has one part, `live` has two. `either` is a resource that shares its revision with a part of it. */
+export type TagForm = "record" | "live" | "either";
+
+/** The group is the record revision. */
+const tagForms: Readonly<Record<TagForm, RegExp>> = {
+  record: /^"r(\d+)"$/,
+  live: /^"r\d+(?:\.\d+)?-(\d+)"$/,
+  either: /^"r(?:\d+-)?(\d+)"$/,
+};
 
 /**
  * Throws 412 `precondition_failed` unless the request has no `If-Match` or one of its tags names `recordRevision`. Tags
- * that this service never creates, such as weak tags, never match.
+ * that the resource never has never match: weak tags, and tags of another form. The tag of a text looks like that of a
+ * record, so an article accepts only tags with two parts.
  */
-export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number): void {
+export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number, form: TagForm = "record"): void {
   const tags = call.ifMatch;
   if (tags === undefined) return;
   for (const tag of tags) {
-    if (tag === "*" || Number(ownTag.exec(tag)?.[1]) === recordRevision) return;
+    if (tag === "*" || Number(tagForms[form].exec(tag)?.[1]) === recordRevision) return;
   }
   throw new AppError("precondition_failed", changed);
 }

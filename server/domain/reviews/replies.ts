@@ -94,7 +94,7 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
         const before = findReply(record, replyId);
         await authorize(call, workspaceId);
         requireAuthor(call, before.author, "edit a reply");
-        requireMatch(call, record.context.metaRevision);
+        requireMatch(call, record.context.metaRevision, "either");
         if (before.body === body) return toVersioned(record, before);
         const after = await unit.send(reviewKind, reviewId, { type: "reply.edit", replyId, text });
         checkBounds(after, limits);
@@ -109,7 +109,7 @@ export function createReplies({ storage, actors, mentions, listeners, limits, ba
         const { workspaceId } = record.context;
         await authorize(call, workspaceId);
         await requireAuthorOrAdmin(storage, call, { workspaceId, author }, "delete a reply");
-        requireMatch(call, record.context.metaRevision);
+        requireMatch(call, record.context.metaRevision, "either");
         await unit.send(reviewKind, reviewId, { type: "reply.delete", replyId });
       }),
   };

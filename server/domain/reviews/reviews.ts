@@ -139,7 +139,7 @@ export function createReviews(options: ReviewsOptions): Reviews {
       const partition = partitionOfId(reviewId);
       return actors.commitUnit({ operation: "review.update", partition, committer: call }, async (unit) => {
         const before = (await readReview(unit, reviewId)).value;
-        requireMatch(call, before.context.metaRevision);
+        requireMatch(call, before.context.metaRevision, "either");
         await authorize(call, workspaceId);
         if (text !== undefined) await changeText(unit, before, text, call);
         if (status !== undefined) await changeStatus(unit, before, status, call);
@@ -164,7 +164,7 @@ export function createReviews(options: ReviewsOptions): Reviews {
         const { context } = (await readReview(unit, reviewId)).value;
         await authorize(call, context.workspaceId);
         await requireAuthorOrAdmin(storage, call, context, "delete a review");
-        requireMatch(call, context.metaRevision);
+        requireMatch(call, context.metaRevision, "either");
         await unit.send(reviewKind, reviewId, { type: "review.delete", by: principalOf(call).username });
       }),
   };

@@ -136,7 +136,7 @@ export function createWorkspaces({ storage, memberships, pager }: WorkspacesOpti
         const replacing = await read(workspaceId);
         const before = replacing.value;
         requireRole(call, before, "admin");
-        requireMatch(call, replacing.revision);
+        requireMatch(call, replacing.revision, "live");
         if (settings !== undefined) checkSettings(settings, call.limits);
         const merged = settings === undefined ? before.settings : mergeSettings(before.settings, settings);
         if (merged !== undefined) checkSettings(merged, call.limits);
