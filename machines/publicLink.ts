@@ -13,7 +13,17 @@
 import { and, assertEvent, assign, not, setup } from "xstate";
 import type { PublicLinkMode } from "../api/schema/article.ts";
 import { effect, fact, timer } from "./effect.ts";
-import { isOpenAfter, toExpiryTimer, toFailed, toFreshSync, toMode, toRetryWaitMs, toShown, toSynced } from "./publicLinkChanges.ts";
+import {
+  isOpenAfter,
+  toCounted,
+  toExpiryTimer,
+  toFailed,
+  toFreshSync,
+  toMode,
+  toRetryWaitMs,
+  toShown,
+  toSynced,
+} from "./publicLinkChanges.ts";
 import type { PublicLinkContext, PublicLinkEvent, PublicLinkInput, ShownFact } from "./publicLinkContext.ts";
 
 export * from "./publicLinkContext.ts";
@@ -56,15 +66,18 @@ export const publicLinkMachine = setup({
       assertEvent(event, ["link.makeLive", "link.makeSnapshot"]);
       return { publishedAtMs: event.nowMs, publishedBy: event.by };
     }),
-    changeSettings: assign(({ event }) => {
+    changeSettings: assign(({ context, event }) => {
       assertEvent(event, "link.change");
-      return { ...event.settings, updatedAtMs: event.nowMs };
+      return { ...event.settings, ...toCounted(context), updatedAtMs: event.nowMs };
     }),
-    refreshSnapshot: assign(({ event }) => {
+    refreshSnapshot: assign(({ context, event }) => {
       assertEvent(event, "link.refresh");
-      return { content: event.content, contentAtMs: event.nowMs, snapshotAtMs: event.nowMs, updatedAtMs: event.nowMs };
+      const { content, nowMs } = event;
+      return { ...toCounted(context), content, contentAtMs: nowMs, snapshotAtMs: nowMs, updatedAtMs: nowMs };
     }),
-    takeDown: assign(({ event }) => ({
+    noteExpiry: assign(({ context }) => toCounted(context)),
+    takeDown: assign(({ context, event }) => ({
+      ...toCounted(context),
       content: undefined,
       contentAtMs: undefined,
       snapshotAtMs: undefined,
@@ -119,6 +132,7 @@ export const publicLinkMachine = setup({
     publishedAtMs: input.nowMs,
     publishedBy: input.by,
     updatedAtMs: input.nowMs,
+    ...toCounted({}),
     content: input.content,
     contentAtMs: input.nowMs,
     ...(input.mode === "snapshot" ? { snapshotAtMs: input.nowMs } : {}),
@@ -135,7 +149,7 @@ export const publicLinkMachine = setup({
         "link.makeSnapshot": { target: "snapshot", actions: "enterMode" },
         "link.change": { actions: ["changeSettings", setExpiry] },
         "link.unpublish": { target: "unpublished", actions: ["takeDown", "hidden"] },
-        "expiry.due": { target: "expired", actions: "hidden" },
+        "expiry.due": { target: "expired", actions: ["noteExpiry", "hidden"] },
       },
       states: {
         synced: {
@@ -214,7 +228,7 @@ export const publicLinkMachine = setup({
         "link.change": { actions: ["changeSettings", setExpiry] },
         "link.refresh": { actions: [replacedIn("snapshot"), "refreshSnapshot"] },
         "link.unpublish": { target: "unpublished", actions: ["takeDown", "hidden"] },
-        "expiry.due": { target: "expired", actions: "hidden" },
+        "expiry.due": { target: "expired", actions: ["noteExpiry", "hidden"] },
       },
     },
     expired: {

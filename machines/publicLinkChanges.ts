@@ -20,10 +20,16 @@ export function toFreshSync(content: FrozenContent, round: number, nowMs: number
   return { sourceRevision: content.revision, round, startedAtMs: nowMs, stale: false, attempts: 0, lastSyncedAtMs: nowMs };
 }
 
+/** Returns the context changes of every change that is not a synchronization. */
+export function toCounted({ metaRevision = 0 }: Pick<PublicLinkContext, "metaRevision">): Pick<PublicLinkContext, "metaRevision"> {
+  return { metaRevision: metaRevision + 1 };
+}
+
 /** Returns the context changes for entering Live or Snapshot with the content of the event. */
 export function toMode(context: PublicLinkContext, { type, content, settings, nowMs }: Publish): Partial<PublicLinkContext> {
   return {
     ...settings,
+    ...toCounted(context),
     content,
     contentAtMs: nowMs,
     updatedAtMs: nowMs,

@@ -66,6 +66,11 @@ export interface PublicLinkContext {
   /** Username. */
   readonly publishedBy: string;
   readonly updatedAtMs: number;
+  /**
+   * Counts the changes of the link by requests, and its expiry, but no synchronization. It is the record part of the ETag.
+   * Absent in links that were stored before this member existed, which counts as 0.
+   */
+  readonly metaRevision?: number;
   /** Absent while unpublished. */
   readonly content?: FrozenContent | undefined;
   /** Time at which the page got its text. Absent in links that were stored before this member existed. */

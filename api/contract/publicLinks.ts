@@ -4,7 +4,7 @@ import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
 import { ListedPublicLink, PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
-import { articleParams, etag, inWorkspace, ofArticle, pageOf } from "./resource.ts";
+import { articleParams, inWorkspace, ofArticle, pageOf } from "./resource.ts";
 
 /** Sent when the publish gate has checked the text. */
 const gateHeaders = {
@@ -17,7 +17,9 @@ export const publicLinks = {
     path: "/articles/{articleId}/public-link",
     params: articleParams,
     replies: { 200: PublicLink },
-    replyHeaders: etag,
+    replyHeaders: {
+      etag: 'Entity tag `"r<record revision>-<changes>"`. `If-Match` compares only the second part, so that the synchronization of a Live page does not make a change fail.',
+    },
     credential: "any",
     scopes: ["publishing:read"],
     resource: ofArticle,

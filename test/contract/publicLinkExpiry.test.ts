@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { PublicLink } from "../../api/schema/publicLink.ts";
 import { articleEventLog, decodeArticleEvent } from "../../server/domain/articles/articleEvents.ts";
+import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -84,6 +85,28 @@ describe.each(actorStorages)("the end of public pages on %s", (_name, openStorag
     await node.links.update(call(), articleId, { indexable: true });
     expect((await storage.records.get(publicLinkRecord, articleId))?.value.state).toBe("expired");
     expect((await node.history.list(articleId, {})).items[0]?.to).toBe(time.now() / 1000);
+  });
+
+  test("[PL11] the expiry of a link counts as a change, from its moment on", async () => {
+    const tagOf = async () => {
+      const { revision, metaRevision } = await node.links.get(call(), articleId);
+      return liveEtag(revision, metaRevision);
+    };
+    const change = (tag: string) => {
+      const conditional = createCall(storage, workspaceId, partitionOfId(workspaceId), { ifMatch: [tag] });
+      return refusalOf(node.links.update(conditional, articleId, { indexable: true }));
+    };
+    await node.links.put(call(), articleId, { expiresAt: inSeconds(60) });
+    await time.advance(3000);
+    await node.pump.drain(AbortSignal.abort());
+    const before = await tagOf();
+    await time.leap(60_000);
+    const overdue = await tagOf();
+    expect(overdue).not.toBe(before);
+    expect(await change(before)).toMatchObject({ code: "precondition_failed" });
+    expect((await storage.records.get(publicLinkRecord, articleId))?.value.state).toBe("expired");
+    expect(await tagOf()).toBe(overdue);
+    expect(await change(overdue)).toBeUndefined();
   });
 
   test("[PL27] without the store, a page is not served from memory after its expiry", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
+import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
@@ -393,14 +394,60 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
     expect((await node.page(`/p/${link.slug}.json`)).headers.vary).toBeUndefined();
   });
 
-  test("[PL11] links carry the revision of their record, and a change of an older one is refused", async () => {
+  const tagOf = ({ revision, metaRevision }: { readonly revision: number; readonly metaRevision: number }) =>
+    ({ ifMatch: [liveEtag(revision, metaRevision)] }) as const;
+
+  test("[PL11] a change of a link by an older request is refused", async () => {
     expect(await codeOf(node.links.put(call({ ifMatch: ["*"] }), articleId, {}))).toBe("precondition_failed");
-    const { revision } = await node.links.put(call(), articleId, { mode: "snapshot" });
-    const stale = { ifMatch: [`"r${revision}"`] };
+    const stale = tagOf(await node.links.put(call(), articleId, { mode: "snapshot" }));
     await node.links.update(call(stale), articleId, { indexable: true });
     expect(await codeOf(node.links.update(call(stale), articleId, { indexable: false }))).toBe("precondition_failed");
     expect(await codeOf(node.links.unpublish(call(stale), articleId))).toBe("precondition_failed");
-    expect((await node.links.get(call(), articleId)).link.indexable).toBe(true);
+    const seen = await node.links.get(call(), articleId);
+    expect(seen.link.indexable).toBe(true);
+    await node.links.refreshSnapshot(call(), articleId, {});
+    expect(await codeOf(node.links.update(call(tagOf(seen)), articleId, { indexable: false }))).toBe("precondition_failed");
+  });
+
+  test("[PL11] synchronizations change the entity tag of a link but fail no If-Match, even at the same moment", async () => {
+    const made = await node.links.put(call(), articleId, {});
+    await append("More.\n");
+    await time.until(async () => (await liveSync())?.publishedRevision === 2, { withinMs: 5000 });
+    const synced = await node.links.get(call(), articleId);
+    expect([synced.revision > made.revision, synced.metaRevision]).toEqual([true, made.metaRevision]);
+    const commit = storage.commit.bind(storage);
+    /** The record changes as a synchronization changes it, between the comparison and the commit of the next request. */
+    const meanwhile = () => {
+      storage.commit = async (batch) => {
+        storage.commit = commit;
+        const replacing = await storage.records.get(publicLinkRecord, articleId);
+        if (replacing === undefined) throw new Error("no link");
+        await commit({
+          partition: partitionOfId(articleId),
+          records: [{ op: "put", type: publicLinkRecord, value: replacing.value, replacing }],
+        });
+        return commit(batch);
+      };
+    };
+    meanwhile();
+    await node.links.update(call(tagOf(made)), articleId, { indexable: true });
+    expect(await codeOf(node.links.put(call(tagOf(synced)), articleId, { indexable: false }))).toBe("precondition_failed");
+    const newest = tagOf(await node.links.get(call(), articleId));
+    meanwhile();
+    await node.links.unpublish(call(newest), articleId);
+    expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");
+  });
+
+  test("[PL11] a link that was stored without a counter of its changes is read and changed", async () => {
+    await node.links.put(call(), articleId, {});
+    const replacing = await storage.records.get(publicLinkRecord, articleId);
+    if (replacing === undefined) throw new Error("no link");
+    const { metaRevision: _metaRevision, ...context } = replacing.value.context;
+    const value = { ...replacing.value, context };
+    await storage.commit({ partition: partitionOfId(articleId), records: [{ op: "put", type: publicLinkRecord, value, replacing }] });
+    const before = await node.links.get(call(), articleId);
+    expect(before.metaRevision).toBe(0);
+    expect((await node.links.update(call(tagOf(before)), articleId, { indexable: true })).metaRevision).toBe(1);
   });
 
   test("[PL12] the links of a workspace are listed newest first, by mode and state", async () => {

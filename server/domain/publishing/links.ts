@@ -36,10 +36,13 @@ interface ViewFacts {
   readonly findings?: number | undefined;
 }
 
-/** A link as the API returns it, with the revision of its record for the ETag. */
+/** A link as the API returns it, with both parts of its ETag. */
 export interface LinkView extends ViewFacts {
   readonly link: PublicLink;
+  /** Rises with everything that `link` shows, also with each synchronization. */
   readonly revision: number;
+  /** Rises with the changes by requests and the expiry. `If-Match` compares it. */
+  readonly metaRevision: number;
 }
 
 export interface PublicLinks {
@@ -78,6 +81,11 @@ interface GatedContent {
   readonly findings: number | undefined;
 }
 
+/** True if the actor refused an event because it has changed since it was read. */
+function isOutdated(reason: unknown): boolean {
+  return reason instanceof AppError && (reason.code === "invalid_transition" || reason.code === "precondition_failed");
+}
+
 function wrongMode(mode: PublicLinkMode, wanted: PublicLinkMode): AppError {
   return new AppError("public_link_wrong_mode", `The link is in mode ${mode}; this operation needs mode ${wanted}.`, {
     currentState: mode,
@@ -93,6 +101,9 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     audit.info({ event, articleId, by: call.principal?.username, ...facts }, event);
   }
 
+  /** True if the page is expired by store time and its timer has not fired yet. */
+  const isOverdue = (link: PublicLinkRecord) => link.state !== "expired" && isExpired(link, storage.now());
+
   async function requireLink(articleId: string): Promise<Stored<PublicLinkRecord> & { readonly mode: PublicLinkMode }> {
     const link = await storage.records.get(publicLinkRecord, articleId);
     const mode = link === undefined ? undefined : modeOf(link.value);
@@ -103,7 +114,9 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   function toView(record: PublicLinkRecord, revision: number, facts: ViewFacts = unchanged): LinkView {
     const link = toPublicLink(record, baseUrl, storage.now());
     if (link === undefined) throw new Error(`the link of ${record.id} is not public`);
-    return { link, revision, ...facts };
+    // The tag of an overdue link is the one after its expiry, because the link already says `expired`.
+    const late = isOverdue(record) ? 1 : 0;
+    return { link, revision: revision + late, metaRevision: (record.context.metaRevision ?? 0) + late, ...facts };
   }
 
   function toSendOptions(call: Call, facts: ViewFacts): SendOptions<PublicLinkRecord["context"]> {
@@ -117,9 +130,8 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     facts: ViewFacts = unchanged,
   ): Promise<LinkView | typeof conflict> {
     // Frozen content is committed only if the link is unchanged since it was read. Otherwise an older text could replace the
-    // newer text that readers have already seen.
-    const hasContent = "content" in event;
-    const atRevision = hasContent || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
+    // newer text that readers have already seen. `If-Match` was compared with that version, too. Otherwise the link is read again.
+    const atRevision = "content" in event || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
     try {
       const { value, revision } = await actors.send(publicLinkKind, seen.value.id, event, {
         ...toSendOptions(call, facts),
@@ -127,9 +139,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
       });
       return toView(value, revision, facts);
     } catch (reason) {
-      if (!(reason instanceof AppError)) throw reason;
-      if (reason.code === "invalid_transition") return conflict;
-      if (reason.code === "precondition_failed" && call.ifMatch === undefined) return conflict;
+      if (isOutdated(reason)) return conflict;
       throw reason;
     }
   }
@@ -177,10 +187,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     }
   }
 
-  /** Lets a link expire whose timer is late, so that every request finds the state that its readers see. */
-  /** True if the page is expired by store time and its timer has not fired yet. */
-  const isOverdue = ({ value }: Stored<PublicLinkRecord>) => value.state !== "expired" && isExpired(value, storage.now());
-
+  /** Lets a link expire whose timer is late, so that every change finds the state that its readers see. */
   async function expire({ value }: Stored<PublicLinkRecord>): Promise<typeof conflict> {
     try {
       await actors.send(publicLinkKind, value.id, { type: "expiry.due" }, { gather: gatherBy(value.context.publishedBy) });
@@ -191,9 +198,9 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
   }
 
   async function change(call: Call, articleId: string, request: LinkRequest, link: Stored<PublicLinkRecord>, mode: PublicLinkMode) {
-    requireMatch(call, link.revision);
     const { context, state } = link.value;
-    if (isOverdue(link)) return expire(link);
+    if (isOverdue(link.value)) return expire(link);
+    requireMatch(call, context.metaRevision ?? 0, "live");
     const wanted = request.mode ?? mode;
     const settings = toChangedSettings(request, context);
     if (wanted === mode && Object.keys(settings).length === 0) return toView(link.value, link.revision);
@@ -244,7 +251,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     refreshSnapshot: (call, articleId, { revision }) =>
       retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
-        if (isOverdue(link)) return expire(link);
+        if (isOverdue(link.value)) return expire(link);
         if (link.mode !== "snapshot") throw wrongMode(link.mode, "snapshot");
         const { value: article } = await readLiveArticle(storage, articleId);
         const { content, findings } = await freezeGated(article, link.value.context.gate, revision);
@@ -256,7 +263,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     sync: (call, articleId) =>
       retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
-        if (isOverdue(link)) return expire(link);
+        if (isOverdue(link.value)) return expire(link);
         if (link.mode !== "live") throw wrongMode(link.mode, "live");
         const status = syncStatusOf(link.value);
         if (status !== "retrying" && status !== "failed") return toView(link.value, link.revision);
@@ -275,7 +282,8 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     async unpublish(call, articleId) {
       await retryOnConflict("publicLink", async () => {
         const link = await requireLink(articleId);
-        requireMatch(call, link.revision);
+        if (isOverdue(link.value)) return expire(link);
+        requireMatch(call, link.value.context.metaRevision ?? 0, "live");
         const atRevision = call.ifMatch === undefined ? {} : { atRevision: link.revision };
         try {
           await actors.send(
@@ -285,7 +293,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
             { gather: gatherFor(call), commit: (batch) => call.commit(batch), ...atRevision },
           );
         } catch (reason) {
-          if (reason instanceof AppError && reason.code === "invalid_transition") return conflict;
+          if (isOutdated(reason)) return conflict;
           throw reason;
         }
         note(call, "link.unpublished", articleId, { slug: link.value.context.slug });

@@ -5,7 +5,8 @@
  * where it cannot. Rules of the domain do not belong here.
  */
 import type { AppContract } from "../../../api/contract/contract.ts";
-import { type Handlers, Versioned } from "../../domain/call/call.ts";
+import type { Handlers } from "../../domain/call/call.ts";
+import { liveEtag } from "../../domain/call/precondition.ts";
 import type { LinkView, Publishing } from "../../domain/publishing/service.ts";
 
 function toHeaders({ findings }: LinkView): Record<string, string> {
@@ -19,7 +20,14 @@ export function createPublicLinkHandlers({
 }: Pick<Publishing, "links" | "list" | "history">): Handlers<AppContract>["publicLinks"] {
   const done = (view: LinkView) => ({ status: 200, headers: toHeaders(view), body: view.link });
   return {
-    get: ({ params }, call) => links.get(call, params.articleId).then(({ link, revision }) => new Versioned(link, revision)),
+    get: {
+      serve: ({ params }, call) => links.get(call, params.articleId),
+      reply: ({ link, revision, metaRevision }: LinkView) => ({
+        status: 200,
+        headers: { etag: liveEtag(revision, metaRevision) },
+        body: link,
+      }),
+    },
     put: {
       serve: ({ params, body }, call) => links.put(call, params.articleId, body),
       reply(view: LinkView) {
