@@ -40,11 +40,12 @@ export function toMode(context: PublicLinkContext, { type, content, settings, no
 
 export function toSynced(context: PublicLinkContext, { content, nowMs }: EventOf<"sync.succeeded">): PublicLinkContext {
   const { round, startedAtMs, stale, sourceRevision } = context.sync;
+  const isSame = context.content?.contentHash === content.contentHash;
   return {
     ...context,
     content,
-    contentAtMs: context.content?.contentHash === content.contentHash ? context.contentAtMs : nowMs,
-    updatedAtMs: nowMs,
+    contentAtMs: isSame ? context.contentAtMs : nowMs,
+    updatedAtMs: isSame ? context.updatedAtMs : nowMs,
     sync: {
       sourceRevision: Math.max(sourceRevision, content.revision),
       round,

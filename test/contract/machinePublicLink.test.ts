@@ -165,6 +165,21 @@ test("[PL27] an expired link is public again only with a time in the future or w
   expect([link.state, link.record.context.content?.revision, link.record.timers]).toEqual(["synced", 4, {}]);
 });
 
+test("[PL75] a synchronization that finds the published text again keeps the date of the link", () => {
+  const link = createLink();
+  const kept = toContent(1).contentHash;
+  for (const [revision, contentHash, updatedAtMs] of [
+    [2, kept, startMs],
+    [3, "b", startMs + 30_000],
+    [4, "b", startMs + 30_000],
+  ] as const) {
+    const nowMs = startMs + (revision - 1) * 15_000;
+    link.send({ type: "article.edited", revision, nowMs });
+    link.send({ type: "sync.succeeded", round: link.sync.round, content: { ...toContent(revision), contentHash }, nowMs });
+    expect([link.record.context.content?.revision, link.record.context.updatedAtMs]).toEqual([revision, updatedAtMs]);
+  }
+});
+
 test("[AC15] failures are retried after 5 s, 30 s, 2, 10 and 30 min plus jitter, then given up", () => {
   const link = createLink();
   let nowMs = startMs + 10_000;
