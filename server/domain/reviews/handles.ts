@@ -2,8 +2,8 @@
  * Finds the handles in a Markdown text: `@` and a username (api decisions: Handles).
  *
  * The text is parsed, because an `@` in code, in a link or in an e-mail address is no handle. A handle is the longest text
- * after the `@` that fits the grammar of usernames; punctuation at its end does not belong to it. The time is linear in
- * the length of the text, besides that of the parser.
+ * after the `@` that fits the grammar of usernames, whatever follows; punctuation at its end does not belong to it. The
+ * time is linear in the length of the text, besides that of the parser.
  */
 import { Username } from "../../../api/schema/common.ts";
 
@@ -17,8 +17,9 @@ interface TreeNode {
 
 const withoutHandles = new Set(["link", "linkReference", "definition", "image", "imageReference", "inlineCode", "code", "html"]);
 const handle = /@([a-z0-9._-]+)/gi;
-const endsInWord = /[\p{L}\p{M}\p{N}_]$/u;
-const startsWithWord = /^[\p{L}\p{M}\p{N}_]/u;
+/** Words of these scripts are not separated by spaces, or take endings, so a letter before an `@` does not make it an address. */
+const unspaced = String.raw`[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]`;
+const endsInWord = new RegExp(String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]$`, "u");
 
 /** Returns the different handles in lower case, in order of their first appearance. */
 export function findHandlesIn(tree: object, markdown: string): readonly string[] {
@@ -35,13 +36,11 @@ export function findHandlesIn(tree: object, markdown: string): readonly string[]
 
 function collect({ value = "", position }: TreeNode, markdown: string, found: Set<string>): void {
   for (const match of value.matchAll(handle)) {
-    const before = match.index === 0 ? textBefore(markdown, position?.start.offset ?? 0) : textBefore(value, match.index);
-    if (endsInWord.test(before)) continue;
-    const run = match[1] ?? "";
-    const name = run.replace(/[._-]+$/, "");
-    const end = match.index + match[0].length;
-    if (name === run && startsWithWord.test(value.slice(end, end + 2))) continue;
-    const username = Username.safeParse(name);
+    const isFirst = match.index === 0;
+    const before = isFirst ? textBefore(markdown, position?.start.offset ?? 0) : textBefore(value, match.index);
+    // An underscore before the first character of a text node is markup of an emphasis.
+    if (endsInWord.test(before) || (!isFirst && before.endsWith("_"))) continue;
+    const username = Username.safeParse(match[1]?.replace(/[._-]+$/, ""));
     if (username.success) found.add(username.data);
   }
 }
