@@ -42,6 +42,24 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
   });
   afterEach(() => close());
 
+  test.each([true, false])("[AR45] a commit that races the deletion of its article is 404 (for good: %s)", async (permanent) => {
+    await node.commits.create(articleId, {}, call());
+    await append("three\n");
+    await time.advance(2 * idleMs + 1);
+    let isRead = false;
+    const get: Storage["records"]["get"] = async (type, key) => {
+      const found = await storage.records.get(type, key);
+      if (type.name === articleRecord.name && !isRead) {
+        isRead = true;
+        await node.articles.delete(articleId, permanent, call({ role: "admin" }));
+      }
+      return found;
+    };
+    const other = createArticleNode({ ...storage, records: { ...storage.records, get } }, time);
+    await expect(other.commits.create(articleId, {}, call())).rejects.toMatchObject({ code: "not_found" });
+    expect(isRead).toBe(true);
+  });
+
   test("[CO1] a commit has texts, authors and counts since the last one, as in article and event", async () => {
     const first = await node.commits.create(articleId, { message: "Start" }, call());
     expect(first.created).toBe(true);

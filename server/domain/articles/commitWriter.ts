@@ -72,6 +72,12 @@ export interface CommitWriter {
 export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
   const { storage, actors, rooms, attributions, composition, texts: work } = options;
 
+  /** The article; undefined if it is in the trash or deleted for good. */
+  async function readExisting(articleId: string): Promise<Stored<ArticleRecord> | undefined> {
+    const article = await storage.records.get(articleRecord, articleId);
+    return article?.value.deletedAtMs === undefined ? article : undefined;
+  }
+
   /** Text may be equal and yet have other authors, because it was deleted and typed again. The log that says so is trimmed. */
   async function attributeUnchanged(
     owner: string,
@@ -84,8 +90,8 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
 
   async function prepare(unit: UnitOfWork, order: CommitOrder): Promise<CommitPreparation> {
     const { articleId, commitId, notBefore = 0 } = order;
-    const article = await storage.records.get(articleRecord, articleId);
-    if (article === undefined || article.value.deletedAtMs !== undefined) return { kind: "deleted" };
+    const article = await readExisting(articleId);
+    if (article === undefined) return { kind: "deleted" };
     const { lastCommit, workspaceId } = article.value;
     const last = lastCommit === undefined ? undefined : (await storage.records.get(commitRecord, lastCommit.commitId))?.value;
     const live = await rooms.read(articleId, (document, revision) => ({
@@ -93,7 +99,10 @@ export function createCommitWriter(options: CommitWriterOptions): CommitWriter {
       texts: textsOfDocument(document),
       pieces: piecesOfDocument(document),
     }));
-    if (live.revision < Math.max(notBefore, last?.revision ?? 0)) return { kind: "behind" };
+    if (live.revision < Math.max(notBefore, last?.revision ?? 0)) {
+      // The document is also empty if the article was deleted since its record was read.
+      return { kind: (await readExisting(articleId)) === undefined ? "deleted" : "behind" };
+    }
 
     // Checkpoints have their own owner in the worker queue, so that they do not wait behind a workspace's requests.
     const owner = order.automatic === true ? "checkpoints" : workspaceId;
