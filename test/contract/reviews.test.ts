@@ -145,6 +145,23 @@ describe.each(actorStorages)("reviews on %s", (_name, openStorage) => {
     expect((await node.list.ofWorkspace(workspaceId, {}, call())).items[0]?.anchor).toMatchObject({ state: "orphaned" });
   });
 
+  test("[RV33] a review shows the text around its place as it is, before its place is stored as after it", async () => {
+    const { reviewId } = await create({ anchor: { quote: "teh wind" } });
+    await type(text.indexOf("teh wind"), "much of ");
+    const read = async () => {
+      const { review, revision, metaRevision } = await node.reviews.get(reviewId);
+      return { review, tag: [revision, metaRevision] };
+    };
+    const before = await read();
+    expect(before.review.anchor).toMatchObject({ prefix: "# Kites\n\nA kite needs much of ", state: "anchored" });
+    await node.commits.create(articleId, {}, call());
+    node.pump.start();
+    const first = (await storage.records.get(reviewRecord, reviewId))?.revision;
+    await time.until(async () => (await storage.records.get(reviewRecord, reviewId))?.revision !== first);
+    expect(await read()).toEqual(before);
+    expect((await node.list.ofArticle(articleId, {}, call())).items).toEqual([before.review]);
+  });
+
   test("[RV11] accepting replaces the quote as the caller, among the words of others, and commits", async () => {
     const { reviewId } = await suggest("teh wind", "the wind");
     await type(text.indexOf("A kite"), "Surely. ");

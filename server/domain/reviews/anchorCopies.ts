@@ -31,7 +31,7 @@ export function toCopiedAnchors(
       if (wanted[index]?.file !== file || anchor.state === "orphaned") continue;
       const { start, end, quote } = anchor;
       const moved = shift(start, end);
-      if (moved === undefined) copied[index] = { ...anchor, ...contextOf(text, start, end), revision, state: "orphaned" };
+      if (moved === undefined) copied[index] = { ...anchor, revision, state: "orphaned" };
       else placed.push({ index, start: moved, end: moved + quote.length });
     }
     const ids = toCharacterIds(

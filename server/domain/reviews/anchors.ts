@@ -38,10 +38,10 @@ export interface Anchors {
    * `revision_conflict` for a revision that is not available.
    */
   create(articleId: string, file: ArticleFile, request: AnchorRequest): Promise<TextAnchor>;
-  /** Finds the places in the live text. Without anchors the document is not opened, and the revision is 0. */
+  /** Finds the places in the live text, with their context. Without anchors the document is not opened, and the revision is 0. */
   place(articleId: string, owner: string, anchors: readonly FileAnchor[]): Promise<LiveAnchors>;
   /**
-   * The anchors at their places, with the context and the character ids of these places, for storing them; undefined for
+   * The anchors at their places, with the character ids of these places, for storing them; undefined for
    * an anchor that would be stored as it is. Nothing is returned for places that the document has left meanwhile.
    */
   follow(articleId: string, owner: string, anchors: readonly FileAnchor[]): Promise<readonly (TextAnchor | undefined)[]>;
@@ -53,10 +53,11 @@ export interface AnchorsOptions {
   readonly texts: Pick<ReviewTexts, "placeQuotes">;
 }
 
-/** The state of a place: an anchor that was moved once stays so, because only a person can say whether the place is right. */
-function at(anchor: TextAnchor, { start, state }: QuotePlace, revision: number): TextAnchor {
+/** The anchor at a place, with the context of the place, so that it depends on the live text only. The state: an anchor that was moved once stays so, because only a person can say whether the place is right. */
+function at(anchor: TextAnchor, { start, state }: QuotePlace, text: string, revision: number): TextAnchor {
   const isMoved = anchor.isMoved || state === "moved";
-  return { ...anchor, start, end: start + anchor.quote.length, revision, isMoved, state: isMoved ? "moved" : "anchored" };
+  const end = start + anchor.quote.length;
+  return { ...anchor, ...contextOf(text, start, end), start, end, revision, isMoved, state: isMoved ? "moved" : "anchored" };
 }
 
 function orphaned(anchor: TextAnchor): TextAnchor {
@@ -93,9 +94,9 @@ export function placeIn(document: Y.Doc, file: ArticleFile, revision: number, an
   const shared = document.getText(file);
   const text = shared.toString();
   const [start] = startsById(text, [anchor], toOffsets(shared, idsOf([anchor])));
-  if (start !== undefined) return at(anchor, { start, state: "anchored" }, revision);
+  if (start !== undefined) return at(anchor, { start, state: "anchored" }, text, revision);
   const [place] = placeQuotes(text, [anchor]);
-  return place === undefined ? orphaned(anchor) : at(anchor, place, revision);
+  return place === undefined ? orphaned(anchor) : at(anchor, place, text, revision);
 }
 
 /** The places of the anchors of one file in the live text, as far as they are known without a search. */
@@ -130,13 +131,13 @@ export function createAnchors({ rooms, documents, texts }: AnchorsOptions): Anch
       for (const [nth, index] of indexes.entries()) {
         const start = starts[nth];
         if (start === undefined) lost.push(index);
-        else placed[index] = at((all[index] as FileAnchor).anchor, { start, state: "anchored" }, revision);
+        else placed[index] = at((all[index] as FileAnchor).anchor, { start, state: "anchored" }, text, revision);
       }
       const quotes = lost.map((index) => (all[index] as FileAnchor).anchor).map(({ quote, prefix, suffix }) => ({ quote, prefix, suffix }));
       const places = await texts.placeQuotes(owner, text, quotes);
       for (const [nth, index] of lost.entries()) {
         const found = places[nth];
-        if (found !== undefined) placed[index] = at((all[index] as FileAnchor).anchor, found, revision);
+        if (found !== undefined) placed[index] = at((all[index] as FileAnchor).anchor, found, text, revision);
       }
     }
     return { revision, texts: new Map(files.map(({ file, text }) => [file, text])), anchors: placed };
@@ -169,19 +170,16 @@ export function createAnchors({ rooms, documents, texts }: AnchorsOptions): Anch
         if (now !== revision) return [];
         const followed: (TextAnchor | undefined)[] = anchors.map(() => undefined);
         for (const [file, indexes] of groupByFile(all)) {
-          const shared = document.getText(file);
-          const text = shared.toString();
           const placed = indexes.filter((index) => anchors[index]?.state !== "orphaned");
           const bounds = placed.flatMap((index) => {
             const { start, end } = anchors[index] as TextAnchor;
             return [start, end - 1];
           });
-          const ids = toCharacterIds(shared, bounds);
+          const ids = toCharacterIds(document.getText(file), bounds);
           for (const index of indexes) followed[index] = anchors[index];
           for (const [nth, index] of placed.entries()) {
-            const anchor = anchors[index] as TextAnchor;
             const [first, last] = [ids[2 * nth] as CharacterId, ids[2 * nth + 1] as CharacterId];
-            followed[index] = { ...anchor, ...contextOf(text, anchor.start, anchor.end), first, last };
+            followed[index] = { ...(anchors[index] as TextAnchor), first, last };
           }
         }
         return followed.map((anchor, index) => (anchor !== undefined && isSame(anchor, all[index]?.anchor) ? undefined : anchor));
