@@ -27,7 +27,10 @@ const commitData = z
       .describe("Files that the commit changed."),
     authors: z.array(Author).describe("Authors of the changes, the most recent one last; at most 100."),
     runId: idText("run", "Run that made the commit.").optional(),
-    diffUrl: text("Address of the difference from the commit before.", `/articles/${exampleId("art")}/diff?from=30&to=42`),
+    diffUrl: text(
+      "Address of the difference from the commit before.",
+      `http://127.0.0.1:8787/articles/${exampleId("art")}/diff?from=30&to=42`,
+    ),
   })
   .meta({ description: "A commit of an article, as its event describes it." });
 

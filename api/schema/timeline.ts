@@ -56,7 +56,10 @@ export const agentEventData = {
     policy: ApprovalPolicy,
     expiresAt: isoTime("When the run continues without a decision. Absent if the run waits without a limit.").optional(),
     artifactKeys: z.array(z.string()).meta({ description: "Artifacts to decide on.", example: [artifactKey] }),
-    diffUrl: text("Address that shows the changes of the step.", `/articles/${exampleId("art")}/diff?from=30&to=42`).optional(),
+    diffUrl: text(
+      "Address that shows the changes of the step.",
+      `http://127.0.0.1:8787/articles/${exampleId("art")}/diff?from=30&to=42`,
+    ).optional(),
   }),
   "agent.approval_resolved": z.strictObject({
     approvalId: idText("apr", "Approval that was decided."),

@@ -244,6 +244,19 @@ describe.each(actorStorages)("commits on %s", (_name, open) => {
     expect(await storage.due.get(partition, `checkpoint/${articleId}`)).toBeUndefined();
   });
 
+  test("[AR46] the diffUrl of a commit shows a file that the commit changed", async () => {
+    await node.commits.create(articleId, {}, call());
+    await append("- point\n", {}, "outline.md");
+    await node.commits.create(articleId, {}, call());
+    await append("- more\n", {}, "outline.md");
+    await append("three\n");
+    await node.commits.create(articleId, {}, call());
+    const other = await node.articles.create({ workspaceId, title: "Empty" }, call());
+    await node.commits.create(other.article.articleId, {}, call());
+    const urls = node.events.map(({ data }) => new URL(data.diffUrl));
+    expect(urls.map(({ search }) => search)).toEqual(["?from=0&to=1", "?from=1&to=2&file=outline.md", "?from=2&to=4", "?from=0&to=0"]);
+  });
+
   test("[CO4] however long the typing continues, a checkpoint is never later than its limit", async () => {
     node.pump.start();
     const startedAt = time.now();

@@ -63,6 +63,12 @@ export function isChanged({ added, removed }: CommitFileRecord): boolean {
   return added + removed > 0;
 }
 
+/** The file that a difference shows: `content.md`, which needs no parameter, or else the first file that changed. */
+function toFileQuery([first, ...others]: readonly CommitFileRecord[]): string {
+  if (first === undefined || [first, ...others].some(({ file }) => file === "content.md")) return "";
+  return `&file=${first.file}`;
+}
+
 export function createCommitComposition(options: CommitCompositionOptions): CommitComposition {
   const { storage, history, listeners, articleEvents, texts: work, baseUrl } = options;
 
@@ -105,6 +111,7 @@ export function createCommitComposition(options: CommitCompositionOptions): Comm
 
   function toEventData(article: ArticleRecord, commit: CommitRecord): ArticleUpdatedData {
     const { articleId, commitId, kind, revision, parentRevision } = commit;
+    const changed = commit.files.filter(isChanged);
     return {
       articleId,
       title: article.title,
@@ -113,14 +120,14 @@ export function createCommitComposition(options: CommitCompositionOptions): Comm
       revision,
       previousRevision: parentRevision,
       contentHash: hashOf(commit.files, "content.md"),
-      files: commit.files.filter(isChanged).map(({ file, added, removed }) => ({ file, added, removed })),
+      files: changed.map(({ file, added, removed }) => ({ file, added, removed })),
       authors: commit.authors.slice(-maxEventAuthors),
       ...(article.topicId === undefined ? {} : { topicId: article.topicId }),
       ...(commit.runId === undefined ? {} : { runId: commit.runId }),
       ...(article.publicLink === undefined || article.publicLink.state === "expired"
         ? {}
         : { publicLink: { url: article.publicLink.url, mode: article.publicLink.mode } }),
-      diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}`,
+      diffUrl: `${baseUrl}/articles/${articleId}/diff?from=${parentRevision ?? 0}&to=${revision}${toFileQuery(changed)}`,
     };
   }
 
