@@ -60,6 +60,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
+          globalSetup: ["test/support/build.ts"],
           include: ["{api,machines,realtime,server,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
           exclude: [...mocked, "**/node_modules/**"],
           // The files of a worker share its loaded modules. Loading them again for each file took 0.8 s of processor time.
@@ -68,7 +69,17 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: "contract", include: ["test/contract/**/*.test.ts"], maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...shared,
+          name: "contract",
+          globalSetup: ["test/support/build.ts"],
+          include: ["test/contract/**/*.test.ts"],
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
       { test: { ...shared, name: "mocked", include: mocked, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
         test: {

@@ -6,7 +6,8 @@
 import type { Limits } from "../../../api/limits.ts";
 import type { ArticleDiff, DiffFormat } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import { createWorkerPool, type TaskOutcome, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool, type TaskOutcome } from "../../platform/workers/workerPool.ts";
 import type { AttributeTask, AuthoredSpan, ClaimTask, SpansTask } from "./attribute.ts";
 import type { EditTask, PlannedEdit } from "./editPlan.ts";
 import type { Replayed, ReplayTask } from "./replay.ts";
@@ -98,7 +99,7 @@ function busy(): AppError {
 
 export function createArticleTexts(limits: Pick<Limits, "edit.workMs">): ArticleTexts {
   const maxEditMs = limits["edit.workMs"];
-  const program = toProgramFile("text.worker", import.meta.url);
+  const program = toProgramFile("text.worker");
   const threads = createWorkerPool<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 20 });
   // Trees have their own threads, because parsing one takes a hundred times as long as any comparison.
   const trees = createWorkerPool<TextTasks>({ program, threads: 2, maxHeapMiB: 512, maxWaiting: 50 });

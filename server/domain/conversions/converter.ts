@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import { type ChildOutcome, createChildWorker } from "../../platform/workers/childWorker.ts";
-import { toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
 import type { ConversionJobHead, ConversionJobResult } from "./conversionJob.ts";
 import type { ConversionOutcome, Converter } from "./converterPort.ts";
 import type { ConversionCaps } from "./engine/caps.ts";
@@ -53,7 +53,7 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
       ratio: limits["archive.ratio"],
     },
   };
-  const program = toProgramFile("conversion.child", import.meta.url);
+  const program = toProgramFile("conversion.child");
   const folder = dirname(fileURLToPath(program));
   const worker = createChildWorker({
     program,

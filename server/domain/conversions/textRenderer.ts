@@ -9,7 +9,8 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
-import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool } from "../../platform/workers/workerPool.ts";
 import { engineVersion } from "./engine/version.ts";
 import type { RenderTasks } from "./render.worker.ts";
 import type { RenderedFormat } from "./renderTasks.ts";
@@ -46,7 +47,7 @@ const tooLarge = "The text is too long or too complex to be rendered; read it as
 
 export function createTextRenderer({ limits }: { readonly limits: Pick<Limits, "conversion.nodes" | "conversion.depth"> }): TextRenderer {
   const bounds = { nodes: limits["conversion.nodes"], depth: limits["conversion.depth"], outputBytes: maxOutputBytes };
-  const program = toProgramFile("render.worker", import.meta.url);
+  const program = toProgramFile("render.worker");
   const threads = createWorkerPool<RenderTasks>({ program, threads: 2, maxHeapMiB, maxWaiting, idleMs });
   /** Owner, format and content hash → rendered text. The owner is in the key, because a fast answer would tell that another workspace has the same text. */
   const kept = new LRUCache<string, Uint8Array>({

@@ -1,6 +1,7 @@
 /** Runs the text tasks of reviews: short ones inline, all others in worker threads, so that the event loop stays free. */
 import { AppError } from "../../../api/schema/error.ts";
-import { createWorkerPool, type TaskOutcome, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool, type TaskOutcome } from "../../platform/workers/workerPool.ts";
 import { placeQuotes, type Quoted, type QuotePlace } from "./anchorPlaces.ts";
 import type { ReviewTasks } from "./review.worker.ts";
 
@@ -19,7 +20,7 @@ const maxMs = 5000;
 const maxWaitMs = 15_000;
 
 export function createReviewTexts(): ReviewTexts {
-  const program = toProgramFile("review.worker", import.meta.url);
+  const program = toProgramFile("review.worker");
   const threads = createWorkerPool<ReviewTasks>({ program, threads: 2, maxHeapMiB: 256, maxWaiting: 50 });
 
   async function demand<Value>(outcome: Promise<TaskOutcome<Value>>, tooMuch: string): Promise<Value> {

@@ -6,7 +6,8 @@
  */
 import { join } from "node:path";
 import { AppError } from "../../../api/schema/error.ts";
-import { createWorkerPool, type TaskOutcome, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool, type TaskOutcome } from "../../platform/workers/workerPool.ts";
 import { type IndexDirectory, lockIndexDirectory } from "./directory.ts";
 import type { FoundDocument, IndexChanges, IndexedPartition } from "./indexFile.ts";
 import type { IndexOutcome, SnippetTask } from "./indexTasks.ts";
@@ -44,7 +45,7 @@ const maxWaitMs = 10_000;
 const idleThreadMs = 5000;
 
 export function createSearchIndex({ parentDirectory, maxSearchMs }: SearchIndexOptions): SearchIndex {
-  const program = toProgramFile("search.worker", import.meta.url);
+  const program = toProgramFile("search.worker");
   const writing = createWorkerPool<IndexTasks>({ program, threads: 1, maxHeapMiB: 512, maxWaiting: 100, idleMs: idleThreadMs });
   const searching = createWorkerPool<IndexTasks>({ program, threads: 2, maxHeapMiB: 256, maxWaiting: 50, idleMs: idleThreadMs });
   const write = { owner: "index", maxMs: maxWriteMs, maxWaitMs: maxWriteMs };

@@ -7,7 +7,8 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { AppError } from "../../../api/schema/error.ts";
-import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool } from "../../platform/workers/workerPool.ts";
 import type { CardTasks } from "./card.worker.ts";
 import type { CardText } from "./pageCardLayout.ts";
 
@@ -29,7 +30,7 @@ const maxHeapMiB = 128;
 const maxWaiting = 20;
 
 export function createCardRenderer(): CardRenderer {
-  const program = toProgramFile("card.worker", import.meta.url);
+  const program = toProgramFile("card.worker");
   const threads = createWorkerPool<CardTasks>({ program, threads: 1, maxHeapMiB, maxWaiting, idleMs });
   /** Entity tag → picture. */
   const cache = new LRUCache<string, Uint8Array>({ maxSize: maxCachedBytes, sizeCalculation: (bytes) => bytes.byteLength });

@@ -6,7 +6,8 @@
  * This module must not know which text an address shows or who may read it: the caller decides that.
  */
 import { LRUCache } from "lru-cache";
-import { createWorkerPool, toProgramFile } from "../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../platform/workers/programFile.ts";
+import { createWorkerPool } from "../../platform/workers/workerPool.ts";
 import { escapeHtml } from "./escapeHtml.ts";
 import type { LaidOutText } from "./markdownPage.ts";
 import type { PageTasks } from "./page.worker.ts";
@@ -48,7 +49,7 @@ function toPlain(markdown: string): RenderedText {
 }
 
 export function createPageRenderer(): PageRenderer {
-  const program = toProgramFile("page.worker", import.meta.url);
+  const program = toProgramFile("page.worker");
   const createThreads = () => createWorkerPool<PageTasks>({ program, threads: 2, maxHeapMiB, maxWaiting });
   const short = createThreads();
   const long = createThreads();

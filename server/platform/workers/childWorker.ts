@@ -6,9 +6,8 @@
  * stopped, after `jobsPerProcess` jobs, and ends after `idleMs` without a job. This module does not know the jobs.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { createFrameReader, encodeFrame, type Frame } from "./childFrames.ts";
 import type { ChildAnswer } from "./childJobs.ts";
 import { toPermissionFlags } from "./childPermissions.ts";
@@ -124,13 +123,9 @@ export function createChildWorker(options: ChildWorkerOptions): ChildWorker {
 
 function startChild({ program, readable, maxMemoryBytes }: ChildWorkerOptions): Pick<Started, "child" | "ended"> {
   const heapMiB = Math.max(64, Math.floor((maxMemoryBytes * heapShare) / 1024 / 1024));
-  // Tests run the TypeScript sources, which need a loader.
-  const loader = program.pathname.endsWith(".ts") ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
-  // The loader writes files and starts threads of its own, so only a built program runs under the permission model.
-  const permissions = loader.length > 0 ? [] : toPermissionFlags(readable);
   const child = spawn(
     process.execPath,
-    [`--max-old-space-size=${heapMiB}`, ...permissions, ...loader, fileURLToPath(program), ...readable],
+    [`--max-old-space-size=${heapMiB}`, ...toPermissionFlags(readable), fileURLToPath(program), ...readable],
     {
       // The environment has secrets, and a conversion needs none of it.
       env: {},

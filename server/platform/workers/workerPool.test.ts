@@ -1,9 +1,12 @@
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
+import { buildProgram } from "../../../test/support/childProgram.ts";
 import type { SpinTasks } from "../../../test/support/spinThread.ts";
 import { createWorkerPool, type WorkerPool } from "./workerPool.ts";
 
-const program = new URL("../../../test/support/spinThread.ts", import.meta.url);
+const program = pathToFileURL(buildProgram(join(import.meta.dirname, "../../../test/support/spinThread.ts")));
 const hour = 3_600_000;
 const of = (owner: string, maxMs = hour, maxWaitMs = hour) => ({ owner, maxMs, maxWaitMs });
 

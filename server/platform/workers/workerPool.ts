@@ -8,8 +8,6 @@
  * the time that the thread worked, so a busy machine does not make a task look like too much work (PL24). Threads start
  * when they are first needed. This module does not know the tasks; the program does (workerTasks.ts).
  */
-import { createRequire } from "node:module";
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../../api/schema/error.ts";
 import { createRecentUse } from "./recentUse.ts";
@@ -59,14 +57,6 @@ export interface WorkerPool<Known extends Tasks> {
   ): Promise<TaskOutcome<Awaited<ReturnType<Known[Name]>>>>;
   /** Ends the threads. Running and waiting tasks resolve with `busy`. */
   close(): Promise<void>;
-}
-
-/**
- * Returns the URL of a program in the folder of the importing module, with the extension of that module: `.ts` in the
- * sources, the built extension in the build.
- */
-export function toProgramFile(name: string, importer: string): URL {
-  return new URL(`./${name}${extname(new URL(importer).pathname)}`, importer);
 }
 
 interface Job {
@@ -185,7 +175,7 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
 
   /** Starts a thread and waits until it has loaded its program. */
   async function start(): Promise<Started> {
-    const worker = startWorker(program, maxHeapMiB);
+    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } });
     worker.unref();
     const { threadId } = await new Promise<ThreadReady>((resolve, reject) => {
       worker.once("message", resolve).once("error", reject);
@@ -228,14 +218,4 @@ export function createWorkerPool<Known extends Tasks>(options: WorkerPoolOptions
       await Promise.all(threads.map(({ started }) => started?.worker.terminate()));
     },
   };
-}
-
-function startWorker(program: URL, maxOldGenerationSizeMb: number): Worker {
-  const resourceLimits = { maxOldGenerationSizeMb };
-  if (!program.pathname.endsWith(".ts")) return new Worker(program, { resourceLimits });
-  // Tests run the TypeScript sources. A worker does not inherit the loader of the main thread, so register the loader
-  // here.
-  const loader = createRequire(import.meta.url).resolve("tsx/cjs/api");
-  const load = `require(${JSON.stringify(loader)}).register(); require(${JSON.stringify(program.pathname)});`;
-  return new Worker(load, { eval: true, resourceLimits });
 }

@@ -4,7 +4,8 @@
  * Workspaces take turns, so that one of them cannot block the others. A task that exceeds its time limit is stopped.
  */
 import { noUsage } from "../../../../machines/agentRunContext.ts";
-import { createWorkerPool, toProgramFile } from "../../../platform/workers/workerPool.ts";
+import { toProgramFile } from "../../../platform/workers/programFile.ts";
+import { createWorkerPool } from "../../../platform/workers/workerPool.ts";
 import type { ArticleTasks } from "./article.worker.ts";
 import type { CodeDiagnostics, CodeToParse } from "./parseCode.ts";
 import type { StepResult } from "./port.ts";
@@ -48,7 +49,7 @@ const busy: Unread = { kind: "unread", reason: "Too many articles are being read
 
 export function createArticleReader(): ArticleReader {
   const workers = createWorkerPool<ArticleTasks>({
-    program: toProgramFile("article.worker", import.meta.url),
+    program: toProgramFile("article.worker"),
     threads: 2,
     maxHeapMiB,
     maxWaiting: 100,

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buildProgram } from "../../../../test/support/childProgram.ts";
 import { type Storage, StorageDamagedError } from "../port.ts";
 import { defineRecord } from "../recordType.ts";
 import { isLmdbWriteRejection, openLmdb } from "./database.ts";
@@ -222,10 +223,8 @@ describe("an embedded store that must not be opened", () => {
     const held = await open();
     await expect(createLmdbStorage({ directory })).rejects.toThrow(/held by another process \(pid \d+\)/);
     await held.close();
-    const child = fork(join(import.meta.dirname, "../../../../test/fault/storageChild.ts"), ["hold", directory], {
-      execArgv: ["--import", "tsx"],
-      silent: true,
-    });
+    const program = buildProgram(join(import.meta.dirname, "../../../../test/fault/storageChild.ts"));
+    const child = fork(program, ["hold", directory], { silent: true });
     await once(child, "message");
     const refusal = await createLmdbStorage({ directory }).catch((reason: unknown) => reason);
     expect(refusal).toBeInstanceOf(StorageDamagedError);
