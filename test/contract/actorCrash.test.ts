@@ -4,10 +4,10 @@ import { AppError } from "../../api/schema/error.ts";
 import type { ActorRuntime } from "../../server/platform/actors/port.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import { createActorNode } from "../support/actorNode.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
 import { createParcelKind, type ParcelKind, parcelRecord } from "../support/parcelMachine.ts";
+import { everyStorage } from "../support/storages.ts";
 
 /** Acts like a client that repeats its requests until it gets an answer. */
 async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Promise<void> {
@@ -18,7 +18,7 @@ async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Pr
   await actors.send(kind, id, { type: "parcel.send", parts: ["first", "second"] }).catch(unless("invalid_transition"));
 }
 
-describe.each(actorStorages)("%s", (_name, open) => {
+describe.each(everyStorage)("%s", (_name, open) => {
   test("[AC1][AC2][AC3] a kill at any write: effects run at least once, results and timers count once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);

@@ -8,9 +8,9 @@ import { CommitConflict } from "../../server/platform/actors/port.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Batch, Storage } from "../../server/platform/storage/port.ts";
 import { createActorNode } from "../support/actorNode.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { createParcelKind, journalOf, type ParcelContext, type ParcelEvent, parcelRecord, toJournal } from "../support/parcelMachine.ts";
+import { everyStorage } from "../support/storages.ts";
 import { text } from "./storageTypes.ts";
 
 type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
@@ -31,7 +31,7 @@ function createGate() {
 
 const partition = 7;
 
-describe.each(actorStorages)("%s", (_name, openStorage) => {
+describe.each(everyStorage)("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -7,10 +7,10 @@ import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { StorageFullError } from "../../server/platform/storage/port.ts";
 import { createActorNode, testLeaseMs } from "../support/actorNode.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { createParcelKind, type ParcelContext, type ParcelEvent, parcelRecord } from "../support/parcelMachine.ts";
+import { everyStorage } from "../support/storages.ts";
 
 type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
 const partSent = (params: unknown): Outcome => ({ kind: "event", event: { type: "part.sent", part: (params as { part: string }).part } });
@@ -35,7 +35,7 @@ function createGate() {
   return { open, kind };
 }
 
-describe.each(actorStorages)("%s", (_name, openStorage) => {
+describe.each(everyStorage)("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -1,17 +1,17 @@
-/** Tests who wrote which part of a committed text, on each store, with a log that is trimmed after each commit. */
+/** Tests who wrote which part of a committed text, with a log that is trimmed after each commit. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import type { BlameRequest } from "../../server/domain/articles/blame.ts";
 import { articleRecord, commitRecord, documentLog } from "../../server/domain/articles/records.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type ArticleNode, type CallOptions, createArticleNode, createCall, maxMs, openArticles } from "./articleFixture.ts";
 
 const partition = 5;
 const limits = { "document.keptBatches": 0, "blame.spans": 3 };
 
-describe.each(actorStorages)("blame on %s", (_name, open) => {
+describe.each(domainStorages)("blame on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -1,13 +1,13 @@
-/** Tests commits and automatic checkpoints, on each store and with a crash at every write. */
+/** Tests commits and automatic checkpoints, with a crash at every write. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 import { articleRecord, commitRecord, toCommit } from "../../server/domain/articles/records.ts";
 import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import {
   type ArticleNode,
   addWorkspace,
@@ -23,7 +23,7 @@ import {
 
 const partition = 5;
 
-describe.each(actorStorages)("commits on %s", (_name, open) => {
+describe.each(domainStorages)("commits on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -1,4 +1,4 @@
-/** Tests reading and editing the text of articles by requests, on each store. */
+/** Tests reading and editing the text of articles by requests. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import type { EditRequest } from "../../api/schema/article.ts";
@@ -7,9 +7,9 @@ import type { RawReply } from "../../server/domain/call/call.ts";
 import { createContentHandlers } from "../../server/edge/handlers/content.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { countLoopTurns } from "../support/loopTurns.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 import {
   type ArticleNode,
   type ArticleNodeOptions,
@@ -21,7 +21,7 @@ import {
   quietMs,
 } from "./articleFixture.ts";
 
-describe.each(actorStorages)("edits on %s", (_name, open) => {
+describe.each(domainStorages)("edits on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

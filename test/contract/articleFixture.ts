@@ -15,9 +15,9 @@ import { createTemplateService } from "../../server/domain/templates/service.ts"
 import { createRetention } from "../../server/edge/streams/retention.ts";
 import { createIds, createSeededIds, type IdSource } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
-import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs, type TestParts } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import type { OpenStorage } from "../support/storages.ts";
 
 const eventLog = "test.events";
 export const quietMs = 30_000;
@@ -167,7 +167,7 @@ export async function addWorkspace(storage: Storage, partition: Partition = 5): 
 }
 
 /** Opens a store with a workspace and its articles. `close` ends the due pump first. */
-export async function openArticles(open: (time: ManualTime) => Promise<OpenedStorage>, options: ArticleNodeOptions = {}) {
+export async function openArticles(open: OpenStorage, options: ArticleNodeOptions = {}) {
   const time = createManualTime();
   const { storage, close } = await open(time);
   const node = createArticleNode(storage, time, options);

@@ -1,4 +1,4 @@
-/** Tests articles in folders, their copies, and the deletion of their folders, on each store. */
+/** Tests articles in folders, their copies, and the deletion of their folders. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import { articleRecord, commitsOf } from "../../server/domain/articles/records.ts";
@@ -6,14 +6,14 @@ import { folderRecord } from "../../server/domain/folders/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type ArticleNode, addWorkspace, type CallOptions, createCall, openArticles } from "./articleFixture.ts";
 import { addFolder } from "./topicFixture.ts";
 
 const partition = 5;
 
-describe.each(actorStorages)("articles in folders on %s", (_name, open) => {
+describe.each(domainStorages)("articles in folders on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -7,8 +7,8 @@ import { toTitleOrder } from "../../server/domain/call/titleOrder.ts";
 import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import {
   type ArticleNode,
   addWorkspace,
@@ -180,7 +180,7 @@ describe("lists of articles", () => {
   });
 });
 
-describe.each(actorStorages)("lists of articles on %s", (_name, open) => {
+describe.each(domainStorages)("lists of articles on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -9,8 +9,8 @@ import { decodeBatch, encodeBatch } from "../../server/domain/articles/logEntry.
 import { articleRecord, documentLog, documentRecord, withPublicLink } from "../../server/domain/articles/records.ts";
 import { createDocumentStore } from "../../server/domain/articles/service.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { everyStorage, type OpenedStorage } from "../support/storages.ts";
 import { addWorkspace, createArticleNode, createCall, quietMs } from "./articleFixture.ts";
 
 const partition = 5;
@@ -28,7 +28,7 @@ test("[AR17] an entry of the log returns its time, node, authors and updates", (
   );
 });
 
-describe.each(actorStorages)("the update log on %s", (_name, open) => {
+describe.each(everyStorage)("the update log on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

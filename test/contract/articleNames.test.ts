@@ -1,12 +1,12 @@
-/** Tests names for commits whose text is already committed, on each store. */
+/** Tests names for commits whose text is already committed. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, eventsOf, quietMs } from "./articleFixture.ts";
 
 const partition = 5;
 
-describe.each(actorStorages)("names of commits on %s", (_name, open) => {
+describe.each(domainStorages)("names of commits on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let node: ArticleNode;

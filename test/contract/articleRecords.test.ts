@@ -1,4 +1,4 @@
-/** Tests articles as a whole: create, find, rename, delete and restore, on each store. */
+/** Tests articles as a whole: create, find, rename, delete and restore. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as Y from "yjs";
 import { articleEventLog } from "../../server/domain/articles/articleEvents.ts";
@@ -7,13 +7,13 @@ import { workspaceCountersRecord } from "../../server/domain/identity/workspaces
 import { createArticleHandlers } from "../../server/edge/handlers/articles.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, createCall, idleMs, openArticles } from "./articleFixture.ts";
 
 const day = 24 * 3_600_000;
 
-describe.each(actorStorages)("articles on %s", (_name, open) => {
+describe.each(domainStorages)("articles on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -1,16 +1,16 @@
-/** Tests the return to an earlier text, and that committed texts stay readable, on each store. */
+/** Tests the return to an earlier text, and that committed texts stay readable. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRestore } from "../../server/domain/articles/restore.ts";
 import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type ArticleNode, type CallOptions, createCall, openArticles } from "./articleFixture.ts";
 
 const partition = 5;
 const guide = "Preface.\n\n# One\n\nFirst *try*.\n\n## Detail\n\nOld detail.\n\n# Two\n\nSecond.\n";
 
-describe.each(actorStorages)("restoring on %s", (_name, open) => {
+describe.each(domainStorages)("restoring on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

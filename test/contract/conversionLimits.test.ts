@@ -1,7 +1,7 @@
-/** Tests the limits of conversions on each store: their number, their stored bytes, and the memory of an output's reader. */
+/** Tests the limits of conversions: their number, their stored bytes, and the memory of an output's reader. */
 import { describe, expect, test } from "vitest";
-import { actorStorages } from "../support/actorStorages.ts";
 import { succeedWith } from "../support/converterDouble.ts";
+import { domainStorages } from "../support/storages.ts";
 import { accountId, accountPartition, codeOf, useConversions } from "./conversionRig.ts";
 
 const limits = {
@@ -12,7 +12,7 @@ const limits = {
 };
 const atOnce = 4;
 
-describe.each(actorStorages)("limits of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages)("limits of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage, { limits });
 
   const outcomes = async (starts: readonly Promise<unknown>[]) => (await Promise.all(starts.map(codeOf))).sort();

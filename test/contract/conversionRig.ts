@@ -4,8 +4,8 @@ import { AppError } from "../../api/schema/error.ts";
 import type { RequestedConversion } from "../../server/domain/conversions/createConversion.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
-import type { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import type { OpenStorage } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
 import { type ConversionNode, type ConversionNodeOptions, createConversionNode } from "./conversionFixture.ts";
 
@@ -20,7 +20,7 @@ export const accountId = "usr_0000000000000000000000000A";
 export const accountPartition = partitionOfId(accountId);
 
 /** Call it in `describe`. The getters have the values of the running test. */
-export function useConversions(openStorage: (typeof actorStorages)[number][1], nodeOptions: ConversionNodeOptions = {}) {
+export function useConversions(openStorage: OpenStorage, nodeOptions: ConversionNodeOptions = {}) {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

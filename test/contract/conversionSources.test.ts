@@ -1,10 +1,10 @@
-/** Tests the sources of conversions on each store: articles, addresses and formats. */
+/** Tests the sources of conversions: articles, addresses and formats. */
 import { describe, expect, test } from "vitest";
 import type * as Y from "yjs";
 import { toDisposition } from "../../server/domain/conversions/formats.ts";
 import { folderRecord } from "../../server/domain/folders/records.ts";
 import type { OutboundOutcome } from "../../server/platform/outbound/fetch.ts";
-import { actorStorages } from "../support/actorStorages.ts";
+import { domainStorages } from "../support/storages.ts";
 import { codeOf, useConversions } from "./conversionRig.ts";
 
 const answered: OutboundOutcome = {
@@ -15,7 +15,7 @@ const answered: OutboundOutcome = {
   isComplete: true,
 };
 
-describe.each(actorStorages)("sources of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages)("sources of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV63] a pair of formats that is not supported is refused with the formats that are", async () => {

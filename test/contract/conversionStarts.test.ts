@@ -1,16 +1,16 @@
-/** Tests on each store that only processes which end during the work count against a conversion. */
+/** Tests that only processes which end during the work count against a conversion. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { maxConversionInterruptions } from "../../machines/conversion.ts";
 import { conversionRecord } from "../../server/domain/conversions/records.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { defaultLeaseMs } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
+import { domainStorages } from "../support/storages.ts";
 import { useConversions } from "./conversionRig.ts";
 
 const often = maxConversionInterruptions + 2;
 
-describe.each(actorStorages)("starts of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages)("starts of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV51] a converter that is unavailable delays a conversion and never ends it", async () => {

@@ -1,4 +1,4 @@
-/** Tests conversions that write an article, on each store, and processes that die meanwhile. */
+/** Tests conversions that write an article, and processes that die meanwhile. */
 import { describe, expect, test } from "vitest";
 import type * as Y from "yjs";
 import type { RequestedConversion } from "../../server/domain/conversions/createConversion.ts";
@@ -8,16 +8,16 @@ import { workspaceRecord } from "../../server/domain/identity/workspaces/records
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { defaultLeaseMs } from "../support/composeParts.ts";
 import { succeedWith } from "../support/converterDouble.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, createCall, eventsOf } from "./articleFixture.ts";
 import { createConversionNode } from "./conversionFixture.ts";
 import { codeOf, useConversions } from "./conversionRig.ts";
 
-describe.each(actorStorages)("targets of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages)("targets of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV52] a target creates an article whose text, first commit and event are one commit with the success", async () => {

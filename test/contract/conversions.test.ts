@@ -1,17 +1,17 @@
-/** Tests the life of conversions on each store: work, cache, expiry, deletion and waits. */
+/** Tests the life of conversions: work, cache, expiry, deletion and waits. */
 import { describe, expect, test } from "vitest";
 import type { ConversionView } from "../../server/domain/conversions/conversionView.ts";
 import type { RequestedConversion } from "../../server/domain/conversions/createConversion.ts";
 import { conversionOrderRecord, conversionRecord } from "../../server/domain/conversions/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createConverterDouble } from "../support/converterDouble.ts";
+import { domainStorages } from "../support/storages.ts";
 import { addWorkspace } from "./articleFixture.ts";
 import { accountId, accountPartition, codeOf, useConversions } from "./conversionRig.ts";
 
 const day = 24 * 3_600_000;
 
-describe.each(actorStorages)("conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages)("conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV50][CV65] a conversion ends with its output, its fidelity, and the name of a file", async () => {

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { upgradeIndexes } from "../../server/platform/storage/indexUpgrade.ts";
 import { type Storage, StorageFullError } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
+import { everyStorage } from "../support/storages.ts";
 
 interface Note {
   readonly id: string;
@@ -33,7 +33,7 @@ const later = defineRecord<Note>({
 const log = pino({ level: "silent" });
 const idOf = (number: number) => `${number % 2 === 0 ? "03" : "41"}/${String(number).padStart(3, "0")}`;
 
-describe.each(actorStorages)("upgrade of indexes on %s", (_name, openStorage) => {
+describe.each(everyStorage)("upgrade of indexes on %s", (_name, openStorage) => {
   let storage: Storage;
   let close: () => Promise<void>;
   beforeEach(async () => {

@@ -10,9 +10,9 @@ import type { UnitOfWork } from "../../server/platform/actors/port.ts";
 import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { createRecordTypes, defineRecord } from "../../server/platform/storage/recordType.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { composeParts } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { everyStorage } from "../support/storages.ts";
 
 const partition = 5;
 const workspaceId = "ws_01KAHX0000050123456789ABCD";
@@ -29,7 +29,7 @@ interface CountState extends Readonly<Record<string, unknown>> {
   readonly at: number;
 }
 
-describe.each(actorStorages)("%s", (_name, openStorage) => {
+describe.each(everyStorage)("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** Tests the expiry of public links, and the addresses of pages that moved or are gone, on each store. */
+/** Tests the expiry of public links, and the addresses of pages that moved or are gone. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { PublicLink } from "../../api/schema/publicLink.ts";
@@ -7,9 +7,9 @@ import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { createCall } from "./articleFixture.ts";
 import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
@@ -19,7 +19,7 @@ const refusalOf = (promise: Promise<unknown>) =>
     (reason: unknown) => (reason instanceof AppError ? { code: reason.code, pointer: reason.facts.errors?.[0]?.pointer } : reason),
   );
 
-describe.each(actorStorages)("the end of public pages on %s", (_name, openStorage) => {
+describe.each(domainStorages)("the end of public pages on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

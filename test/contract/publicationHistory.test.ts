@@ -1,4 +1,4 @@
-/** Tests the history of public pages: which text was public when, on each store. */
+/** Tests the history of public pages: which text was public when. */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PublicationPeriod } from "../../api/schema/publicLink.ts";
@@ -7,14 +7,14 @@ import { publicationLog } from "../../server/domain/publishing/publicationLog.ts
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type CallOptions, createCall } from "./articleFixture.ts";
 import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe.each(actorStorages)("the history of public pages on %s", (_name, openStorage) => {
+describe.each(domainStorages)("the history of public pages on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -1,10 +1,10 @@
-/** Tests the publish gate and the comparison of a page with its article, on each store. */
+/** Tests the publish gate and the comparison of a page with its article. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { createCall } from "./articleFixture.ts";
 import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
@@ -14,7 +14,7 @@ const doubtful = `${good}\n![](https://pictures.example/kite.png)\n`;
 /** Two errors at lines 5 and 7. */
 const bad = `${good}\nTODO: the tail.\n\n[More](#)\n`;
 
-describe.each(actorStorages)("the publish gate on %s", (_name, openStorage) => {
+describe.each(domainStorages)("the publish gate on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -6,10 +6,10 @@ import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, openMemory } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
 import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
@@ -20,7 +20,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
+describe.each(domainStorages)("publishing on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;
@@ -592,8 +592,7 @@ describe.each(actorStorages)("publishing on %s", (_name, openStorage) => {
 
 test("[PL13] [PL62] each node counts the readers of public pages by address, refusing above rate.public", async () => {
   const time = createManualTime();
-  const [, open] = actorStorages[0] as (typeof actorStorages)[number];
-  const { storage, close } = await open(time);
+  const { storage, close } = await openMemory(time);
   const node = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
   const workspaceId = await addWorkspace(storage);
   const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
@@ -613,8 +612,7 @@ test("[PL13] [PL62] each node counts the readers of public pages by address, ref
 
 test("[PL15] without the store a page is served from memory for a second, unless it was taken down", async () => {
   const time = createManualTime();
-  const [, open] = actorStorages[0] as (typeof actorStorages)[number];
-  const { storage, close } = await open(time);
+  const { storage, close } = await openMemory(time);
   let away = false;
   const reach = <Result>(run: () => Promise<Result>) => (away ? Promise.reject(new StorageUnavailableError("away")) : run());
   const remote: Storage = {

@@ -10,10 +10,10 @@ import { validateMarkdown } from "../../server/domain/runs/executors/articleRule
 import { createNodeRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import type { OpenedStorage } from "../support/actorStorages.ts";
 import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { createPageRequests } from "../support/pageRequests.ts";
+import type { OpenStorage } from "../support/storages.ts";
 import { type ArticleNodeOptions, addWorkspace, composeArticles } from "./articleFixture.ts";
 
 export interface PageAnswer {
@@ -93,7 +93,7 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
 }
 
 /** Opens a store with a workspace whose articles can be published. `close` ends the due pump and the pages first. */
-export async function openPublishing(open: (time: ManualTime) => Promise<OpenedStorage>) {
+export async function openPublishing(open: OpenStorage) {
   const time = createManualTime();
   const { storage, close } = await open(time);
   const node = createPublishingNode(storage, time);

@@ -1,4 +1,4 @@
-/** The example of docs/guides/addAResource.md over REST: contract presets, derived replies and a collection, on each store. */
+/** The example of docs/guides/addAResource.md over REST: contract presets, derived replies and a collection. */
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { operation } from "../../api/contract/operation.ts";
@@ -17,9 +17,9 @@ import { templateRecord } from "../example/records.ts";
 import { Template } from "../example/schema.ts";
 import { createTemplates } from "../example/templates.ts";
 import { createActorNode } from "../support/actorNode.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { locateNothing } from "../support/locateNothing.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 
 const workspaceId = "ws_01KAHX0000050123456789ABCD";
 const otherId = "ws_01KAHX0000070123456789ABCD";
@@ -32,7 +32,7 @@ interface Answer {
   readonly body: any;
 }
 
-describe.each(actorStorages)("a plain resource on %s", (_name, open) => {
+describe.each(domainStorages)("a plain resource on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let host: Host;

@@ -1,4 +1,4 @@
-/** Tests copies of articles with their reviews, on each store. */
+/** Tests copies of articles with their reviews. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateReviewRequest, Review } from "../../api/schema/review.ts";
 import { articleEventLog } from "../../server/domain/articles/articleEvents.ts";
@@ -6,14 +6,14 @@ import { jobRecord } from "../../server/domain/jobs/records.ts";
 import type { CopyRequest } from "../../server/domain/reviews/reviewCopies.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Batch, Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
 import { createReviewNode, type ReviewNode } from "./reviewFixture.ts";
 
 const text = "# Kites\n\nA kite needs teh wind. A kite needs a line.\n";
 
-describe.each(actorStorages)("copies of reviews on %s", (_name, openStorage) => {
+describe.each(domainStorages)("copies of reviews on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** Tests anchors, suggestions and the end of reviews, on each store. */
+/** Tests anchors, suggestions and the end of reviews. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type * as Y from "yjs";
 import { AppError } from "../../api/schema/error.ts";
@@ -6,9 +6,9 @@ import type { CreateReviewRequest } from "../../api/schema/review.ts";
 import { reviewRecord } from "../../server/domain/reviews/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { type ArticleNodeOptions, addWorkspace, type CallOptions, createCall, quietMs } from "./articleFixture.ts";
 import { createReviewNode, type ReviewNode } from "./reviewFixture.ts";
 
@@ -19,7 +19,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 const text = "# Kites\n\nA kite needs teh wind. A kite needs a line.\n";
 
-describe.each(actorStorages)("reviews on %s", (_name, openStorage) => {
+describe.each(domainStorages)("reviews on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

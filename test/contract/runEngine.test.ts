@@ -1,12 +1,12 @@
-/** Tests the engine alone, with scripted steps, on every storage and with a crash at every write. */
+/** Tests the engine alone, with scripted steps, with a crash at every write. */
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import type { StepContext } from "../../server/domain/runs/executors/port.ts";
 import { createIds, partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { actorStorages } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { createEngineNode, type EngineNode, finished, readRun, readTimeline, toInput, workspaceId } from "./runEngineFixture.ts";
 
 const partition = partitionOfId(workspaceId);
@@ -17,7 +17,7 @@ function unless(...codes: readonly string[]) {
   };
 }
 
-describe.each(actorStorages)("%s", (_name, open) => {
+describe.each(domainStorages)("%s", (_name, open) => {
   test("[RU20] killed around any write, a run ends the same: no step reruns, an approval counts once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);

@@ -5,13 +5,13 @@ import type { CommittingRun } from "../../server/domain/articles/port.ts";
 import { articleRecord, toArticle, toCommit } from "../../server/domain/articles/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, quietMs } from "./articleFixture.ts";
 import { createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
-describe.each(actorStorages)("articles of topics on %s", (_name, open) => {
+describe.each(domainStorages)("articles of topics on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

@@ -8,8 +8,8 @@ import { folderRecord } from "../../server/domain/folders/records.ts";
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { contentAuditRecord, topicRecord } from "../../server/domain/topics/records.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import { actorStorages, type OpenedStorage } from "../support/actorStorages.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 import { addWorkspace } from "./articleFixture.ts";
 import { addFolder, createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
@@ -87,7 +87,7 @@ const everyFinding: Partial<TopicFields> = {
   performanceTarget: { status: "tracking_active", url: "https://example.org/c", lastSyncStatus: "synced", submittedAt: 5 },
 };
 
-describe.each(actorStorages)("topics on %s", (_name, open) => {
+describe.each(domainStorages)("topics on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

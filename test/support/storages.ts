@@ -1,4 +1,9 @@
-/** The storages on which the actor runtime is tested, each with a manual clock. */
+/**
+ * The storages of contract tests, each with a manual clock.
+ *
+ * The platform is tested on every storage. A domain uses only what the storage suite proves of each of them, so its tests
+ * run on the fastest one, and end-to-end on the real ones. `TEST_STORES=every` runs them on every storage.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,14 +26,15 @@ afterAll(async () => {
   server = undefined;
 });
 
-export const actorStorages: readonly [name: string, open: (time: ManualTime) => Promise<OpenedStorage>][] = [
-  [
-    "memory",
-    async (time) => {
-      const storage = time.watch(createMemoryStorage({ now: time.now }));
-      return { storage, close: () => storage.close() };
-    },
-  ],
+export type OpenStorage = (time: ManualTime) => Promise<OpenedStorage>;
+
+export const openMemory: OpenStorage = async (time) => {
+  const storage = time.watch(createMemoryStorage({ now: time.now }));
+  return { storage, close: () => storage.close() };
+};
+
+export const everyStorage: readonly [name: string, open: OpenStorage][] = [
+  ["memory", openMemory],
   [
     "lmdb",
     async (time) => {
@@ -55,3 +61,5 @@ export const actorStorages: readonly [name: string, open: (time: ManualTime) => 
     },
   ],
 ];
+
+export const domainStorages = process.env.TEST_STORES === "every" ? everyStorage : everyStorage.slice(0, 1);
