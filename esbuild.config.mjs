@@ -1,7 +1,7 @@
 /**
  * Builds the server into `dist/svc-server.js`, and beside it one file for each program of its threads and for each part
- * that is loaded only when it is needed; packages stay external. A build whose sources did not change since the last one
- * is not made again, so `npm start` costs a hash.
+ * that is loaded only when it is needed. A build whose sources did not change since the last one is not made again, so
+ * `npm start` costs a hash.
  * Each file appears whole or not at all, and parts have the hash of their content in their name: a start beside a build
  * reads one build only. Parts of earlier builds are removed after a day.
  */
@@ -27,8 +27,16 @@ const entryPoints = {
   "conversion.child": "server/domain/conversions/conversion.child.ts",
 };
 
+/**
+ * Packages that become part of the build: every start loads them, from 170 small files. The others stay external, because
+ * they have native parts or data files, or are loaded only when they are used.
+ */
+const bundledPackages = ["zod", "jose", "lib0", "yjs"];
+const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const externalPackages = Object.keys(dependencies).filter((name) => !bundledPackages.includes(name));
+
 const sourceFolders = ["api", "machines", "realtime", "server"];
-const sourceFiles = ["esbuild.config.mjs", "package.json", "tsconfig.json"];
+const sourceFiles = ["esbuild.config.mjs", "package.json", "package-lock.json", "tsconfig.json"];
 
 /** Names and bytes of everything that goes into the build. */
 function hashSources() {
@@ -74,7 +82,7 @@ export async function buildServer() {
     bundle: true,
     splitting: true,
     minifyWhitespace: true,
-    packages: "external",
+    external: externalPackages,
     platform: "node",
     format: "esm",
     target: "node20.19",
