@@ -217,10 +217,12 @@ function compile({ params, query, body, form, replies }: PreparedOperation): voi
   for (const { json } of replies.values()) void [json?.schema, json?.write];
 }
 
+/** Time until the first operation: a server that has just started has more urgent work. */
+const beginAfterMs = 10_000;
 /** Time between two operations, in which calls and keystrokes are served. */
 const pauseMs = 50;
 
-/** Compiles one operation after the other, with pauses. Returns a function that ends it. */
+/** Compiles one operation after the other, with pauses, some time after the start. Returns a function that ends it. */
 export function compileInPauses(operations: Iterable<PreparedOperation>): () => void {
   const waiting = [...operations];
   const compileNext = () => {
@@ -228,8 +230,14 @@ export function compileInPauses(operations: Iterable<PreparedOperation>): () => 
     if (operation === undefined) return clearInterval(timer);
     compile(operation);
   };
-  const timer = setInterval(compileNext, pauseMs).unref();
-  return () => clearInterval(timer);
+  let timer: NodeJS.Timeout;
+  const begin = setTimeout(() => {
+    timer = setInterval(compileNext, pauseMs).unref();
+  }, beginAfterMs).unref();
+  return () => {
+    clearTimeout(begin);
+    clearInterval(timer);
+  };
 }
 
 function checkContract(key: string, spec: OperationSpec): void {
