@@ -1,5 +1,5 @@
 /** Tests the search index with its follower: real threads and files, a store in memory, and a clock that the test moves. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -46,19 +46,23 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function start(given: Storage = storage, source: SearchSource = node.searchSource): SearchService {
-  const service = createSearchService({
-    storage: given,
-    clock: time,
-    limits: defaultLimits,
-    log,
-    sources: [source],
-    recorded,
-    directory,
-  });
-  running.add(service);
+const openAfterMs = 5000;
+
+function create(given: Storage = storage, source: SearchSource = node.searchSource, folder = directory): SearchService {
+  return createSearchService({ storage: given, clock: time, limits: defaultLimits, log, sources: [source], recorded, directory: folder });
+}
+
+/** Starts a service and lets the time pass after which it opens its index. */
+function begin(service: SearchService): SearchService {
   service.start();
+  void time.advance(openAfterMs);
   return service;
+}
+
+function start(given?: Storage, source?: SearchSource): SearchService {
+  const service = create(given, source);
+  running.add(service);
+  return begin(service);
 }
 
 async function stop(service: SearchService): Promise<void> {
@@ -83,6 +87,28 @@ const untilFound = (service: SearchService, q: string, titles: readonly string[]
   vi.waitFor(async () => expect(await titlesOf(service, q)).toEqual(titles), patience);
 const untilReady = (service: SearchService) => vi.waitFor(() => expect(service.progress().state).toBe("ready"), patience);
 const indexFile = () => join(directory, "0", "index.db");
+
+describe("opening the index", () => {
+  test("[SR14] five seconds after the start the index is opened, and not earlier", async () => {
+    const service = create();
+    running.add(service);
+    service.start();
+    await write("Kites");
+    await time.advance(openAfterMs - 1);
+    expect([existsSync(indexFile()), service.progress().state]).toEqual([false, "rebuilding"]);
+    await time.advance(1);
+    await untilReady(service);
+    expect(service.progress().documents).toBe(1);
+  });
+
+  test("[SR14] a search opens the index at once", async () => {
+    const service = create();
+    running.add(service);
+    service.start();
+    await write("Kites");
+    await untilFound(service, "kites", ["Kites"]);
+  });
+});
 
 describe("following the store", () => {
   test("[SR6] a commit, a rename, the trash and a deletion are followed, and nothing else must ask for it", async () => {
@@ -223,24 +249,17 @@ describe("building the index", () => {
         return isSlow && reads.length > 300 ? new Promise(() => {}) : node.searchSource.read(ids);
       },
     };
-    const killed = createSearchService({
-      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded },
-      directory,
-    });
-    killed.start();
+    const killed = begin(create(storage, source));
     await vi.waitFor(() => expect(reads.length).toBeGreaterThan(300), patience);
     expect(killed.progress()).toMatchObject({ state: "rebuilding", documents: 200 });
     const firstReads = new Set(reads.slice(0, 200));
     [reads, isSlow] = [[], false];
     // The process is gone, and with it the lock of its folder.
     const copy = mkdtempSync(join(tmpdir(), "svc-search-"));
-    const survivor = createSearchService({
-      ...{ storage, clock: time, limits: defaultLimits, log, sources: [source], recorded },
-      directory: copy,
-    });
+    const survivor = create(storage, source, copy);
     try {
       cpSync(join(directory, "0"), join(copy, "0"), { recursive: true, filter: (name) => !name.includes("in-use") });
-      survivor.start();
+      begin(survivor);
       await untilReady(survivor);
       expect(survivor.progress().documents).toBe(451);
       expect(reads.filter((id) => firstReads.has(id))).toEqual([]);

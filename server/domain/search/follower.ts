@@ -5,7 +5,8 @@
  * the position that it has reached. A partition that the index does not know, or whose log no longer has the position, is
  * built: all of its records are read once, in pieces between which changes are followed. A build that was interrupted
  * continues at its last piece. The bus wakes the follower. It may lose messages, so the follower also compares the ends of
- * all logs once a second, unless no other process writes the store.
+ * all logs once a second, unless no other process writes the store. The index is opened some time after the start, or at
+ * the first search, because opening it costs a thread that a start does not need.
  */
 import type { Logger } from "pino";
 import type { Clock } from "../../../realtime/ports.ts";
@@ -26,6 +27,8 @@ export interface FollowerOptions {
   /** False if no other process writes the store. */
   readonly polls: boolean;
   readonly pollMs?: number;
+  /** Milliseconds from the start until the index is opened, if no search needs it earlier. */
+  readonly openAfterMs?: number;
 }
 
 /** `rebuilding`: some records may not be in the index yet. */
@@ -41,6 +44,8 @@ export interface IndexProgress {
 
 export interface Follower {
   start(): void;
+  /** Opens the index now, because a search needs it. */
+  wake(): void;
   /** State of the records of one partition; undefined if there is no index and it cannot be opened. */
   stateOf(partition: Partition): IndexState | undefined;
   progress(): IndexProgress;
@@ -64,7 +69,8 @@ const readAtOnce = 20;
 const retryMs = 1000;
 const partitions: readonly Partition[] = Array.from({ length: partitionCount }, (_, partition) => partition);
 
-export function createFollower({ storage, clock, index, sources, log, polls, pollMs = 1000 }: FollowerOptions): Follower {
+export function createFollower(options: FollowerOptions): Follower {
+  const { storage, clock, index, sources, log, polls, pollMs = 1000, openAfterMs = 5000 } = options;
   const sourceOf = new Map(sources.map((source) => [source.record.name, source]));
   const withDependents = createWithDependents(sources);
   const places = new Map<Partition, Place>();
@@ -77,6 +83,8 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
   let damages = 0;
   let hasFailed = false;
   let isStopped = true;
+  /** False until the index is needed. */
+  let isNeeded = false;
   let running: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
   let unsubscribe: (() => void) | undefined;
@@ -215,7 +223,7 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
   }
 
   function run(): void {
-    if (isStopped || running !== undefined) return;
+    if (isStopped || !isNeeded || running !== undefined) return;
     running = work()
       .then(
         () => {
@@ -255,6 +263,14 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
     }
   }
 
+  function wake(): void {
+    if (isNeeded) return;
+    isNeeded = true;
+    cancelTimer?.();
+    cancelTimer = undefined;
+    run();
+  }
+
   return {
     start() {
       isStopped = false;
@@ -264,8 +280,9 @@ export function createFollower({ storage, clock, index, sources, log, polls, pol
         awake.add(partition);
         run();
       });
-      run();
+      cancelTimer = clock.after(openAfterMs, wake);
     },
+    wake,
     stateOf(partition) {
       if (!isOpen && hasFailed) return undefined;
       return isOpen && !isDamaged && places.get(partition)?.isBuilt === true ? "ready" : "rebuilding";

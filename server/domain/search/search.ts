@@ -39,7 +39,7 @@ export type Search = (request: SearchRequest, call: Pick<Call, "principal">) => 
 
 export interface SearchOptions {
   readonly index: Pick<SearchIndex, "find" | "snippets">;
-  readonly follower: Pick<Follower, "stateOf" | "rebuild">;
+  readonly follower: Pick<Follower, "wake" | "stateOf" | "rebuild">;
   readonly sources: readonly SearchSource[];
   readonly limits: Pick<Limits, "list.limitDefault" | "list.limitMax" | "search.words" | "search.ranked">;
 }
@@ -130,6 +130,7 @@ export function createSearch({ index, follower, sources, limits }: SearchOptions
     const terms = parseQuery(q, limits["search.words"]);
     const places = chosen.flatMap((source) => statusesOf(source, status).map((each) => toPlace(workspaceId, source, each)));
     const expression = toExpression(terms, { places, folder: folderId === undefined ? undefined : toFolderPlace(folderId) });
+    follower.wake();
     const found = await find(workspaceId, expression, limit + spare);
     // The state is read after the index: a build that ended between the two has found everything.
     const state = follower.stateOf(partitionOfId(workspaceId));
