@@ -18,7 +18,7 @@ async function tellStory(actors: ActorRuntime, kind: ParcelKind, id: string): Pr
   await actors.send(kind, id, { type: "parcel.send", parts: ["first", "second"] }).catch(unless("invalid_transition"));
 }
 
-describe.each(everyStorage)("%s", (_name, open) => {
+describe.each(everyStorage())("%s", (_name, open) => {
   test("[AC1][AC2][AC3] a kill at any write: effects run at least once, results and timers count once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);

@@ -31,7 +31,7 @@ function createGate() {
 
 const partition = 7;
 
-describe.each(everyStorage)("%s", (_name, openStorage) => {
+describe.each(everyStorage())("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

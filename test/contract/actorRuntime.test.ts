@@ -35,7 +35,7 @@ function createGate() {
   return { open, kind };
 }
 
-describe.each(everyStorage)("%s", (_name, openStorage) => {
+describe.each(everyStorage())("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

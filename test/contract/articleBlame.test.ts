@@ -11,7 +11,7 @@ import { type ArticleNode, type CallOptions, createArticleNode, createCall, maxM
 const partition = 5;
 const limits = { "document.keptBatches": 0, "blame.spans": 3 };
 
-describe.each(domainStorages)("blame on %s", (_name, open) => {
+describe.each(domainStorages())("blame on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -23,7 +23,7 @@ import {
 
 const partition = 5;
 
-describe.each(domainStorages)("commits on %s", (_name, open) => {
+describe.each(domainStorages())("commits on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -21,7 +21,7 @@ import {
   quietMs,
 } from "./articleFixture.ts";
 
-describe.each(domainStorages)("edits on %s", (_name, open) => {
+describe.each(domainStorages())("edits on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

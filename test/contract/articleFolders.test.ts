@@ -13,7 +13,7 @@ import { addFolder } from "./topicFixture.ts";
 
 const partition = 5;
 
-describe.each(domainStorages)("articles in folders on %s", (_name, open) => {
+describe.each(domainStorages())("articles in folders on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

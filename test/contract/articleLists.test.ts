@@ -180,7 +180,7 @@ describe("lists of articles", () => {
   });
 });
 
-describe.each(domainStorages)("lists of articles on %s", (_name, open) => {
+describe.each(domainStorages())("lists of articles on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

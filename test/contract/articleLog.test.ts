@@ -28,7 +28,7 @@ test("[AR17] an entry of the log returns its time, node, authors and updates", (
   );
 });
 
-describe.each(everyStorage)("the update log on %s", (_name, open) => {
+describe.each(everyStorage())("the update log on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

@@ -6,7 +6,7 @@ import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, cr
 
 const partition = 5;
 
-describe.each(domainStorages)("names of commits on %s", (_name, open) => {
+describe.each(domainStorages())("names of commits on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let node: ArticleNode;

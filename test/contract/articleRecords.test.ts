@@ -13,7 +13,7 @@ import { type ArticleNode, addWorkspace, type CallOptions, createArticleNode, cr
 
 const day = 24 * 3_600_000;
 
-describe.each(domainStorages)("articles on %s", (_name, open) => {
+describe.each(domainStorages())("articles on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -10,7 +10,7 @@ import { type ArticleNode, type CallOptions, createCall, openArticles } from "./
 const partition = 5;
 const guide = "Preface.\n\n# One\n\nFirst *try*.\n\n## Detail\n\nOld detail.\n\n# Two\n\nSecond.\n";
 
-describe.each(domainStorages)("restoring on %s", (_name, open) => {
+describe.each(domainStorages())("restoring on %s", (_name, open) => {
   let time: ManualTime;
   let close: () => Promise<void>;
   let storage: Storage;

@@ -12,7 +12,7 @@ const limits = {
 };
 const atOnce = 4;
 
-describe.each(domainStorages)("limits of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages())("limits of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage, { limits });
 
   const outcomes = async (starts: readonly Promise<unknown>[]) => (await Promise.all(starts.map(codeOf))).sort();

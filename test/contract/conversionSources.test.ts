@@ -15,7 +15,7 @@ const answered: OutboundOutcome = {
   isComplete: true,
 };
 
-describe.each(domainStorages)("sources of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages())("sources of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV63] a pair of formats that is not supported is refused with the formats that are", async () => {

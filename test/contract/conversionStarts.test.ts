@@ -10,7 +10,7 @@ import { useConversions } from "./conversionRig.ts";
 
 const often = maxConversionInterruptions + 2;
 
-describe.each(domainStorages)("starts of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages())("starts of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV51] a converter that is unavailable delays a conversion and never ends it", async () => {

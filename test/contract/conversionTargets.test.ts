@@ -17,7 +17,7 @@ import { addWorkspace, createCall, eventsOf } from "./articleFixture.ts";
 import { createConversionNode } from "./conversionFixture.ts";
 import { codeOf, useConversions } from "./conversionRig.ts";
 
-describe.each(domainStorages)("targets of conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages())("targets of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV52] a target creates an article whose text, first commit and event are one commit with the success", async () => {

@@ -11,7 +11,7 @@ import { accountId, accountPartition, codeOf, useConversions } from "./conversio
 
 const day = 24 * 3_600_000;
 
-describe.each(domainStorages)("conversions on %s", (_name, openStorage) => {
+describe.each(domainStorages())("conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);
 
   test("[CV50][CV65] a conversion ends with its output, its fidelity, and the name of a file", async () => {

@@ -33,7 +33,7 @@ const later = defineRecord<Note>({
 const log = pino({ level: "silent" });
 const idOf = (number: number) => `${number % 2 === 0 ? "03" : "41"}/${String(number).padStart(3, "0")}`;
 
-describe.each(everyStorage)("upgrade of indexes on %s", (_name, openStorage) => {
+describe.each(everyStorage())("upgrade of indexes on %s", (_name, openStorage) => {
   let storage: Storage;
   let close: () => Promise<void>;
   beforeEach(async () => {

@@ -29,7 +29,7 @@ interface CountState extends Readonly<Record<string, unknown>> {
   readonly at: number;
 }
 
-describe.each(everyStorage)("%s", (_name, openStorage) => {
+describe.each(everyStorage())("%s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -19,7 +19,7 @@ const refusalOf = (promise: Promise<unknown>) =>
     (reason: unknown) => (reason instanceof AppError ? { code: reason.code, pointer: reason.facts.errors?.[0]?.pointer } : reason),
   );
 
-describe.each(domainStorages)("the end of public pages on %s", (_name, openStorage) => {
+describe.each(domainStorages())("the end of public pages on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

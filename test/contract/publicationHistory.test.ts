@@ -14,7 +14,7 @@ import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe.each(domainStorages)("the history of public pages on %s", (_name, openStorage) => {
+describe.each(domainStorages())("the history of public pages on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -14,7 +14,7 @@ const doubtful = `${good}\n![](https://pictures.example/kite.png)\n`;
 /** Two errors at lines 5 and 7. */
 const bad = `${good}\nTODO: the tail.\n\n[More](#)\n`;
 
-describe.each(domainStorages)("the publish gate on %s", (_name, openStorage) => {
+describe.each(domainStorages())("the publish gate on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -20,7 +20,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe.each(domainStorages)("publishing on %s", (_name, openStorage) => {
+describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -32,7 +32,7 @@ interface Answer {
   readonly body: any;
 }
 
-describe.each(domainStorages)("a plain resource on %s", (_name, open) => {
+describe.each(domainStorages())("a plain resource on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let host: Host;

@@ -13,7 +13,7 @@ import { createReviewNode, type ReviewNode } from "./reviewFixture.ts";
 
 const text = "# Kites\n\nA kite needs teh wind. A kite needs a line.\n";
 
-describe.each(domainStorages)("copies of reviews on %s", (_name, openStorage) => {
+describe.each(domainStorages())("copies of reviews on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -19,7 +19,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 const text = "# Kites\n\nA kite needs teh wind. A kite needs a line.\n";
 
-describe.each(domainStorages)("reviews on %s", (_name, openStorage) => {
+describe.each(domainStorages())("reviews on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;

@@ -17,7 +17,7 @@ function unless(...codes: readonly string[]) {
   };
 }
 
-describe.each(domainStorages)("%s", (_name, open) => {
+describe.each(domainStorages())("%s", (_name, open) => {
   test("[RU20] killed around any write, a run ends the same: no step reruns, an approval counts once", async () => {
     const time = createManualTime();
     const { storage, close } = await open(time);

@@ -11,7 +11,7 @@ import { domainStorages, type OpenedStorage } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, quietMs } from "./articleFixture.ts";
 import { createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
 
-describe.each(domainStorages)("articles of topics on %s", (_name, open) => {
+describe.each(domainStorages())("articles of topics on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

@@ -87,7 +87,7 @@ const everyFinding: Partial<TopicFields> = {
   performanceTarget: { status: "tracking_active", url: "https://example.org/c", lastSyncStatus: "synced", submittedAt: 5 },
 };
 
-describe.each(domainStorages)("topics on %s", (_name, open) => {
+describe.each(domainStorages())("topics on %s", (_name, open) => {
   let time: ManualTime;
   let opened: OpenedStorage;
   let storage: Storage;

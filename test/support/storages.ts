@@ -20,12 +20,6 @@ export interface OpenedStorage {
   close(): Promise<void>;
 }
 
-let server: Promise<RedisProcess> | undefined;
-afterAll(async () => {
-  await (await server)?.remove();
-  server = undefined;
-});
-
 export type OpenStorage = (time: ManualTime) => Promise<OpenedStorage>;
 
 export const openMemory: OpenStorage = async (time) => {
@@ -33,33 +27,41 @@ export const openMemory: OpenStorage = async (time) => {
   return { storage, close: () => storage.close() };
 };
 
-export const everyStorage: readonly [name: string, open: OpenStorage][] = [
+const openLmdb: OpenStorage = async (time) => {
+  const directory = await mkdtemp(join(tmpdir(), "actors-"));
+  const storage = time.watch(await createLmdbStorage({ directory, now: time.now }));
+  return {
+    storage,
+    async close() {
+      await storage.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};
+
+/** One server for the calling file. It starts when the first test needs it. */
+function createOpenRedis(): OpenStorage {
+  let server: Promise<RedisProcess> | undefined;
+  afterAll(async () => {
+    await (await server)?.remove();
+  });
+  return async (time) => {
+    server ??= startRedis();
+    const redis = await server;
+    await redis.command("FLUSHALL");
+    const storage = time.watch(await createRedisStorage({ address: redis.address, now: time.now }));
+    return { storage, close: () => storage.close() };
+  };
+}
+
+type NamedStorage = readonly [name: string, open: OpenStorage];
+
+/** For the tests of the platform. Call it at the top of a test file. */
+export const everyStorage = (): NamedStorage[] => [
   ["memory", openMemory],
-  [
-    "lmdb",
-    async (time) => {
-      const directory = await mkdtemp(join(tmpdir(), "actors-"));
-      const storage = time.watch(await createLmdbStorage({ directory, now: time.now }));
-      return {
-        storage,
-        async close() {
-          await storage.close();
-          await rm(directory, { recursive: true, force: true });
-        },
-      };
-    },
-  ],
-  [
-    "redis",
-    async (time) => {
-      // One server for the file. It starts when the first test needs it.
-      server ??= startRedis();
-      const redis = await server;
-      await redis.command("FLUSHALL");
-      const storage = time.watch(await createRedisStorage({ address: redis.address, now: time.now }));
-      return { storage, close: () => storage.close() };
-    },
-  ],
+  ["lmdb", openLmdb],
+  ["redis", createOpenRedis()],
 ];
 
-export const domainStorages = process.env.TEST_STORES === "every" ? everyStorage : everyStorage.slice(0, 1);
+/** For the tests of a domain. Call it at the top of a test file. */
+export const domainStorages = (): NamedStorage[] => (process.env.TEST_STORES === "every" ? everyStorage() : [["memory", openMemory]]);
