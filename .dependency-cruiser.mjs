@@ -2,7 +2,7 @@
  * Defines the import rules of docs/architecture.md.
  *
  * `test/checks/imports.ts` checks them, fails if too few modules were read, and forbids circles between folders.
- * `test/checks/imports.test.ts` plants one violation of each rule and expects the check to report it.
+ * `test/checks/imports.slow.test.ts` plants one violation of each rule and expects the check to report it.
  */
 
 const tests = "\\.test\\.ts$|^test/|^bench/";

@@ -12,8 +12,13 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
-/** Unit tests that replace a module. They need a process in which no other test has loaded it. */
-const mocked = ["server/platform/storage/lmdb/journalFailure.test.ts"];
+/** Tests that replace a module. They need a process in which no other test has loaded it. */
+const mocked = ["server/platform/storage/lmdb/journalFailure.test.ts", "test/contract/conflicts.test.ts"];
+
+/** Tests that wait for limits of time, or start programs such as compilers and linters. Only the whole suite runs them. */
+const slow = ["**/*.slow.test.ts"];
+
+const notTests = ["**/node_modules/**"];
 
 /** End-to-end tests that are not run a second time, on Redis. */
 const notOnRedis = [
@@ -52,41 +57,39 @@ const notOnRedis = [
  */
 const alone = ["test/fault/rigClocks.test.ts", "test/fault/rigRuns.test.ts", "test/fault/rigWebhooks.test.ts"];
 
+/**
+ * The projects without servers share one queue. The files of a worker of `unit` and `contract` share its loaded modules,
+ * because loading them again for each file took 0.8 s of processor time.
+ */
+const quick = {
+  ...shared,
+  exclude: [...mocked, ...slow, ...notTests],
+  globalSetup: ["test/support/build.ts"],
+  maxWorkers: 2,
+  sequence: { groupOrder: 0 },
+};
+
 export default defineConfig({
   test: {
     allowOnly: false,
     projects: [
       {
         test: {
-          ...shared,
+          ...quick,
           name: "unit",
-          globalSetup: ["test/support/build.ts"],
           include: ["{api,machines,realtime,server,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
-          exclude: [...mocked, "**/node_modules/**"],
-          // The files of a worker share its loaded modules. Loading them again for each file took 0.8 s of processor time.
           isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
         },
       },
-      {
-        test: {
-          ...shared,
-          name: "contract",
-          globalSetup: ["test/support/build.ts"],
-          include: ["test/contract/**/*.test.ts"],
-          isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      { test: { ...shared, name: "mocked", include: mocked, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { test: { ...quick, name: "contract", include: ["test/contract/**/*.test.ts"], isolate: false } },
+      { test: { ...quick, name: "mocked", include: mocked, exclude: notTests } },
+      { test: { ...quick, name: "slow", include: slow, exclude: notTests } },
       {
         test: {
           ...shared,
           name: "whole",
           include: ["test/{e2e,fault,browser,demo}/**/*.test.ts"],
-          exclude: [...alone, "**/node_modules/**"],
+          exclude: [...alone, ...notTests],
           globalSetup: ["test/support/build.ts"],
           testTimeout: 120_000,
           maxWorkers: 2,
