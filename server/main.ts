@@ -3,17 +3,17 @@
  *
  * It reads the command line and the settings, starts the server and turns SIGTERM and SIGINT into a drain. Only this
  * module ends the process and chooses its exit code. It must not know the parts of a server: `start.ts` starts them.
+ * It loads the code of a command only when the settings are good, so a refusal costs a third of a start.
  */
 
 import { pino } from "pino";
 import packageJson from "../package.json" with { type: "json" };
-import { check, resetPassword, usage } from "./admin.ts";
 import { type Config, formatProblems, readConfig } from "./config.ts";
 import { type ExitCode, exitCodes, toEnding } from "./platform/exit.ts";
 import { createLog, type Log } from "./platform/observability/log.ts";
 import { maskSecrets } from "./platform/observability/maskSecrets.ts";
-import { type StartedServer, startServer } from "./start.ts";
-import { isRejectionOfStore } from "./store.ts";
+import type { StartedServer } from "./start.ts";
+import { usage } from "./usage.ts";
 
 /** A drain that has not ended this long after `shutdownMs` counts as hanging, and the process exits. */
 const graceMs = 5000;
@@ -54,6 +54,7 @@ async function start(): Promise<void> {
   const { log } = current;
   for (const warning of warnings) log.warn(warning);
 
+  const [{ startServer }, { isRejectionOfStore }] = await Promise.all([import("./start.ts"), import("./store.ts")]);
   // A failed LMDB commit leaves rejections that no caller can handle. Its writer has already rejected the affected writes.
   process.on("unhandledRejection", (reason) => {
     if (isRejectionOfStore(reason)) log.error({ err: reason }, "write to the store failed");
@@ -95,6 +96,7 @@ async function reset(username: string | undefined): Promise<never> {
   const config = configOfCommand();
   // Logs go to standard error: standard output must hold only the link, so that a script can read it.
   current = createLog(config.logLevel, pino.destination({ dest: 2, sync: true }));
+  const { resetPassword } = await import("./admin.ts");
   const result = await resetPassword(config, username, current.log);
   if ("refusal" in result) {
     say(`svc-server: ${result.refusal}`);
@@ -114,7 +116,9 @@ async function run(command: string | undefined, rest: readonly string[]): Promis
   if (command === "start") return start();
   if (command === "reset-password") return reset(rest[0]);
   if (command === "check") {
-    const { lines, code } = await check(configOfCommand());
+    const config = configOfCommand();
+    const { check } = await import("./admin.ts");
+    const { lines, code } = await check(config);
     process.stdout.write(`${lines.join("\n")}\n`);
     return end(code);
   }
