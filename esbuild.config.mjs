@@ -33,7 +33,7 @@ const entryPoints = {
  */
 const bundledPackages = ["zod", "jose", "lib0", "yjs"];
 const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const externalPackages = Object.keys(dependencies).filter((name) => !bundledPackages.includes(name));
+export const externalPackages = Object.keys(dependencies).filter((name) => !bundledPackages.includes(name));
 
 const sourceFolders = ["api", "machines", "realtime", "server"];
 const sourceFiles = ["esbuild.config.mjs", "package.json", "package-lock.json", "tsconfig.json"];

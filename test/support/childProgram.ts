@@ -9,12 +9,13 @@ import { once } from "node:events";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildSync } from "esbuild";
+import { externalPackages } from "../../esbuild.config.mjs";
 import { serverFile } from "./server.ts";
 
 /** Builds the TypeScript file and returns the path of the program. */
 export function buildProgram(source: string): string {
   const outfile = join(dirname(serverFile), `${basename(source, ".ts")}.js`);
-  const asNode = { platform: "node", format: "esm", target: "node20.19", packages: "external" } as const;
+  const asNode = { platform: "node", format: "esm", target: "node20.19", external: externalPackages } as const;
   buildSync({ ...asNode, entryPoints: [source], outfile, bundle: true, sourcemap: "inline", logLevel: "warning" });
   return outfile;
 }

@@ -1,0 +1,2 @@
+/** Names of the packages that are not part of a build. */
+export declare const externalPackages: string[];
