@@ -6,11 +6,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Review } from "../../api/schema/review.ts";
 import { type Rest, signIn } from "../support/clients.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import { startServer } from "../support/server.ts";
 import type { StoreKind } from "../support/stores.ts";
 import { untilReturns } from "../support/untilReturns.ts";
 
-const kills = 4;
+const kills = toRounds(2);
 const perKill = 12;
 const count = kills * perKill;
 const atOnce = 3;

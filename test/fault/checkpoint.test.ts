@@ -6,9 +6,10 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 import { buildProgram, runProgram } from "../support/childProgram.ts";
+import { toRounds } from "../support/faultRounds.ts";
 
 const child = buildProgram(fileURLToPath(new URL("./checkpointChild.ts", import.meta.url)));
-const kills = 6;
+const kills = toRounds(4);
 
 interface End {
   readonly articleId: string;

@@ -6,9 +6,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Rest, signIn } from "../support/clients.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
-const kills = 5;
+const kills = toRounds(3);
 const writers = 8;
 const retried = new Set(["idempotency_in_progress", "unavailable"]);
 
@@ -72,4 +73,4 @@ it(`[AR16] after ${kills} kill -9, each repeated edit with a key is in the text 
   const written = content.match(/\[\d+\]/g) ?? [];
   expect(written.join("")).toBe(content);
   expect(written.sort()).toEqual(Array.from({ length: number + 1 }, (_, at) => `[${at}]`).sort());
-}, 120_000);
+});

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { buildProgram, runProgram } from "../support/childProgram.ts";
+import { toRounds } from "../support/faultRounds.ts";
 
 const child = buildProgram(fileURLToPath(new URL("./jobChild.ts", import.meta.url)));
-const kills = 4;
+const kills = toRounds(3);
 const articles = 800;
 const folders = 41;
 

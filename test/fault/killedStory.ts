@@ -5,11 +5,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Narrator, silence } from "../demo/narrator.ts";
 import { type DemoStage, startStage } from "../demo/stage.ts";
+import { toRounds } from "../support/faultRounds.ts";
 
 export type Story<Ending> = (stage: DemoStage, tell: Narrator, pace: { readonly keyPauseMs: number }) => Promise<Ending>;
 
-/** Number of kills under each story. `STORY_KILLS=20` plays more than the suite does. */
-export const kills = Number(process.env.STORY_KILLS ?? 8);
+/** Number of kills under each story. */
+export const kills = toRounds(4);
 
 export interface Disturbance {
   readonly kills: number;

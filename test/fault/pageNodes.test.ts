@@ -2,11 +2,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRest, type Rest, signIn } from "../support/clients.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import { type RedisProcess, startRedis } from "../support/redisServer.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 import { secretKey } from "../support/stores.ts";
 
-const rounds = 10;
+const rounds = toRounds(4);
 const editsPerRound = 10;
 /** Pause between two reads of one reader. */
 const betweenReadsMs = 10;

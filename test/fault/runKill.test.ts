@@ -6,9 +6,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AgentEvent } from "../../api/schema/timeline.ts";
 import { type Rest, signIn } from "../support/clients.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
-const kills = 6;
+const kills = toRounds(4);
 const topics = 6;
 /** Topics whose draft is being written. */
 const drafting = new Set<number>();
@@ -149,4 +150,4 @@ it(`[RU29] ${kills} kill -9 rerun no finished step, keep one draft, and lose no 
   }
   // The kills interrupted drafts.
   expect(repeats).toBeGreaterThanOrEqual(kills);
-}, 120_000);
+});

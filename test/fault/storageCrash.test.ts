@@ -10,6 +10,7 @@ import { createLmdbStorage } from "../../server/platform/storage/lmdb/lmdbStorag
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { itemType, text } from "../contract/storageTypes.ts";
 import { buildProgram } from "../support/childProgram.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import {
   type Acknowledged,
   afterSteps,
@@ -26,7 +27,7 @@ import {
   typedLog,
 } from "./storageHammer.ts";
 
-const rounds = 8;
+const rounds = toRounds(4);
 let directory = "";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "crash-"));
@@ -180,7 +181,7 @@ async function checkStore(storage: Storage, firstSerial: number): Promise<void> 
 }
 
 describe("the embedded store, killed", () => {
-  test("[ST18][ST26] kill -9 at random moments loses no acknowledged write and leaves no partial one", { timeout: 120_000 }, async () => {
+  test("[ST18][ST26] kill -9 at random moments loses no acknowledged write and leaves no partial one", async () => {
     for (let round = 0; round < rounds; round += 1) {
       const before = acknowledged.commits.length;
       const firstSerial = 1 + round * 1_000_000;
@@ -193,7 +194,7 @@ describe("the embedded store, killed", () => {
     expect(acknowledged.commits.length).toBeGreaterThan(rounds);
   });
 
-  test("[ST18][ST96] kill -9 among commits of one log entry each loses none that was acknowledged", { timeout: 120_000 }, async () => {
+  test("[ST18][ST96] kill -9 among commits of one log entry each loses none that was acknowledged", async () => {
     for (let round = 0; round < rounds; round += 1) {
       await writeUntilKilled(1 + Math.floor(Math.random() * 400), "type");
       const storage = await createLmdbStorage({ directory });

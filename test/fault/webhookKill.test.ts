@@ -12,11 +12,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyOwn, verifyStandard } from "../contract/webhookVerify.ts";
 import { buildProgram } from "../support/childProgram.ts";
+import { toRounds } from "../support/faultRounds.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 
 const child = buildProgram(fileURLToPath(new URL("./webhookChild.ts", import.meta.url)));
 const count = 100;
-const kills = 4;
+const kills = toRounds(3);
 
 let directory: string;
 let receiver: Receiver;
