@@ -69,7 +69,9 @@ test("[RV8][RV18][OP77] members with the right write, answer, edit, resolve and 
     status: 409,
     code: "invalid_transition",
     currentState: "resolved",
-    detail: expect.stringMatching(/^Cannot accept a suggestion: this comment is in the state resolved\. Possible operations: reviews\.update, /),
+    detail: expect.stringMatching(
+      /^Cannot accept a suggestion: this comment is in the state resolved\. Possible operations: reviews\.update, /,
+    ),
   });
   const opened = await ana.request("PATCH", path, { status: "open" });
   expect(opened.body).not.toHaveProperty("resolvedBy");
