@@ -1,5 +1,5 @@
 /**
- * Defines the syntax tree of a document as JSON: mdast with the nodes of GitHub's Markdown, footnotes and front matter.
+ * Defines the syntax tree of a document as JSON: mdast with the nodes of GitHub's Markdown, footnotes, front matter and formulas.
  *
  * The shape is closed: an unknown node or field is refused. Positions are not part of it.
  */
@@ -13,6 +13,7 @@ const referenceType = z.enum(["shortcut", "collapsed", "full"]);
 const literals = [
   z.strictObject({ type: z.literal("text"), value: text }),
   z.strictObject({ type: z.literal("inlineCode"), value: text }),
+  z.strictObject({ type: z.literal("inlineMath"), value: text }),
   z.strictObject({ type: z.literal("html"), value: text }),
   z.strictObject({ type: z.literal("break") }),
   z.strictObject({ type: z.literal("image"), url: text, title: optionalText, alt: optionalText }),
@@ -60,6 +61,7 @@ const block: z.ZodType = z.lazy(() =>
       children: z.array(listItem),
     }),
     z.strictObject({ type: z.literal("code"), lang: optionalText, meta: optionalText, value: text }),
+    z.strictObject({ type: z.literal("math"), meta: optionalText, value: text }),
     z.strictObject({ type: z.literal("html"), value: text }),
     z.strictObject({ type: z.literal("definition"), ...reference, url: text, title: optionalText }),
     z.strictObject({ type: z.literal("footnoteDefinition"), ...reference, children: z.array(block) }),

@@ -5,9 +5,10 @@ import remarkParse from "remark-parse";
 import { unified } from "unified";
 import { expect, test } from "vitest";
 import { makeLongDocument, testDocuments } from "../../../test/support/documents.ts";
+import { remarkMath } from "./formulaSyntax.ts";
 import { parseInParts } from "./markdownParts.ts";
 
-const processor = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter);
+const processor = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(remarkMath);
 const parseWhole = (markdown: string) => processor.parse(markdown);
 
 test.each(testDocuments)("[CV91] $name has the same tree in parts as in one piece", ({ markdown }) => {
@@ -52,6 +53,9 @@ const blocks = [
   "\ufeffmark",
   "",
   "\\[one]: x",
+  "$$\n[one]: x\n\n- a",
+  "$$",
+  "A $[one]$ and $$x\n",
 ];
 
 test("[CV91] a text of any blocks has the same tree in parts as in one piece", () => {

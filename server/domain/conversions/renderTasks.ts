@@ -5,7 +5,7 @@
  * Raw HTML of the text is sanitised by the writer, so the document is safe to show.
  */
 import { AppError } from "../../../api/schema/error.ts";
-import { parseMarkdown } from "../call/parseMarkdown.ts";
+import { parseMarkdownWithFormulas } from "../call/parseFormulas.ts";
 import type { ConversionCaps } from "./engine/caps.ts";
 import { ConversionFailure } from "./engine/failure.ts";
 import { replaceRawHtml } from "./engine/read/rawHtml.ts";
@@ -23,7 +23,7 @@ interface RenderTask {
 }
 
 async function write({ markdown, format, bounds }: RenderTask): Promise<Uint8Array> {
-  const tree = await parseMarkdown(markdown);
+  const tree = await parseMarkdownWithFormulas(markdown);
   requireBoundedTree(tree, bounds);
   const { bytes } =
     format === "html" ? await writeHtml(tree, await findTitle(tree, bounds)) : await writeTxt((await replaceRawHtml(tree, bounds)).tree);

@@ -15,9 +15,10 @@ import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
+import { remarkMath } from "../../domain/call/formulaSyntax.ts";
 import { describePage, type PageFacts, takeHeading } from "./pageFacts.ts";
 import { rehypeHighlight } from "./pageHighlight.ts";
-import { rehypeMath, remarkMath } from "./pageMath.ts";
+import { rehypeMath } from "./pageMath.ts";
 import { pageSchema } from "./pageSchema.ts";
 import { footnotePrefix, headingAnchor, headingPrefix, rehypePageTree } from "./pageTree.ts";
 

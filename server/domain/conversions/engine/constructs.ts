@@ -33,7 +33,7 @@ const common = [
 ] as const;
 
 /** Constructs that some of the structured formats cannot hold. */
-const markdownOnly = ["list start number", "link title", "block inside a list or quote", "raw HTML", "front matter"] as const;
+const markdownOnly = ["list start number", "link title", "block inside a list or quote", "raw HTML", "front matter", "formula"] as const;
 
 /** Constructs of sources that no output gets. */
 const sourceOnly = [
@@ -59,6 +59,7 @@ const holds: Readonly<Record<ConversionFormat, readonly Construct[]>> = {
     "list start number",
     "link title",
     "block inside a list or quote",
+    "formula",
     "script or style",
     "form or embedded object",
     "HTML attribute or element",

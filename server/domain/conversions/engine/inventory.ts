@@ -8,6 +8,7 @@ import type { FootnoteDefinition, List, Nodes, Root, RootContent, Table } from "
 import { findWords } from "../../call/countWords.ts";
 import type { Construct } from "./constructs.ts";
 import { lineOf } from "./document.ts";
+import { sourceOfFormula } from "./formulas.ts";
 import { findDefinitions, findFootnotes, type Mark, type Piece, toPieces, toText } from "./phrasing.ts";
 
 export interface Item {
@@ -17,10 +18,11 @@ export interface Item {
 }
 
 const symbols = /[\p{S}\p{Extended_Pictographic}]/gu;
+const blocks: ReadonlySet<string> = new Set(["paragraph", "heading", "code", "math", "table", "thematicBreak"]);
 const marks: readonly Mark[] = ["emphasis", "strong emphasis", "strikethrough"];
 
-/** `blocks`: the blocks of the tree to list, by default all. */
-export function takeInventory(tree: Root, blocks: readonly RootContent[] = tree.children): readonly Item[] {
+/** `content`: the blocks of the tree to list, by default all. */
+export function takeInventory(tree: Root, content: readonly RootContent[] = tree.children): readonly Item[] {
   const items: Item[] = [];
   const definitions = findDefinitions(tree);
   const footnotes = findFootnotes(tree);
@@ -51,6 +53,8 @@ export function takeInventory(tree: Root, blocks: readonly RootContent[] = tree.
         return;
       case "code":
         return add("inline code", collapse(piece.value), piece.line);
+      case "formula":
+        return add("formula", collapse(piece.value), piece.line);
       case "html":
         return add("raw HTML", piece.value, piece.line);
       case "break":
@@ -74,15 +78,21 @@ export function takeInventory(tree: Root, blocks: readonly RootContent[] = tree.
       if (value === undefined || (open !== undefined && open.value !== value)) close();
       if (value === undefined) continue;
       open ??= { value, text: "", line: piece.line };
-      open.text += piece.kind === "text" || piece.kind === "code" ? piece.value : piece.kind === "image" ? piece.alt : "";
+      open.text += toShown(piece);
     }
     close();
   };
 
   const visit = (node: Nodes, path: readonly string[], listDepth: number): void => {
     const line = lineOf(node);
-    const isBlock = ["paragraph", "heading", "code", "table", "thematicBreak"].includes(node.type);
-    if (isBlock && path.length > 0) add("block inside a list or quote", `${path.join(">")} ${node.type} ${toKey(node)}`, line);
+    const formula = sourceOfFormula(node);
+    const type = formula === undefined ? node.type : "math";
+    if (blocks.has(type) && path.length > 0) add("block inside a list or quote", `${path.join(">")} ${type} ${toKey(node)}`, line);
+    if (formula !== undefined) {
+      addText(formula, line === undefined ? undefined : line + 1);
+      add("formula", collapse(formula), line);
+      return;
+    }
     switch (node.type) {
       case "heading":
         add("heading", `${node.depth} ${toKey(node)}`, line);
@@ -141,7 +151,7 @@ export function takeInventory(tree: Root, blocks: readonly RootContent[] = tree.
     for (const row of table.children) for (const cell of row.children) addPhrasing(cell);
   };
 
-  for (const block of blocks) visit(block, [], 0);
+  for (const block of content) visit(block, [], 0);
   return items;
 }
 
@@ -153,7 +163,21 @@ function toFootnoteKey(footnote: FootnoteDefinition | undefined): string {
 /** A line break keeps its line, so that words after it are counted in the next one. */
 function toWords(piece: Piece): string {
   if (piece.kind === "html") return /^<br\b/i.test(piece.value) ? " " : "";
-  return piece.kind === "text" || piece.kind === "code" ? piece.value : piece.kind === "break" ? "\n" : "";
+  return piece.kind === "break" ? "\n" : piece.kind === "image" ? "" : toShown(piece);
+}
+
+/** The text of a piece inside of marks and links. */
+function toShown(piece: Piece): string {
+  switch (piece.kind) {
+    case "text":
+    case "code":
+    case "formula":
+      return piece.value;
+    case "image":
+      return piece.alt;
+    default:
+      return "";
+  }
 }
 
 /** Text of a block as a key: white space counts as one space, and long texts are cut, because their words are items too. */

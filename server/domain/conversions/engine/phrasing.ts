@@ -21,7 +21,7 @@ interface PieceBase {
 }
 
 export type Piece =
-  | (PieceBase & { readonly kind: "text" | "code" | "html"; readonly value: string })
+  | (PieceBase & { readonly kind: "text" | "code" | "html" | "formula"; readonly value: string })
   | (PieceBase & { readonly kind: "break" })
   | (PieceBase & { readonly kind: "footnote"; readonly id: string })
   | (PieceBase & { readonly kind: "image"; readonly url: string; readonly alt: string });
@@ -69,6 +69,9 @@ export function toPieces(nodes: readonly PhrasingContent[], definitions: Definit
         return;
       case "html":
         pieces.push({ ...at, kind: "html", value: node.value });
+        return;
+      case "inlineMath":
+        pieces.push({ ...at, kind: "formula", value: node.value });
         return;
       case "break":
         pieces.push({ ...at, kind: "break" });

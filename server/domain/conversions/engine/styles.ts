@@ -7,6 +7,8 @@ export const codeStyle = "Source Code";
 export const quoteStyle = "Quote";
 export const ruleStyle = "Horizontal Rule";
 export const inlineCodeStyle = "Verbatim Char";
+/** A formula in a line, as its source. A display formula is code of the language `math`. */
+export const inlineFormulaStyle = "Verbatim Math";
 
 /** Twips of one level of indentation of lists and quotes. */
 export const indentTwips = 720;
@@ -39,6 +41,10 @@ export function readParagraphStyle(name: string | null): ParagraphStyle {
   const quote = quotePattern.exec(name);
   if (quote !== null) return { kind: "quote", depth: Number(quote[1] ?? 1) };
   return { kind: name.toLowerCase() === ruleStyle.toLowerCase() || /^horizontal line$/i.test(name) ? "rule" : "plain" };
+}
+
+export function isInlineFormula({ styleName }: { readonly styleName: string | null }): boolean {
+  return styleName?.toLowerCase() === inlineFormulaStyle.toLowerCase();
 }
 
 const monospace = /^(?:courier|consolas|menlo|monaco|lucida console)|\bmono\b/i;

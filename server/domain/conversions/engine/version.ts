@@ -2,7 +2,7 @@
  * Version of the engine: a number that changes with its behaviour, and the versions of the libraries that read and write.
  * A test compares the libraries with package.json.
  */
-const engineRevision = 3;
+const engineRevision = 4;
 
 export const libraryVersions = {
   docx: "9.15.2",

@@ -3,7 +3,7 @@ import type { PhrasingContent } from "mdast";
 import type { Loss } from "../document.ts";
 import { type MarkedNode, nestMarks, trimBlock } from "../marked.ts";
 import type { Mark } from "../phrasing.ts";
-import { isInlineCode } from "../styles.ts";
+import { isInlineCode, isInlineFormula } from "../styles.ts";
 import type { DocxImage, DocxInline, DocxRun } from "./docxDocument.ts";
 
 export interface DocxInlineReader {
@@ -23,20 +23,21 @@ export interface DocxInlineOptions {
 interface Context {
   readonly marks: ReadonlySet<Mark>;
   readonly url?: string | undefined;
-  readonly isCode: boolean;
+  /** Type of the node that the text becomes. */
+  readonly textType: "text" | "inlineCode" | "inlineMath";
 }
 
 export function createDocxInlineReader({ images, losses, addNote }: DocxInlineOptions): DocxInlineReader {
   function visit(child: DocxInline, context: Context, pieces: MarkedNode[]): void {
-    const { marks, url, isCode } = context;
+    const { marks, url, textType } = context;
     const push = (node: PhrasingContent) => pieces.push({ node, marks, url });
     switch (child.type) {
       case "text": {
         const last = pieces.at(-1);
         // Word splits runs at any place, for example where the spelling check stopped.
-        if (isCode && last?.node.type === "inlineCode" && last.url === url)
-          pieces[pieces.length - 1] = { ...last, node: { type: "inlineCode", value: last.node.value + child.value } };
-        else push({ type: isCode ? "inlineCode" : "text", value: child.value });
+        if (textType !== "text" && last?.node.type === textType && last.url === url)
+          pieces[pieces.length - 1] = { ...last, node: { type: textType, value: last.node.value + child.value } };
+        else push({ type: textType, value: child.value });
         return;
       }
       case "tab":
@@ -89,7 +90,7 @@ export function createDocxInlineReader({ images, losses, addNote }: DocxInlineOp
       const first = findFirst(children);
       const checked = first?.type === "checkbox" ? first.checked : undefined;
       const pieces: MarkedNode[] = [];
-      for (const child of children) visit(child, { marks: new Set(), isCode: false }, pieces);
+      for (const child of children) visit(child, { marks: new Set(), textType: "text" }, pieces);
       return { children: trimBlock(nestMarks(checked === undefined ? pieces : pieces.slice(1))), checked };
     },
     readText(children) {
@@ -120,5 +121,6 @@ function enterRun(run: DocxRun, context: Context): Context {
   if (run.isItalic) marks.add("emphasis");
   if (run.isBold) marks.add("strong emphasis");
   if (run.isStrikethrough) marks.add("strikethrough");
-  return { ...context, marks, isCode: context.isCode || isInlineCode(run) };
+  const textType = isInlineFormula(run) ? "inlineMath" : isInlineCode(run) ? "inlineCode" : context.textType;
+  return { ...context, marks, textType };
 }

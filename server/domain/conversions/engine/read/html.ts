@@ -11,6 +11,7 @@ import rehypeSanitize from "rehype-sanitize";
 import { unified } from "unified";
 import type { ConversionCaps } from "../caps.ts";
 import type { ParsedDocument } from "../document.ts";
+import { readFormulas, rehypeFormulas } from "../htmlFormulas.ts";
 import { htmlSchema } from "../htmlSchema.ts";
 import { requireBoundedTree } from "../treeBounds.ts";
 import { htmlHandlers } from "./htmlHandlers.ts";
@@ -19,11 +20,12 @@ import { flattenBlocks } from "./htmlPhrasing.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 const parser = unified().use(rehypeParse);
-const toMarkdownTree = unified().use(rehypeSanitize, htmlSchema).use(rehypeRemark, { handlers: htmlHandlers });
+const toMarkdownTree = unified().use(rehypeSanitize, htmlSchema).use(rehypeFormulas).use(rehypeRemark, { handlers: htmlHandlers });
 
 export async function readHtml(bytes: Uint8Array, caps: ConversionCaps): Promise<ParsedDocument> {
   const html: HtmlRoot = parser.parse(decodeUtf8(bytes));
   requireBoundedTree(html, caps);
+  readFormulas(html);
   const losses = findHtmlLosses(html);
   const tree = (await toMarkdownTree.run(html)) as unknown as Root;
   flattenBlocks(tree);

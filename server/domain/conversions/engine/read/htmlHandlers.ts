@@ -1,10 +1,11 @@
 /**
- * HtmlHandlers turns the elements into Markdown that the usual handlers do not know: the footnotes that `remark-rehype`
+ * HtmlHandlers turns the elements into Markdown that the usual handlers do not know: formulas, the footnotes that `remark-rehype`
  * writes, and links without an address.
  */
 import type { Element, ElementContent } from "hast";
 import type { FootnoteDefinition, Link, Nodes } from "mdast";
 import type { Options } from "rehype-remark";
+import { formulaReaders } from "../htmlFormulas.ts";
 
 type Handlers = NonNullable<Options["handlers"]>;
 type State = Parameters<NonNullable<Handlers[string]>>[0];
@@ -13,6 +14,7 @@ type State = Parameters<NonNullable<Handlers[string]>>[0];
 const footnoteId = /^(?:user-content-)?fn-(.+)$/;
 
 export const htmlHandlers: Handlers = {
+  ...formulaReaders,
   a(state, node: Element) {
     const { href, dataFootnoteRef, dataFootnoteBackref } = node.properties;
     if (dataFootnoteBackref !== undefined) return undefined;

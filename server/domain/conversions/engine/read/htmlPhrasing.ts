@@ -6,7 +6,7 @@ import type { Nodes, Parent, PhrasingContent, Root } from "mdast";
 
 const containers: ReadonlySet<string> = new Set(["paragraph", "heading", "tableCell", "emphasis", "strong", "delete", "link"]);
 const inline: ReadonlySet<string> = new Set([
-  ..."text emphasis strong delete inlineCode break html image imageReference link linkReference footnoteReference".split(" "),
+  ..."text emphasis strong delete inlineCode inlineMath break html image imageReference link linkReference footnoteReference".split(" "),
 ]);
 
 export function flattenBlocks(tree: Root): void {
@@ -21,9 +21,15 @@ export function flattenBlocks(tree: Root): void {
 function toPhrasing(nodes: readonly Nodes[]): PhrasingContent[] {
   return nodes.flatMap((node, at): PhrasingContent[] => {
     if (inline.has(node.type)) return [node as PhrasingContent];
-    const content: PhrasingContent[] = node.type === "code" ? [{ ...node, type: "inlineCode" }] : toPhrasing(childrenOf(node));
+    const content: PhrasingContent[] = toInline(node) ?? toPhrasing(childrenOf(node));
     return at === 0 ? content : [{ type: "text", value: " " }, ...content];
   });
+}
+
+/** Code and formulas of a block of their own. */
+function toInline({ ...node }: Nodes): PhrasingContent[] | undefined {
+  if (node.type === "code") return [{ ...node, type: "inlineCode" }];
+  return node.type === "math" ? [{ ...node, type: "inlineMath" }] : undefined;
 }
 
 function childrenOf(node: Nodes): readonly Nodes[] {

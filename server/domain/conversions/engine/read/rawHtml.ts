@@ -13,6 +13,7 @@ import remarkRehype from "remark-rehype";
 import { unified } from "unified";
 import type { ConversionCaps } from "../caps.ts";
 import type { Loss, ParsedDocument } from "../document.ts";
+import { formulaWriters, rehypeFormulas } from "../htmlFormulas.ts";
 import { htmlSchema } from "../htmlSchema.ts";
 import { findFootnotes } from "../phrasing.ts";
 import { requireBoundedTree } from "../treeBounds.ts";
@@ -26,12 +27,13 @@ type Bounds = Pick<ConversionCaps, "nodes" | "depth">;
 
 type RawHtmlReader = (tree: Root, bounds: Bounds) => Promise<ParsedDocument>;
 
-const parser = unified().use(remarkRehype, { allowDangerousHtml: true }).use(rehypeRaw);
+const parser = unified().use(remarkRehype, { allowDangerousHtml: true, handlers: formulaWriters }).use(rehypeRaw);
 /** Addresses stay, because Markdown around the raw HTML has them too. Writers remove those that are not safe in their format. */
 const plainReader = unified()
   .use(rehypeSanitize, { ...htmlSchema, protocols: {} })
+  .use(rehypeFormulas)
   .use(rehypeRemark, { handlers: htmlHandlers });
-const sanitisingReader = unified().use(rehypeSanitize, htmlSchema).use(rehypeRemark, { handlers: htmlHandlers });
+const sanitisingReader = unified().use(rehypeSanitize, htmlSchema).use(rehypeFormulas).use(rehypeRemark, { handlers: htmlHandlers });
 
 /** For outputs without raw HTML. The losses are the elements that Markdown does not have. */
 export const replaceRawHtml: RawHtmlReader = (tree, bounds) => read(tree, bounds, plainReader, (html) => findHtmlLosses(html, "kept"));

@@ -23,6 +23,7 @@ function writeBlock(node: Nodes, definitions: Definitions): string {
     case "tableCell":
       return writePhrasing(node.children, definitions);
     case "code":
+    case "math":
       return node.value;
     case "thematicBreak":
       return "* * *";
@@ -65,6 +66,8 @@ function writePiece(piece: Piece): string {
     case "text":
     case "code":
       return piece.value;
+    case "formula":
+      return `$${piece.value}$`;
     case "html":
       return "";
     case "break":

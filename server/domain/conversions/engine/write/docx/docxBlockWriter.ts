@@ -19,6 +19,7 @@ import {
 } from "docx";
 import type { Code, FootnoteDefinition, List, ListItem, Nodes, Paragraph as ParagraphNode, Root, Table as TableNode } from "mdast";
 import { isRightToLeft } from "../../direction.ts";
+import { formulaLanguage } from "../../formulas.ts";
 import { type Definitions, findFootnotes, toPieces, toText } from "../../phrasing.ts";
 import { emptyItem, indentTwips, ruleStyle, toCodeStyle } from "../../styles.ts";
 import { maxListLevel, type Numbering } from "./docxNumbering.ts";
@@ -58,7 +59,7 @@ const headings = [
   HeadingLevel.HEADING_6,
 ] as const;
 
-const separated: ReadonlySet<string> = new Set(["list", "code", "blockquote"]);
+const separated: ReadonlySet<string> = new Set(["list", "code", "math", "blockquote"]);
 
 export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBlockWriterOptions): DocxBlockWriter {
   const languages = new Set<string>();
@@ -96,7 +97,7 @@ export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBloc
     return paragraph(toRuns(toPieces(node.children, definitions), footnoteNumber), place, toText(node), style);
   };
 
-  const writeCode = (node: Code, place: Place): Paragraph => {
+  const writeCode = (node: Pick<Code, "lang" | "value">, place: Place): Paragraph => {
     const language = node.lang ?? "";
     if (language !== "") languages.add(language);
     const runs = node.value.split("\n").map((line, at) => new TextRun({ text: toXmlText(line), ...(at === 0 ? {} : { break: 1 }) }));
@@ -150,6 +151,8 @@ export function createDocxBlockWriter({ tree, definitions, numbering }: DocxBloc
       }
       case "code":
         return [writeCode(node, place)];
+      case "math":
+        return [writeCode({ lang: formulaLanguage, value: node.value }, place)];
       case "table":
         return [writeTable(node)];
       case "thematicBreak":

@@ -4,7 +4,7 @@ import { hasRightToLeft } from "../../direction.ts";
 import { readImage } from "../../images.ts";
 import { dropUnsafeLinks } from "../../links.ts";
 import { type Piece, toAlternative } from "../../phrasing.ts";
-import { inlineCodeStyle } from "../../styles.ts";
+import { inlineCodeStyle, inlineFormulaStyle } from "../../styles.ts";
 import { toStyleId } from "./docxStyles.ts";
 
 /** Widest picture, in pixels at 96 to the inch, on A4 and Letter paper. */
@@ -50,6 +50,8 @@ function toRun(piece: Piece, footnoteNumber: (id: string) => number | undefined)
       );
     case "code":
       return [new TextRun({ ...style, style: toStyleId(inlineCodeStyle), text: toXmlText(piece.value) })];
+    case "formula":
+      return [new TextRun({ ...style, style: toStyleId(inlineFormulaStyle), text: toXmlText(piece.value) })];
     case "html":
       return /^<br\s*\/?>$/i.test(piece.value) ? [new TextRun({ break: 1 })] : [];
     case "break":

@@ -1,6 +1,6 @@
 /** Defines the styles of DOCX files that Word does not have: code, quotes of several levels, and horizontal rules. */
 import type { ICharacterStyleOptions, IParagraphStyleOptions, IStylesOptions } from "docx";
-import { codeStyle, inlineCodeStyle, quoteStyle, ruleStyle, toCodeStyle } from "../../styles.ts";
+import { codeStyle, inlineCodeStyle, inlineFormulaStyle, quoteStyle, ruleStyle, toCodeStyle } from "../../styles.ts";
 
 const monospace = "Courier New";
 export const maxQuoteDepth = 9;
@@ -18,9 +18,11 @@ export const defaultStyle: NonNullable<IStylesOptions["default"]> = {
   heading6: { run: { size: 22, italics: true }, paragraph: { spacing: { before: 200, after: 100 }, keepNext: true } },
 };
 
-export const characterStyles: readonly ICharacterStyleOptions[] = [
-  { id: toStyleId(inlineCodeStyle), name: inlineCodeStyle, run: { font: monospace, size: 20 } },
-];
+export const characterStyles: readonly ICharacterStyleOptions[] = [inlineCodeStyle, inlineFormulaStyle].map((name) => ({
+  id: toStyleId(name),
+  name,
+  run: { font: monospace, size: 20 },
+}));
 
 /** Word refers to styles by ids without spaces. */
 export function toStyleId(name: string): string {

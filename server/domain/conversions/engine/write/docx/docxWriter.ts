@@ -3,6 +3,7 @@
 import { Document, Packer, Paragraph, Table } from "docx";
 import type { Root } from "mdast";
 import type { WrittenDocument } from "../../document.ts";
+import { findFormulas } from "../../formulas.ts";
 import { findDefinitions } from "../../phrasing.ts";
 import { createDocxBlockWriter } from "./docxBlockWriter.ts";
 import { createNumbering } from "./docxNumbering.ts";
@@ -24,5 +25,5 @@ export async function writeDocx(tree: Root, title: string): Promise<WrittenDocum
     // A table at the end needs a paragraph after it; Word repairs the file otherwise.
     sections: [{ children: children.at(-1) instanceof Table || children.length === 0 ? [...children, new Paragraph({})] : children }],
   });
-  return { bytes: await Packer.toBuffer(document), losses: [] };
+  return { bytes: await Packer.toBuffer(document), losses: findFormulas(tree) };
 }

@@ -46,6 +46,7 @@ export function createPdfBlockWriter({ definitions, runs, losses, withImages }: 
         ];
       }
       case "code":
+      case "math":
         return [writeCode(node.value, node.position?.start.line)];
       case "blockquote":
         return [writeQuote(node)];

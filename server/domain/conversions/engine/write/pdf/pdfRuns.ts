@@ -64,7 +64,7 @@ export function createPdfRunWriter({ fonts, losses, footnoteNumber }: PdfRunOpti
         const text = texts[at] ?? "";
         const own = levels?.subarray(start, start + text.length);
         start += text.length;
-        return split(text, toStyle(piece), piece.kind === "code", piece.line, own);
+        return split(text, toStyle(piece), isCode(piece), piece.line, own);
       });
       return { text: toGroups(runs), isRightToLeft: isRightToLeft(whole) };
     },
@@ -87,6 +87,7 @@ function toPlain(piece: Piece, footnoteNumber: (id: string) => number | undefine
     case "text":
       return piece.value.replace(/\s+/gu, " ");
     case "code":
+    case "formula":
       return piece.value;
     case "break":
       return "\n";
@@ -101,6 +102,11 @@ function toPlain(piece: Piece, footnoteNumber: (id: string) => number | undefine
   }
 }
 
+/** Formulas are shown as their source. */
+function isCode({ kind }: Piece): boolean {
+  return kind === "code" || kind === "formula";
+}
+
 function toStyle(piece: Piece): PdfRun {
   const { marks, link, kind } = piece;
   return {
@@ -108,7 +114,7 @@ function toStyle(piece: Piece): PdfRun {
     ...(marks.has("strong emphasis") ? { bold: true } : {}),
     ...(marks.has("emphasis") ? { italics: true } : {}),
     ...(marks.has("strikethrough") ? { decoration: "lineThrough" } : {}),
-    ...(kind === "code" ? { background: codeBackground } : {}),
+    ...(isCode(piece) ? { background: codeBackground } : {}),
     ...(kind === "footnote" ? { sup: true } : {}),
     ...(link === undefined ? {} : { color: linkColor, ...(link.url.startsWith("#") ? {} : { link: link.url }) }),
   };
