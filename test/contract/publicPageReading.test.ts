@@ -3,10 +3,13 @@ import { createHash } from "node:crypto";
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
 import { afterAll, describe, expect, test } from "vitest";
+import { findHeadingWords } from "../../server/domain/call/headingWords.ts";
 import type { PublishedPage } from "../../server/domain/publishing/service.ts";
 import { createCardRenderer } from "../../server/edge/pages/cardRenderer.ts";
 import { toPageText } from "../../server/edge/pages/markdownPage.ts";
 import { toCardSvg } from "../../server/edge/pages/pageCardLayout.ts";
+import { createPageRenderer } from "../../server/edge/pages/pageRenderer.ts";
+import { findPageWords } from "../../server/edge/pages/pageWords.ts";
 import { layoutNumber, toErrorPageHtml, toPageHtml, toPageTag } from "../../server/edge/pages/publicPageHtml.ts";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";
 import { findHtml, type HtmlNode, textIn } from "../support/htmlTree.ts";
@@ -14,7 +17,8 @@ import { arabicPage, chinesePage, publishedPage, richPage } from "../support/sam
 
 const baseUrl = "https://pages.example";
 async function show(markdown: string, changes: Partial<PublishedPage> = {}): Promise<HtmlNode> {
-  const html = toPageHtml({ ...publishedPage, ...changes }, await toPageText(markdown), baseUrl);
+  const page = { ...publishedPage, ...changes };
+  const html = toPageHtml(page, await toPageText({ title: page.title, markdown }), baseUrl);
   return unified().use(rehypeParse).parse(html) as unknown as HtmlNode;
 }
 const textPart = (tree: HtmlNode) => findHtml(tree, "div").find(({ properties }) => properties?.id === "text") ?? { type: "none" };
@@ -108,6 +112,101 @@ describe("contents", () => {
   });
 });
 
+describe("headings", () => {
+  const outlineOf = (tree: HtmlNode) =>
+    [1, 2, 3, 4, 5, 6].flatMap((level) => findHtml(tree, `h${level}`).map((heading) => [level, textIn(heading)] as const));
+
+  test("[PL70] a page has one first-level heading, its title, which the text may repeat once", async () => {
+    for (const [markdown, outline] of [
+      [
+        "# Benign\n\n## One\n\nText",
+        [
+          [1, "Benign"],
+          [2, "One"],
+        ],
+      ],
+      [
+        "#  *Benign*\n\n## One",
+        [
+          [1, "Benign"],
+          [2, "One"],
+        ],
+      ],
+      [
+        "<h1>\nBenign\n</h1>\n\n## One",
+        [
+          [1, "\nBenign\n"],
+          [2, "One"],
+        ],
+      ],
+      [
+        "Text\n\n## One",
+        [
+          [1, "Benign"],
+          [2, "One"],
+        ],
+      ],
+      [
+        "# Other\n\n## One",
+        [
+          [1, "Benign"],
+          [2, "Other"],
+          [3, "One"],
+        ],
+      ],
+      [
+        "# Benign\n\n# Benign\n\n## One",
+        [
+          [1, "Benign"],
+          [2, "Benign"],
+          [3, "One"],
+        ],
+      ],
+      [
+        "Text\n\n# Benign",
+        [
+          [1, "Benign"],
+          [2, "Benign"],
+        ],
+      ],
+      [
+        "# Benign\n\n> # Quoted\n\n## One\n\n##### Five\n\n###### Six",
+        [
+          [1, "Benign"],
+          [2, "Quoted"],
+          [3, "One"],
+          [6, "Five"],
+          [6, "Six"],
+        ],
+      ],
+    ] as const) {
+      expect(outlineOf(await show(markdown)), markdown).toEqual(outline);
+    }
+  });
+
+  test("[PL70] the heading of the footnotes stays, and links to lowered headings work", async () => {
+    const tree = await show("# Other\n\nText[^1] and [a link](#one).\n\n## One\n\n[^1]: Note.");
+    expect(outlineOf(tree)).toEqual([
+      [1, "Benign"],
+      [2, "Other"],
+      [2, "Footnotes"],
+      [3, "One"],
+    ]);
+    expect(findHtml(textPart(tree), "a").map(({ properties }) => properties?.href)).toContain("#user-content-one");
+    expect(findHtml(tree, "h3").map(({ properties }) => properties?.id)).toEqual(["user-content-one"]);
+  });
+
+  test("[PL70] a text is laid out again for a page with another title", async () => {
+    const renderer = createPageRenderer();
+    const render = (title: string) =>
+      renderer.render({ workspaceId: "ws", contentHash: "hash", title }, async () => Buffer.from("# One\n\nText"));
+    expect([(await render("One"))?.heading, (await render("Two"))?.heading]).toEqual([expect.stringContaining("One"), undefined]);
+    expect(renderer.recall({ contentHash: "hash", title: "One" })?.html).not.toContain("<h2");
+    expect(renderer.recall({ contentHash: "hash", title: "Two" })?.html).toContain("<h2");
+    await renderer.close();
+  });
+});
+
 describe("head", () => {
   test("[PL53] the head names title, description, address, twins, picture and the article as JSON-LD", async () => {
     const tree = await show(richPage.content, { slug: richPage.slug, title: richPage.title });
@@ -173,13 +272,13 @@ describe("head", () => {
   test("[PL55] the number of the layout was increased with the last change of the HTML", async () => {
     const hash = createHash("sha256");
     for (const { slug, title, content } of [richPage, arabicPage, chinesePage]) {
-      const html = toPageHtml({ ...publishedPage, slug, title }, await toPageText(content), baseUrl);
+      const html = toPageHtml({ ...publishedPage, slug, title }, await toPageText({ title, markdown: content }), baseUrl);
       // The names of the style and the script are in the entity tag by themselves.
       hash.update(html.replaceAll(/\/assets\/\S+|sha256-\S+/g, ""));
     }
     hash.update(toErrorPageHtml("unknown").replaceAll(/\/assets\/\S+/g, ""));
     // If this fails, increase `layoutNumber` and take over both values.
-    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([5, "33c53ec648935b9f"]);
+    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([6, "ba9e13841d2ec659"]);
   });
 });
 
@@ -206,6 +305,38 @@ describe("language", () => {
     expect(await dateIn("zh-Hans")).toBe("2026年11月22日");
     for (const lang of ["xx", "zz-zz-zz-zz", "qaa-1234-1234"]) expect(await dateIn(lang), lang).toBe("22 November 2026");
   });
+});
+
+test("[PL71] the words that the server adds to a page are in the language of the page, otherwise marked as English", async () => {
+  const wordsOf = async (front: string, mode: PublishedPage["mode"]) => {
+    const tree = await show(front, { mode });
+    const [footer] = findHtml(tree, "footer");
+    const notice = findHtml(tree, "p").find(({ properties }) => properties?.id === "notice");
+    const empty = findHtml(tree, "p").find(({ properties }) => String(properties?.className) === "empty");
+    return [footer?.properties?.lang, textIn(footer), textIn(empty), notice?.properties?.dataUpdated];
+  };
+  const twins = "Markdown · JSON";
+  expect(await wordsOf("---\nlang: de-AT\n---\n", "live")).toEqual([
+    "de-AT",
+    `Live · zuletzt geändert am 22. November 2026 · ${twins}`,
+    "Hier steht noch nichts.",
+    "Die Seite wurde aktualisiert.",
+  ]);
+  expect((await wordsOf("---\nlang: zh-TW\n---\n", "snapshot")).slice(0, 3)).toEqual([
+    "zh-TW",
+    `2026年11月22日 的版本 · ${twins}`,
+    "這裡還沒有內容。",
+  ]);
+  for (const front of ["", "---\nlang: qaa\n---\n"]) {
+    expect((await wordsOf(front, "live")).slice(0, 2)).toEqual(["en", `Live · last changed on 22 November 2026 · ${twins}`]);
+  }
+  for (const language of ["ar", "de", "el", "en", "fi", "he", "hi", "ja", "no", "pt-BR", "uk", "zh", "zh-HK"]) {
+    expect(findHeadingWords(language), language).toBeDefined();
+    const { lang, changed, frozen, ...words } = findPageWords(language);
+    expect(lang).toBe(language);
+    for (const dated of [changed, frozen]) expect(dated.split("{date}"), language).toHaveLength(2);
+    for (const word of Object.values(words)) expect(word).toMatch(/^[^<>&"{}]+$/);
+  }
 });
 
 test("[CV96] the list of contents has its heading in the language of the page, or a sign and the title", async () => {

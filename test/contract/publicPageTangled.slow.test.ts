@@ -24,17 +24,18 @@ describe("tangled documents", () => {
 
   test("[PL14] a text that could not be laid out is not tried again at the next view", async () => {
     const renderer = createPageRenderer();
+    const title = "Tangled";
     const tangled = "[a](".repeat(32_000);
     const view = async (workspaceId = "ws", contentHash = "tangled") => {
-      const rendered = await renderer.render({ workspaceId, contentHash }, async () => Buffer.from(`${tangled}${workspaceId}`));
+      const rendered = await renderer.render({ workspaceId, contentHash, title }, async () => Buffer.from(`${tangled}${workspaceId}`));
       return { plain: rendered?.html.startsWith('<pre class="plain"'), provisional: rendered?.isProvisional };
     };
     const first = await view();
     // Enough texts that are too long, so that the first one is removed from the cache.
     for (let count = 0; count < 17; count += 1) {
-      await renderer.render({ workspaceId: "ws", contentHash: `long ${count}` }, async () => Buffer.alloc(1024 * 1024 + 1, "x"));
+      await renderer.render({ workspaceId: "ws", contentHash: `long ${count}`, title }, async () => Buffer.alloc(1024 * 1024 + 1, "x"));
     }
-    expect(renderer.recall("tangled")).toBeUndefined();
+    expect(renderer.recall({ contentHash: "tangled", title })).toBeUndefined();
     // All threads are busy, so another attempt would have to wait for one of these.
     const order: string[] = [];
     const others = ["one", "two"].map((name) => view(name, name).then(() => order.push("another text")));

@@ -40,10 +40,15 @@ const words: Readonly<Record<string, readonly [contents: string, footnotes: stri
   "zh-Hant": ["目錄", "註腳"],
 };
 
-/** `language`: a tag of BCP 47. Undefined: the words of the language are not known. */
-export function findHeadingWords(language: string | undefined): HeadingWords | undefined {
+/** Returns the entry of a language: a tag of BCP 47. Undefined if the language is not known or has no entry. */
+export function pickByLanguage<Entry>(entries: Readonly<Record<string, Entry>>, language: string | undefined): Entry | undefined {
   if (language === undefined || language === "") return undefined;
   const { language: code, script } = new Intl.Locale(language).maximize();
-  const found = words[`${code}-${script}`] ?? words[code];
+  return entries[`${code}-${script}`] ?? entries[code];
+}
+
+/** `language`: a tag of BCP 47. Undefined: the words of the language are not known. */
+export function findHeadingWords(language: string | undefined): HeadingWords | undefined {
+  const found = pickByLanguage(words, language);
   return found === undefined ? undefined : { contents: found[0], footnotes: found[1] };
 }

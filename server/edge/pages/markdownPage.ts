@@ -16,17 +16,24 @@ import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
 import { remarkMath } from "../../domain/call/formulaSyntax.ts";
-import { describePage, type PageFacts, takeHeading } from "./pageFacts.ts";
+import { describePage, type PageFacts } from "./pageFacts.ts";
+import { lowerHeadings, takeTitle } from "./pageHeadings.ts";
 import { rehypeHighlight } from "./pageHighlight.ts";
 import { rehypeMath } from "./pageMath.ts";
 import { pageSchema } from "./pageSchema.ts";
 import { footnotePrefix, headingAnchor, headingPrefix, rehypePageTree } from "./pageTree.ts";
 
+/** A text with the title of its page. */
+export interface TitledText {
+  readonly title: string;
+  readonly markdown: string;
+}
+
 export interface LaidOutText extends PageFacts {
-  /** HTML of the text without its leading heading. */
+  /** HTML of the text without its title. It has no first-level heading. */
   readonly html: string;
-  /** First-level heading with which the text begins. */
-  readonly heading?: { readonly text: string; readonly html: string };
+  /** HTML of the first-level heading that begins the text and equals the title. `headings` does not contain it. */
+  readonly heading?: string;
 }
 
 const processor = unified()
@@ -44,17 +51,14 @@ const processor = unified()
   .use(rehypeMath)
   .use(rehypeStringify);
 
-export async function toPageText(markdown: string): Promise<LaidOutText> {
+export async function toPageText({ title, markdown }: TitledText): Promise<LaidOutText> {
   const source = processor.parse(markdown);
   const [frontMatter] = source.children;
   const tree = await processor.run(source);
   const facts = describePage(tree, frontMatter?.type === "yaml" ? frontMatter.value : "");
-  const heading = takeHeading(tree);
-  return {
-    ...facts,
-    html: processor.stringify(tree),
-    ...(heading === undefined
-      ? {}
-      : { heading: { text: heading.text, html: processor.stringify({ type: "root", children: [heading.element] }) } }),
-  };
+  const heading = takeTitle(tree, title);
+  lowerHeadings(tree);
+  const html = processor.stringify(tree);
+  if (heading === undefined) return { ...facts, html };
+  return { ...facts, headings: facts.headings.slice(1), html, heading: processor.stringify({ type: "root", children: [heading] }) };
 }

@@ -6,7 +6,7 @@
  */
 import type { Element, Root } from "hast";
 import { findLanguage, readFrontMatter, sampleCharacters } from "../../domain/call/textLanguage.ts";
-import { eachElement, textOf } from "./pageTree.ts";
+import { eachElement, footnoteLabelId, textOf } from "./pageTree.ts";
 
 export interface PageHeading {
   /** 1 to 3. */
@@ -62,7 +62,7 @@ export function describePage(tree: Root, frontMatter: string): PageFacts {
   eachElement(tree, (element) => {
     const { tagName, properties } = element;
     const level = /^h([1-3])$/.exec(tagName)?.[1];
-    const isLabel = properties.id === "footnote-label";
+    const isLabel = properties.id === footnoteLabelId;
     if (level !== undefined && typeof properties.id === "string" && !isLabel && headings.length < maxHeadings) {
       headings.push({ level: Number(level), id: properties.id, text: textOf(element).trim() });
     }
@@ -84,13 +84,4 @@ export function describePage(tree: Root, frontMatter: string): PageFacts {
     ...(description === undefined ? {} : { description: shorten(description) }),
     ...(picture === undefined ? {} : { picture }),
   };
-}
-
-/** Removes the first-level heading with which the text begins, and returns it. */
-export function takeHeading(tree: Root): { readonly text: string; readonly element: Element } | undefined {
-  const at = tree.children.findIndex((node) => node.type !== "text" || node.value.trim() !== "");
-  const element = tree.children[at];
-  if (element?.type !== "element" || element.tagName !== "h1") return undefined;
-  tree.children.splice(at, 1);
-  return { text: textOf(element).trim(), element };
 }

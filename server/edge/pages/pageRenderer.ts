@@ -1,5 +1,5 @@
 /**
- * PageRenderer renders Markdown to HTML, once per text, in a worker thread, and caches the result in bounded memory.
+ * PageRenderer renders Markdown to HTML, once per text and title, in a worker thread, and caches the result in bounded memory.
  *
  * A text that is too long or too complex to render in time is shown as plain text and not rendered again. Workspaces
  * take turns and none may use all threads, so that the texts of one workspace cannot block the pages of the others.
@@ -21,11 +21,13 @@ export interface TextOfPage {
   /** Workspace whose turn the rendering takes. */
   readonly workspaceId: string;
   readonly contentHash: string;
+  /** Title of the page, which the text may repeat. */
+  readonly title: string;
 }
 
 export interface PageRenderer {
-  /** Returns the cached result for this text, or undefined. */
-  recall(contentHash: string): RenderedText | undefined;
+  /** Returns the cached result for this text under this title, or undefined. */
+  recall(text: Omit<TextOfPage, "workspaceId">): RenderedText | undefined;
   /** Renders the text; concurrent calls share one rendering. Returns `undefined` if `load` returns `undefined`. */
   render(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined>;
   close(): Promise<void>;
@@ -44,6 +46,8 @@ const shortCharacters = 32 * 1024;
 const maxCachedCharacters = 16 * 1024 * 1024;
 const maxRefused = 10_000;
 
+const toKey = ({ contentHash, title }: Omit<TextOfPage, "workspaceId">): string => `${contentHash} ${title}`;
+
 function toPlain(markdown: string): RenderedText {
   return { html: `<pre class="plain" dir="auto">${escapeHtml(markdown)}</pre>`, dir: "ltr", headings: [] };
 }
@@ -53,7 +57,7 @@ export function createPageRenderer(): PageRenderer {
   const createThreads = () => createWorkerPool<PageTasks>({ program, threads: 2, maxHeapMiB, maxWaiting });
   const short = createThreads();
   const long = createThreads();
-  /** Content hash → rendered text. */
+  /** Content hash and title → rendered text. */
   const cache = new LRUCache<string, RenderedText>({
     maxSize: maxCachedCharacters,
     maxEntrySize: maxHtmlCharacters,
@@ -64,38 +68,38 @@ export function createPageRenderer(): PageRenderer {
   const refused = new LRUCache<string, true>({ max: maxRefused });
   const flights = new Map<string, Promise<RenderedText | undefined>>();
 
-  function keep(contentHash: string, rendered: RenderedText): RenderedText {
-    cache.set(contentHash, rendered);
+  function keep(text: TextOfPage, rendered: RenderedText): RenderedText {
+    cache.set(toKey(text), rendered);
     return rendered;
   }
 
-  async function layOut(owner: string, markdown: string) {
+  async function layOut({ workspaceId: owner, title }: TextOfPage, markdown: string) {
     if (markdown.length > maxCharacters) return { kind: "tooMuch" } as const;
     const threads = markdown.length > shortCharacters ? long : short;
-    const outcome = await threads.run("page", markdown, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
+    const outcome = await threads.run("page", { title, markdown }, { owner, maxMs: maxMsFor(markdown.length), maxWaitMs });
     const isTooLong = outcome.kind === "done" && outcome.value.html.length > maxHtmlCharacters;
     return isTooLong ? ({ kind: "tooMuch" } as const) : outcome;
   }
 
   async function make(text: TextOfPage, load: () => Promise<Uint8Array | undefined>): Promise<RenderedText | undefined> {
-    const { workspaceId, contentHash } = text;
+    const { contentHash } = text;
     const bytes = await load();
     if (bytes === undefined) return undefined;
     const markdown = Buffer.from(bytes).toString();
-    if (refused.has(contentHash)) return keep(contentHash, toPlain(markdown));
-    const outcome = await layOut(workspaceId, markdown);
-    if (outcome.kind === "done") return keep(contentHash, outcome.value);
+    if (refused.has(contentHash)) return keep(text, toPlain(markdown));
+    const outcome = await layOut(text, markdown);
+    if (outcome.kind === "done") return keep(text, outcome.value);
     if (outcome.kind === "busy") return { ...toPlain(markdown), isProvisional: true };
     refused.set(contentHash, true);
-    return keep(contentHash, toPlain(markdown));
+    return keep(text, toPlain(markdown));
   }
 
   return {
-    recall: (contentHash) => cache.get(contentHash),
+    recall: (text) => cache.get(toKey(text)),
     render(text, load) {
-      const { contentHash } = text;
-      const flight = flights.get(contentHash) ?? make(text, load).finally(() => flights.delete(contentHash));
-      flights.set(contentHash, flight);
+      const key = toKey(text);
+      const flight = flights.get(key) ?? make(text, load).finally(() => flights.delete(key));
+      flights.set(key, flight);
       return flight;
     },
     async close() {

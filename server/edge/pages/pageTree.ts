@@ -15,6 +15,8 @@ const proseCharacters = 12;
 /** `user-content-` separates ids from built-in names of the DOM document. The `.` of a footnote id cannot occur in a slug. */
 export const headingPrefix = "user-content-";
 export const footnotePrefix = "user-content.";
+/** Id of the heading of the footnotes. Only screen readers get it. */
+export const footnoteLabelId = "footnote-label";
 
 export function textOf(node: Root | ElementContent | Root["children"][number]): string {
   if (node.type === "text") return node.value;
@@ -26,8 +28,8 @@ export const headingAnchor = {
   behavior: "append",
   content: [],
   properties: (heading: Element) => ({ className: ["anchor"], ariaLabel: `Link to “${textOf(heading).trim()}”` }),
-  // The footnote label is visible only to screen readers, so a link in it would be invisible.
-  test: (heading: Element) => heading.properties.id !== "footnote-label",
+  // A link in a heading that is not shown would be invisible.
+  test: (heading: Element) => heading.properties.id !== footnoteLabelId,
 } as const;
 
 /**

@@ -113,7 +113,8 @@ export function createPublicPageRoutes({ pages, pageLimits, baseUrl }: PublicPag
       if (page.kind !== "published") return toErrorPage(request, page, "html");
       const headers = toHeaders(page, "html", toPageTag(page, baseUrl));
       if (isFresh(request, headers.etag ?? "")) return { status: 304, headers };
-      const rendered = renderer.recall(page.contentHash) ?? (made?.page.contentHash === page.contentHash ? made.rendered : undefined);
+      const isMade = made?.page.contentHash === page.contentHash && made.page.title === page.title;
+      const rendered = renderer.recall(page) ?? (isMade ? made?.rendered : undefined);
       if (rendered !== undefined) return toPageReply(page, rendered);
       if (lookups > maxLookups && made !== undefined) {
         return toPageReply(made.page, made.rendered);

@@ -11,6 +11,7 @@ import { escapeHtml } from "./escapeHtml.ts";
 import { createPageAsset } from "./pageAsset.ts";
 import type { PageHeading } from "./pageFacts.ts";
 import type { RenderedText } from "./pageRenderer.ts";
+import { findPageWords, type PageWords } from "./pageWords.ts";
 import { toPublicHead } from "./publicPageHead.ts";
 import { publicPageScript } from "./publicPageScript.ts";
 import { publicPageStyle } from "./publicPageStyle.ts";
@@ -23,7 +24,7 @@ export const pageAssetRoutes = [style.route, script.route];
  * Part of the entity tag. The number must be increased when the HTML of a page changes, in this file or by the renderer; a
  * test compares it with the HTML of a sample. The hashes cover the style and the script.
  */
-export const layoutNumber = 5;
+export const layoutNumber = 6;
 const layoutVersion = `${layoutNumber}-${style.path}-${script.path}`;
 
 /** Headings from which a table of contents is useful. */
@@ -115,19 +116,24 @@ function toContents(headings: readonly PageHeading[], { title }: PublishedPage, 
   return `<nav class="contents" aria-labelledby="contents"><details data-heading="${shown}"><summary id="contents"${label}>${shown}</summary>${parts.join("")}</details></nav>\n`;
 }
 
+/** The script of the page writes one of both texts into this element for a moment. */
+function toNotice({ lang, updated, removed }: PageWords): string {
+  return `<p class="notice" id="notice" role="status" lang="${lang}" dir="auto" data-updated="${updated}" data-removed="${removed}"></p>`;
+}
+
 export function toPageHtml(page: PublishedPage, text: RenderedText, baseUrl: string): string {
   const { title, slug, mode, updatedAtMs } = page;
-  const { html, heading, headings, lang = "", dir } = text;
+  const { html, headings, lang = "", dir } = text;
   const isLive = mode === "live";
-  // Many texts begin with their title as a heading; do not show it twice.
-  const isTitled = heading?.text === title;
-  const topHeading = isTitled ? heading.html : `<h1 dir="auto">${escapeHtml(title)}</h1>`;
-  const rest = isTitled ? html : `${heading?.html ?? ""}${html}`;
-  const content = rest.trim() === "" ? '<p class="empty" lang="en">Nothing is written here yet.</p>' : rest;
+  const words = findPageWords(lang);
+  const heading = text.heading ?? `<h1 dir="auto">${escapeHtml(title)}</h1>`;
+  const content = html.trim() === "" ? `<p class="empty" lang="${words.lang}">${words.empty}</p>` : html;
   const date = toDate(updatedAtMs, lang);
-  const contents = toContents(isTitled ? headings.slice(1) : headings, page, lang);
-  const skip = contents === "" ? "" : '<a class="skip" href="#text" lang="en">Skip to the text</a>\n';
-  const state = isLive ? '<span class="live">Live</span> · last changed on' : "As it was on";
+  const contents = toContents(headings, page, lang);
+  const skip = contents === "" ? "" : `<a class="skip" href="#text" lang="${words.lang}">${words.skip}</a>\n`;
+  const state = isLive
+    ? `<span class="live">${words.live}</span> · ${words.changed.replace("{date}", date)}`
+    : words.frozen.replace("{date}", date);
   const twins = `<a href="${slug}.md">Markdown</a> · <a href="${slug}.json">JSON</a>`;
   return toDocument({
     title,
@@ -137,13 +143,13 @@ export function toPageHtml(page: PublishedPage, text: RenderedText, baseUrl: str
       toPublicHead(page, text, baseUrl) +
       (isLive ? `<script src="..${script.path}" integrity="${script.integrity}" data-events="${slug}/events" defer></script>\n` : ""),
     body: `${skip}<main lang="${lang}">
-<header>${topHeading}
+<header>${heading}
 <p class="date">${date}</p></header>
 ${contents}<div class="text" id="text">
 ${content}
 </div>
 </main>
-<footer lang="en"><p><bdi>${state} ${date}</bdi> · <bdi>${twins}</bdi></p></footer>${isLive ? '\n<p class="notice" id="notice" role="status" lang="en"></p>' : ""}`,
+<footer lang="${words.lang}"><p><bdi>${state}</bdi> · <bdi>${twins}</bdi></p></footer>${isLive ? `\n${toNotice(words)}` : ""}`,
   });
 }
 

@@ -154,7 +154,7 @@ export const publicPageScript = `"use strict";
     document.title = next.title;
     root.lang = next.documentElement.lang;
     root.dir = next.documentElement.dir;
-    if (changes > 0) announce(isPublic ? "The page was updated." : "The page was taken down.");
+    if (changes > 0) announce(isPublic ? notice.dataset.updated : notice.dataset.removed);
     if (isPublic && next.querySelector("script[data-events]") !== null) return;
     hasEnded = true;
     disconnect();

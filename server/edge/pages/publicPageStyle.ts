@@ -137,12 +137,11 @@ const blocks = `h1, h2, h3, h4, h5, h6 {
   hyphens: manual;
 }
 main > header h1 { margin-block: 0 0.4em; font-size: clamp(2rem, 1.45rem + 2.6vw, 3.1rem); line-height: 1.1; letter-spacing: -0.024em; }
-h1 { margin-block-start: 2.2em; font-size: 1.65em; }
 h2 { font-size: 1.38em; }
 h3 { font-size: 1.14em; }
 h4, h5, h6 { font-size: 1em; }
 h5, h6 { color: var(--quiet); }
-h1 + h2, h2 + h3, h3 + h4 { margin-block-start: 0.9em; }
+h2 + h3, h3 + h4 { margin-block-start: 0.9em; }
 :is(h1, h2, h3, h4, h5, h6):dir(rtl), :is(:lang(zh), :lang(ja), :lang(ko)) :is(h1, h2, h3) { letter-spacing: 0; line-height: 1.4; }
 p, ul, ol, dl, pre, table, blockquote, figure, details, .formula { margin-block: 0 1.15em; margin-inline: 0; }
 main :is(strong, b, th, dt) { font-weight: 660; }
