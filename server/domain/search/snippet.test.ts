@@ -22,6 +22,14 @@ test("[SR9] the snippet shows the place with the most words of the query", () =>
   expect(html.length).toBeLessThan(400);
 });
 
+test("[SR19] a snippet reads as text, and the words that were found are marked", () => {
+  const text = "# Towers\n\nA **power cut** left [the *old* lighthouse](https://sea.example/power) dark.";
+  expect(snippetOf(text, "cut lighthouse")).toBe("Towers A power <mark>cut</mark> left the old <mark>lighthouse</mark> dark.");
+  expect(snippetOf(text, '"power cut left the old"')).toBe("Towers A <mark>power cut left the old</mark> lighthouse dark.");
+  // A word that only an address has is shown where it is.
+  expect(snippetOf(text, "sea.example")).toMatch(/https:\/\/<mark>sea<\/mark>\.<mark>example<\/mark>/);
+});
+
 test("[SR9] no markup of the text survives, for any text and query", () => {
   const piece = fc.constantFrom(
     "<script>",

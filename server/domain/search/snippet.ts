@@ -4,6 +4,7 @@
  * The text is Markdown of users. The snippet is HTML: the marks are the only markup in it, because every piece of the text
  * is escaped by itself.
  */
+import { toPlainText } from "./plainText.ts";
 import type { SearchTerm } from "./query.ts";
 import { type Token, toTokens } from "./tokens.ts";
 
@@ -90,8 +91,18 @@ export interface Snippet {
   readonly terms: number;
 }
 
-/** Returns the snippet of a composed text; the beginning of the text if no term occurs in it. */
-export function toSnippet(text: string, terms: readonly SearchTerm[]): Snippet {
+/**
+ * Returns the snippet of a composed Markdown text, without its syntax; the beginning of the text if no term occurs in it. If
+ * the terms occur only in the syntax, such as in the address of a link, the snippet shows the source.
+ */
+export function toSnippet(markdown: string, terms: readonly SearchTerm[]): Snippet {
+  const shown = cutSnippet(toPlainText(markdown), terms);
+  if (shown.terms > 0) return shown;
+  const ofSource = cutSnippet(markdown, terms);
+  return ofSource.terms > 0 ? ofSource : shown;
+}
+
+function cutSnippet(text: string, terms: readonly SearchTerm[]): Snippet {
   const tokens = [...toTokens(text)];
   const occurrences = findOccurrences(tokens, terms);
   const best = findBest(occurrences);
