@@ -236,7 +236,7 @@ export const EditResponse = z
     merged: flag("Whether newer changes by others were merged with the edit.", false),
     applied: int("Number of replacements that were made; 1 for modes other than `patch`.", 1),
     rejected: z.array(RejectedEdit).meta({ description: "Replacements that were not made. All others were made.", example: [] }),
-    commitId: idText("cmt", "Commit that the edit made. Absent without a `message`.").optional(),
+    commitId: idText("cmt", "Commit that the edit made. Absent without a `message`, and if nothing was left to commit.").optional(),
   })
   .meta({ id: "EditResponse", description: "Result of an edit." });
 export type EditResponse = z.infer<typeof EditResponse>;

@@ -356,6 +356,18 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     expect(await live()).toBe("bob text\nmine\n");
   });
 
+  test("[AR47] an edit names a commit only if it made the commit, also when it is repeated", async () => {
+    await start("text\n");
+    await node.commits.create(articleId, { message: "Before" }, call());
+    const write = { mode: "append", message: "Mine" } as const;
+    expect(await node.edits.edit(articleId, { ...write, content: "" }, call())).not.toHaveProperty("commitId");
+    expect((await node.commits.list(articleId, {})).items).toMatchObject([{ message: "Before" }]);
+    const attempt = { seed: "edit", nowMs: time.now() };
+    const first = await node.edits.edit(articleId, { ...write, content: "more\n" }, call({ attempt }));
+    expect(await node.edits.edit(articleId, { ...write, content: "more\n" }, call({ attempt }))).toEqual(first);
+    expect((await node.commits.list(articleId, {})).items[0]?.commitId).toBe(first.commitId);
+  });
+
   test("[AR8] message commits the edit, and the answer is stored with the commit", async () => {
     await start("text\n");
     const asked = call({ viaKey: true });

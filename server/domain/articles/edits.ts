@@ -17,7 +17,7 @@ import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import { requireTextMatch } from "../call/precondition.ts";
 import { type ArticleTexts, isLightEdit } from "./articleTexts.ts";
-import type { Commits } from "./commits.ts";
+import type { CommitReply, Commits } from "./commits.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { checkEditRequest, type EditTask, finish, type PlannedEdit, planEdit } from "./editPlan.ts";
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
@@ -174,9 +174,8 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
       const { file = "content.md", message, dryRun = false } = request;
       const answer: EditResponse = { articleId, file, ...(await answerTo(articleId, request, call)) };
       if (message === undefined || dryRun) return answer;
-      const withCommit = (commitId: string): EditResponse => ({ ...answer, commitId });
-      const { commit } = await commits.create(articleId, { message }, call, (reply) => withCommit(reply.commit.commitId));
-      return withCommit(commit.commitId);
+      const toAnswer = ({ created, commit }: CommitReply): EditResponse => (created ? { ...answer, commitId: commit.commitId } : answer);
+      return toAnswer(await commits.create(articleId, { message }, call, toAnswer));
     },
   };
 }
