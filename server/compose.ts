@@ -227,7 +227,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     authenticator: identity.authenticator,
     access: identity.accessResolver,
     accessWatch: access,
-    rateLimits: createRateLimits(parts),
+    rateLimits: createRateLimits(parts, "rate.connects"),
     corsOrigins,
     proxyHops,
   };

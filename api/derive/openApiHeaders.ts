@@ -69,7 +69,10 @@ function replyHeader(description: string, example: string) {
 export const replyHeaders = {
   "x-request-id": replyHeader("Id of the request, also in the server's log.", "req-7f3a"),
   "x-svc-api-version": replyHeader("Version of the API that was used.", "2026-11-01"),
-  "ratelimit-policy": replyHeader('The caller\'s quota: `"default";q=<requests>;w=<seconds>`.', '"default";q=200;w=1'),
+  "ratelimit-policy": replyHeader(
+    'The caller\'s quota: `"default";q=<requests>;w=<seconds>`. Event streams and sockets have the quota `"connects"`.',
+    '"default";q=200;w=1',
+  ),
   ratelimit: replyHeader('The rest of the quota: `"default";r=<requests>;t=<seconds until full>`.', '"default";r=399;t=1'),
   location: replyHeader("Address of the created resource, if it has one.", "/articles/art_01KAHX0000050123456789ABCD"),
   "retry-after": replyHeader("Seconds after which to repeat the request.", "2"),

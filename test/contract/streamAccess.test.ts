@@ -186,6 +186,8 @@ describe.each(hosts)("how often streams are opened on %s", (_name, start) => {
     const refused = await reader.request("GET", path);
     expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("ratelimit-policy")).toBe('"connects";q=1;w=60');
+    expect(refused.headers.get("ratelimit")).toMatch(/^"connects";r=0;t=\d+$/);
     const overTrpc = await reader.request<string>("GET", `/trpc/workspaces.timeline?input=${input}`);
     expect(overTrpc.body).toContain('"code":"TOO_MANY_REQUESTS"');
     expect((await openReader(server.rest, path)).status).toBe(200);

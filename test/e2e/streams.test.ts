@@ -164,8 +164,12 @@ describe("events", () => {
     expect(over.status).toBe(204);
     for (const { headers } of [live, over]) {
       expect(headers.get("cache-control")).toBe("no-store");
-      expect(headers.get("ratelimit-policy")).toMatch(/^"default";q=\d+;w=\d+$/);
+      expect(headers.get("ratelimit-policy")).toBe('"connects";q=1000;w=1');
+      expect(headers.get("ratelimit")).toMatch(/^"connects";r=\d+;t=\d+$/);
     }
+    // A refusal after the draw shows it too, and draws from no other limit.
+    const missing = await rest.request("GET", `/runs/${run.runId.slice(0, -1)}/stream`);
+    expect([missing.status, missing.headers.get("ratelimit-policy")]).toEqual([404, '"connects";q=1000;w=1']);
     const head = await fetch(`${rest.url}/runs/${run.runId}/stream`, { method: "HEAD", headers: rest.headers });
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "text/event-stream; charset=utf-8", ""]);
   });

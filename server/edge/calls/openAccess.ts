@@ -11,17 +11,19 @@ import type { AccessResolver } from "../../domain/call/ports.ts";
 import type { LeasedResource, ProvenAccess } from "../../domain/identity/access/accessLease.ts";
 import { checkKeyScopes, toMissingScopes } from "./callChecks.ts";
 import { toCredentialId } from "./credentialId.ts";
-import type { RateLimits } from "./rateLimits.ts";
+import type { Draw, RateLimits } from "./rateLimits.ts";
 
 export interface OpenAccessOptions {
   readonly access: AccessResolver;
+  /** Its headers describe `rate.connects`, the only limit that opening draws from. */
   readonly rateLimits: RateLimits;
 }
 
-export interface OpenAccess {
-  readonly proven: ProvenAccess;
-  /** Value of the `ratelimit-policy` header for the credential. Empty if the limit is off. */
-  readonly ratePolicy: string;
+export interface OpenRules {
+  /** An article in the trash is found too. */
+  readonly deleted?: boolean;
+  /** Called with the draw before anything else is checked, so that an answer of any kind can show it. */
+  readonly onDraw?: (draw: Draw) => void;
 }
 
 /** True if the principal has the scope. */
@@ -29,18 +31,19 @@ export function hasScope(principal: Principal, scope: Scope): boolean {
   return toMissingScopes(principal, [scope]).length === 0;
 }
 
-/** Throws the `AppError` of the refusal: `rate_limited`, `insufficient_scope` or `not_found`. `deleted`: an article in the trash is found too. */
+/** Throws the `AppError` of the refusal: `rate_limited`, `insufficient_scope` or `not_found`. */
 export async function proveAccess(
   { access, rateLimits }: OpenAccessOptions,
   principal: Principal,
   { kind, id }: LeasedResource,
   scopes: readonly Scope[],
-  options: { readonly deleted: boolean } = { deleted: false },
-): Promise<OpenAccess> {
-  const { policy, refusal } = await rateLimits.draw(["rate.connects"], toCredentialId(principal));
-  if (refusal !== undefined) throw refusal;
+  { deleted = false, onDraw }: OpenRules = {},
+): Promise<ProvenAccess> {
+  const draw = await rateLimits.draw(["rate.connects"], toCredentialId(principal));
+  onDraw?.(draw);
+  if (draw.refusal !== undefined) throw draw.refusal;
   checkKeyScopes(principal, scopes);
-  const found = await access.resolve(principal, kind, id, options);
+  const found = await access.resolve(principal, kind, id, { deleted });
   if (found === undefined) throw notFound();
-  return { proven: { principal, access: found }, ratePolicy: policy };
+  return { principal, access: found };
 }

@@ -10,7 +10,7 @@ export interface PublicRouteOptions {
   readonly path: ServedRoute["path"];
   readonly calls: Pick<CallWrapper, "refuse">;
   draw(remoteAddress: string): Promise<Draw>;
-  answer(request: HttpRequest, params: PathParams, context: RequestContext, draw: Draw): Promise<HttpReply>;
+  answer(request: HttpRequest, params: PathParams, context: RequestContext): Promise<HttpReply>;
 }
 
 export function toPublicRoute({ path, calls, draw, answer }: PublicRouteOptions): ServedRoute {
@@ -23,7 +23,7 @@ export function toPublicRoute({ path, calls, draw, answer }: PublicRouteOptions)
       try {
         drawn = await draw(context.remoteAddress);
         if (drawn.refusal !== undefined) throw drawn.refusal;
-        const reply = await answer(request, params, context, drawn);
+        const reply = await answer(request, params, context);
         return { ...reply, headers: { ...reply.headers, ...toRateHeaders(drawn), "x-request-id": context.requestId } };
       } catch (reason) {
         if (reason instanceof ClientGone) throw reason;

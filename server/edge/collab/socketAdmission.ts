@@ -32,8 +32,7 @@ export async function admitSocket(
   const principal =
     "ticket" in presented ? await tickets.verify(presented.ticket, `article:${articleId}`) : await authenticator.authenticate(presented);
   onPrincipal(principal);
-  const { proven } = await proveAccess(options, principal, { kind: "article", id: articleId }, ["articles:read"]);
-  return proven;
+  return proveAccess(options, principal, { kind: "article", id: articleId }, ["articles:read"]);
 }
 
 /** Returns the identity that a room needs: author, write permission and credential id. */

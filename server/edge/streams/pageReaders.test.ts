@@ -18,24 +18,24 @@ test("[PL36] opening streams of pages is limited by rate.connects for each addre
 
 test("[PL36] an address has at most sse.address streams, an IPv6 network too, until one of them ends", () => {
   const readers = createReaders({ "sse.address": 2 });
-  const open = ["2001:db8::1", "2001:db8::2"].map((address) => readers.admit(address, ""));
-  expect(() => readers.admit("2001:db8::3", "")).toThrow(expect.objectContaining({ code: "rate_limited" }));
-  readers.admit("2001:db8:0:1::1", "");
+  const open = ["2001:db8::1", "2001:db8::2"].map((address) => readers.admit(address));
+  expect(() => readers.admit("2001:db8::3")).toThrow(expect.objectContaining({ code: "rate_limited" }));
+  readers.admit("2001:db8:0:1::1");
   open[0]?.leave();
   open[0]?.leave();
-  readers.admit("2001:db8::3", "");
-  expect(() => readers.admit("2001:db8::4", "")).toThrow(expect.objectContaining({ code: "rate_limited" }));
+  readers.admit("2001:db8::3");
+  expect(() => readers.admit("2001:db8::4")).toThrow(expect.objectContaining({ code: "rate_limited" }));
   expect(readers.open).toBe(3);
 });
 
 test("[SE24] a server that stops ends the streams of pages and refuses new ones", () => {
   const readers = createReaders({});
   const ended: string[] = [];
-  const reader = readers.admit("203.0.113.7", "");
+  const reader = readers.admit("203.0.113.7");
   reader.onEnd((reason) => ended.push(reason));
-  const late = readers.admit("203.0.113.7", "");
+  const late = readers.admit("203.0.113.7");
   readers.close();
   late.onEnd((reason) => ended.push(reason));
   expect(ended).toEqual(["lost", "lost"]);
-  expect(() => readers.admit("203.0.113.7", "")).toThrow(expect.objectContaining({ code: "unavailable" }));
+  expect(() => readers.admit("203.0.113.7")).toThrow(expect.objectContaining({ code: "unavailable" }));
 });

@@ -18,8 +18,8 @@ export interface PageReadersOptions {
 export interface PageReaders {
   /** Counts a request of an address. */
   draw(remoteAddress: string): Promise<Draw>;
-  /** `ratePolicy` is that of the draw. Throws `rate_limited` if the address has too many open streams. */
-  admit(remoteAddress: string, ratePolicy: string): AdmittedReader;
+  /** Throws `rate_limited` if the address has too many open streams. */
+  admit(remoteAddress: string): AdmittedReader;
   readonly open: number;
   /** Ends all streams and refuses new readers. Readers may reconnect to another server. */
   close(): void;
@@ -42,14 +42,14 @@ export function createPageReaders({ pageLimits, limits }: PageReadersOptions): P
       return readers.size;
     },
     draw: (remoteAddress) => pageLimits.draw(["rate.connects"], toAddressSubject(remoteAddress)),
-    admit(remoteAddress, ratePolicy) {
+    admit(remoteAddress) {
       if (isClosed) throw stopping();
       const subject = toAddressSubject(remoteAddress);
       if ((ofAddress.get(subject) ?? 0) >= limits["sse.address"]) {
         throw new AppError("rate_limited", "This address has too many open streams.", { retryAfter: 5 });
       }
       count(subject, 1);
-      const reader = new PageReader(ratePolicy, () => {
+      const reader = new PageReader(() => {
         if (readers.delete(reader)) count(subject, -1);
       });
       readers.add(reader);
@@ -63,13 +63,11 @@ export function createPageReaders({ pageLimits, limits }: PageReadersOptions): P
 }
 
 class PageReader implements AdmittedReader {
-  readonly ratePolicy: string;
   readonly #left: () => void;
   #listener: ((reason: EndReason) => void) | undefined;
   #isEnded = false;
 
-  constructor(ratePolicy: string, left: () => void) {
-    this.ratePolicy = ratePolicy;
+  constructor(left: () => void) {
     this.#left = left;
   }
 

@@ -7,7 +7,6 @@ import { readQuery } from "../../../api/derive/rest.ts";
 import { PublicSlug } from "../../../api/schema/publicLink.ts";
 import { noPage, type PublicPages } from "../../domain/publishing/service.ts";
 import { toPublicRoute } from "../calls/publicRoute.ts";
-import type { Draw } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import type { HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
@@ -37,22 +36,22 @@ function toLastEventId(request: HttpRequest): string | undefined {
 }
 
 export function toPageStreamRoute({ pages, readers, streams, calls, view }: PageStreamRouteOptions): ServedRoute {
-  async function open(request: HttpRequest, slug: string, remoteAddress: string, draw: Draw): Promise<HttpReply> {
+  async function open(request: HttpRequest, slug: string, remoteAddress: string): Promise<HttpReply> {
     const page = PublicSlug.safeParse(slug).success ? await pages.find(slug) : ({ kind: "unknown" } as const);
     if (page.kind === "moved") return { status: 301, headers: { ...headersOfRedirect, location: `../${page.slug}/events` } };
     if (page.kind !== "published") throw noPage(page.kind);
     if (request.method === "HEAD") return { status: 200, headers: eventStreamHeaders };
     const opened = await streams.open(page.articleId, toLastEventId(request));
-    return { status: 200, headers: eventStreamHeaders, body: view(readers.admit(remoteAddress, draw.policy), opened) };
+    return { status: 200, headers: eventStreamHeaders, body: view(readers.admit(remoteAddress), opened) };
   }
 
   return toPublicRoute({
     path,
     calls,
     draw: readers.draw,
-    answer: async (request, params, context, draw) => {
+    answer: async (request, params, context) => {
       try {
-        return await open(request, params.slug ?? "", context.remoteAddress, draw);
+        return await open(request, params.slug ?? "", context.remoteAddress);
       } catch (reason) {
         if (isTemporary(reason, request)) return retryReply(context);
         throw reason;

@@ -20,7 +20,7 @@ import {
   type LeaseHolder,
 } from "../../domain/identity/access/accessLease.ts";
 import { toCredentialId } from "../calls/credentialId.ts";
-import { type OpenAccessOptions, proveAccess } from "../calls/openAccess.ts";
+import { type OpenAccessOptions, type OpenRules, proveAccess } from "../calls/openAccess.ts";
 import type { RequestContext } from "../calls/requestContext.ts";
 
 export interface StreamGateOptions extends AccessLeasesOptions, OpenAccessOptions {
@@ -34,8 +34,6 @@ export type EndReason = "lost" | "deleted";
 
 /** An admitted reader. The caller must call `leave` when the reader is gone. */
 export interface AdmittedReader {
-  /** Value of the `ratelimit-policy` header for the credential of the reader. Empty if the limit is off. */
-  readonly ratePolicy: string;
   /** Registers the one listener that is called when the stream must end, at once if it must end already. */
   onEnd(listener: (reason: EndReason) => void): void;
   leave(): void;
@@ -45,7 +43,7 @@ export interface StreamGate {
   admit(
     spec: StreamSpec,
     context: RequestContext,
-    asked: { readonly id: string; readonly ticket: string | undefined },
+    asked: { readonly id: string; readonly ticket: string | undefined } & Pick<OpenRules, "onDraw">,
   ): Promise<AdmittedReader>;
   readonly open: number;
   /** Ends all streams and refuses new readers. Readers may reconnect to another server. */
@@ -93,7 +91,7 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
     get open() {
       return readers.size;
     },
-    async admit(spec, context, { id, ticket }) {
+    async admit(spec, context, { id, ticket, ...rules }) {
       if (isClosed) throw stopping();
       const resource = { kind: spec.resource.kind, id };
       const reader = new Reader(leases, resource, left);
@@ -101,13 +99,11 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
       reader.lease.begin();
       try {
         const principal = await authenticate(spec, context, id, ticket);
-        const { proven, ratePolicy } = await proveAccess(options, principal, resource, spec.scopes, {
-          deleted: spec.resource.deleted === true,
-        });
+        const deleted = spec.resource.deleted === true;
+        const proven = await proveAccess(options, principal, resource, spec.scopes, { ...rules, deleted });
         const credentialId = toCredentialId(principal);
         countIn(credentialId);
         reader.counted = credentialId;
-        reader.ratePolicy = ratePolicy;
         reader.lease.hold(proven);
         return reader;
       } catch (reason) {
@@ -125,7 +121,6 @@ export function createStreamGate(options: StreamGateOptions): StreamGate {
 
 class Reader implements AdmittedReader, LeaseHolder {
   readonly lease: AccessLease;
-  ratePolicy = "";
   /** Credential whose open streams include this one. */
   counted: string | undefined;
   readonly #left: (reader: Reader) => void;

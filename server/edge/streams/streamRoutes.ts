@@ -14,6 +14,7 @@ import { AppError, errorRow, notFound } from "../../../api/schema/error.ts";
 import { parsePart } from "../../domain/call/findings.ts";
 import { StorageUnavailableError } from "../../platform/storage/port.ts";
 import { parseJson } from "../calls/jsonBody.ts";
+import { type Draw, toRateHeaders } from "../calls/rateLimits.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "../calls/requestContext.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
@@ -65,13 +66,14 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     given: {
       readonly params: Readonly<Record<string, unknown>>;
       readonly ticket: string | undefined;
+      readonly onDraw: (draw: Draw) => void;
       query(): Readonly<Record<string, unknown>>;
     },
   ): Promise<AdmittedStream> {
     const params = spec.params.safeParse(given.params);
     const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
     // An invalid id is handled like an unknown one, but only after the credential check: the gate answers both.
-    const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket: given.ticket });
+    const reader = await gate.admit(spec, context, { ...given, id: typeof id === "string" ? id : "" });
     try {
       checkApiVersion(context);
       const query = parsePart(spec.query as z.ZodType, given.query(), "query");
@@ -90,18 +92,23 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       path: stream.spec.path,
       publicCors: false,
       async serve(request: HttpRequest, pathParams: PathParams, context: RequestContext): Promise<HttpReply> {
+        let draw: Draw | undefined;
+        const onDraw = (drawn: Draw) => {
+          draw = drawn;
+        };
         try {
           const fields = readQuery(request.query);
           const { ticket, rest: own } = takeTicket(fields);
           const admission = await admit(stream, context, {
             params: readParams(pathParams),
             ticket,
+            onDraw,
             query() {
               if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
               return withResume(readFields(own), request);
             },
           });
-          const headers = toHeaders(context, admission.reader);
+          const headers = toHeaders(context, draw);
           if (admission.opened.isOver) {
             admission.reader.leave();
             // A cache may store a 204 without cache-control.
@@ -112,7 +119,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
         } catch (reason) {
           if (isTemporary(reason, request)) return retryReply(context);
-          return calls.refuse(reason, context, stream.key);
+          return calls.refuse(reason, context, stream.key, draw);
         }
       },
     };
@@ -124,6 +131,10 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
       path: `/trpc/${stream.key}`,
       publicCors: false,
       async serve(request: HttpRequest, _params: PathParams, context: RequestContext): Promise<HttpReply> {
+        let draw: Draw | undefined;
+        const onDraw = (drawn: Draw) => {
+          draw = drawn;
+        };
         try {
           const fields = readQuery(request.query);
           const { ticket } = takeTicket(fields);
@@ -131,16 +142,17 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           const admission = await admit(stream, context, {
             params: split.params,
             ticket: ticket ?? toConnectionTicket(fields),
+            onDraw,
             query: () => withResume(split.query, request),
           });
-          const headers = { ...toHeaders(context, admission.reader), ...eventStreamHeaders };
+          const headers = { ...toHeaders(context, draw), ...eventStreamHeaders };
           if (request.method === "HEAD") return headOnly(admission, headers);
           const body = view(admission.reader, admission.opened, trpcFormat);
           return { status: 200, headers, body };
         } catch (reason) {
           if (isTemporary(reason, request)) return retryReply(context);
           // An EventSource hides the status from its page. The standard tRPC client reads this event instead.
-          const { problem } = await calls.refuse(reason, context, stream.key);
+          const { problem } = await calls.refuse(reason, context, stream.key, draw);
           if (problem === undefined) throw reason;
           const { trpc: code, status } = errorRow(problem.code);
           const error: TrpcErrorShape = {
@@ -148,7 +160,7 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
             code: TRPC_ERROR_CODES_BY_KEY[code],
             data: { code, httpStatus: status, path: stream.key, problem },
           };
-          const headers = { ...toHeaders(context), ...eventStreamHeaders };
+          const headers = { ...toHeaders(context, draw), ...eventStreamHeaders };
           return { status: 200, headers, body: writeEvent({ event: "serialized-error", data: JSON.stringify(error) }) };
         }
       },
@@ -191,9 +203,8 @@ function splitInput(spec: StreamSpec, fields: TextFields | undefined) {
   };
 }
 
-function toHeaders({ requestId }: RequestContext, reader?: AdmittedReader): Record<string, string> {
-  const policy = reader === undefined || reader.ratePolicy === "" ? {} : { "ratelimit-policy": reader.ratePolicy };
-  return { "x-request-id": requestId, "x-svc-api-version": apiVersion, ...policy };
+function toHeaders({ requestId }: RequestContext, draw?: Draw): Record<string, string> {
+  return { "x-request-id": requestId, "x-svc-api-version": apiVersion, ...(draw === undefined ? {} : toRateHeaders(draw)) };
 }
 
 /** Answers HEAD. The reader leaves here, because `leave` is otherwise called at the end of the body. */

@@ -83,7 +83,6 @@ function createRig() {
     } = {}) {
       let end: (reason: EndReason) => void = () => {};
       const reader = {
-        ratePolicy: "",
         onEnd(listener: (reason: EndReason) => void) {
           end = listener;
         },
