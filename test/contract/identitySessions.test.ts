@@ -195,11 +195,11 @@ describe.each(stores)("sessions on the %s store", (_name, open) => {
     expect(await issue(ann.call(), `workspace:${annsId}`)).toBe("done");
   });
 
-  it("[AU9] a ticket for an article is issued to callers that can see its workspace", async () => {
+  it.each([false, true])("[AU9] a ticket for an article is issued to callers that can see its workspace (trash: %s)", async (isInTrash) => {
     const articleId = "art_01HZZZZZZZ00ZZZZZZZZZZZZZZ";
     let workspaceId = "";
     const withArticle = await createIdentity(store, {
-      locateArticle: async (id, { deleted }) => (id === articleId && !deleted ? { workspaceId } : undefined),
+      locateArticle: async (id, { deleted }) => (id === articleId && (deleted || !isInTrash) ? { workspaceId } : undefined),
     });
     const root = await firstOperator(withArticle);
     const ann = await newPerson(withArticle, root, "ann");
