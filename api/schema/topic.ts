@@ -61,7 +61,7 @@ export const WordCountRange = z
     min: z.number().min(0).meta({ description: "Minimum number of words.", example: 900 }),
     max: z.number().min(0).meta({ description: "Maximum number of words; not below `min`.", example: 1400 }),
   })
-  .refine(({ min, max }) => min <= max, { error: "min must not be above max", path: ["min"] })
+  .refine(({ min, max }) => min <= max, { error: "must not be above max", path: ["min"] })
   .meta({ id: "WordCountRange", description: "Length of the article in words." });
 export type WordCountRange = z.infer<typeof WordCountRange>;
 

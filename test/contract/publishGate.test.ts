@@ -52,6 +52,10 @@ describe.each(domainStorages())("the publish gate on %s", (_name, openStorage) =
       { pointer: "", code: "empty_link", message: "Line 7: “More” links to nothing." },
       { pointer: "", code: "placeholder", message: "Line 5: “TODO” marks text that is not written yet." },
     ]);
+    expect(refused.message).toBe("The text has 2 errors. Correct them, or set the gate to warn.");
+    await write("TODO\n");
+    const { message } = await refusal(node.links.put(call(), articleId, { gate: "block" }));
+    expect(message).toBe("The text has an error. Correct it, or set the gate to warn.");
     expect((await refusal(node.links.get(call(), articleId))).code).toBe("not_published");
     // A refused request claims no slug.
     expect((await node.links.put(call(), await create(good), { slug: "kites" })).created).toBe(true);

@@ -52,6 +52,8 @@ describe("topics over the wire", () => {
       const { status, body } = await rig.request("POST", `${inWorkspace}/topics`, { ...minimal, ...more });
       expect([status, body.code, body.errors?.[0]?.pointer], JSON.stringify(more)).toEqual([422, code, pointer]);
     }
+    const crossed = await rig.request("POST", `${inWorkspace}/topics`, { ...minimal, wordCountRange: { min: 5, max: 4 } });
+    expect(crossed.body.errors).toMatchObject([{ pointer: "/wordCountRange/min", message: "must not be above max" }]);
     for (const missing of ["title", "targetAudience"]) {
       const { status, body } = await rig.request("POST", `${inWorkspace}/topics`, { ...minimal, [missing]: undefined });
       expect([status, body.errors[0].pointer]).toEqual([422, `/${missing}`]);

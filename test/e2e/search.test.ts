@@ -176,6 +176,7 @@ test("[SR10] a key finds topics only with the scope to read topics, and nothing 
   expect((await reader.expect(200, "GET", pathOf("power"))).hits).toHaveLength(2);
   expect(await reader.expect(403, "GET", pathOf("power", "&in=topics"))).toMatchObject({
     code: "insufficient_scope",
+    requiredScopes: ["articles:read", "workspaces:read"],
     missingScopes: ["workspaces:read"],
   });
   expect(await reader.expect(403, "GET", pathOf("power", "&in=reviews"))).toMatchObject({ missingScopes: ["reviews:read"] });

@@ -33,8 +33,8 @@ const maxListed = 50;
 
 function toRefusal(errors: readonly TextFinding[]): AppError {
   const more = errors.length > maxListed ? `; the first ${maxListed} are listed` : "";
-  const counted = errors.length === 1 ? "an error" : `${errors.length} errors`;
-  return new AppError("gate_failed", `The text has ${counted}${more}. Correct them, or set the gate to warn.`, {
+  const [counted, object] = errors.length === 1 ? ["an error", "it"] : [`${errors.length} errors`, "them"];
+  return new AppError("gate_failed", `The text has ${counted}${more}. Correct ${object}, or set the gate to warn.`, {
     // The text is not in the body of the request, so the pointer names the body as a whole.
     errors: errors.slice(0, maxListed).map(({ code, message, line }) => ({
       pointer: "",

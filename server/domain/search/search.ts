@@ -8,7 +8,7 @@
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { SearchHit } from "../../../api/schema/search.ts";
-import { missingScopes } from "../../../api/scopes.ts";
+import { missingScopes, type Scope } from "../../../api/scopes.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Call, Principal } from "../call/call.ts";
 import { toPageLimit } from "../call/paging.ts";
@@ -59,8 +59,9 @@ function refuse(pointer: string, message: string): AppError {
   });
 }
 
+/** Every search needs `articles:read`, which the contract has checked; the answer names it with the scopes of the sources. */
 function requireScopes(principal: Principal | undefined, sources: readonly SearchSource[]): void {
-  const wanted = [...new Set(sources.flatMap(({ scopes }) => scopes))];
+  const wanted = [...new Set<Scope>(["articles:read", ...sources.flatMap(({ scopes }) => scopes)])];
   const missing = principal?.kind === "key" ? missingScopes(principal.scopes, wanted) : [];
   if (missing.length === 0) return;
   const detail = `This API key lacks the scope ${missing.join(", ")}, which the values of 'in' need.`;
