@@ -36,10 +36,21 @@ describe("lanes", () => {
     expect(yard.count("e")).toBe(1);
     yard.enter(all, own("f"));
     expect(yard.count("f")).toBe(0);
-    // The lines take turns: first b, which has waited longest, then f.
-    yard.leave("b");
+    // The lines take turns: b has just had one.
     yard.leave("b");
     expect([yard.count("b"), yard.count("f")]).toEqual([0, 1]);
+  });
+
+  test("[CV110] a line whose work has just ended waits behind those that have waited meanwhile", () => {
+    const yard = createYard();
+    const two = { name: "two", max: 2 };
+    for (const name of ["a", "b"]) for (let n = 0; n < 14; n += 1) yard.enter(two, { name, max: 1 });
+    yard.enter(two, { name: "c", max: 1 });
+    expect(yard.started).toEqual(["a", "b"]);
+    yard.leave("a");
+    expect(yard.started).toEqual(["a", "b", "c"]);
+    yard.leave("b");
+    expect(yard.started).toEqual(["a", "b", "c", "a"]);
   });
 
   test("[WH13] a lane that is alone, or has room to spare, gets its whole share", () => {

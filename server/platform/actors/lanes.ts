@@ -2,7 +2,8 @@
  * Lanes limit how much work runs at once: each lane has a maximum, and further work waits in a line.
  *
  * Work may need several lanes, for example the lane of its kind and the lane of its endpoint. Each set of lanes has its
- * own line, and the lines are served in turn, so a long line for one endpoint does not delay the others.
+ * own line, and the lines are served in turn, so a long line for one endpoint does not delay the others. A line whose work has just
+ * ended comes last.
  */
 import type { Lane } from "./duePort.ts";
 
@@ -115,6 +116,11 @@ export function createLanes(): Lanes {
         const left = (busy.get(name) ?? 0) - 1;
         if (left > 0) busy.set(name, left);
         else busy.delete(name);
+      }
+      const key = toKey(lanes);
+      for (const { name } of lanes) {
+        const turns = linesOfLane.get(name);
+        if (turns?.delete(key) === true) turns.add(key);
       }
       for (const lane of lanes) serve(lane);
     },
