@@ -99,6 +99,52 @@ describe.each(domainStorages())("conversions on %s", (_name, openStorage) => {
     expect(await codeOf(node.conversions.get(conversionId, call()))).toBe("not_found");
   });
 
+  test("[CV111] a conversion is queued until the converter is free for it, and running from then on", async () => {
+    const { time, node, start, end, get } = rig;
+    const seen: string[] = [];
+    let conversionId = "";
+    let isAsked = false;
+    let free = () => {};
+    node.converter.untilFree = () => {
+      isAsked = true;
+      return new Promise((resolve) => {
+        free = resolve;
+      });
+    };
+    node.converter.answer = async () => {
+      seen.push((await get(conversionId)).status);
+      return { ok: false, code: "conversion_failed", detail: "Line 3 is broken." };
+    };
+    conversionId = await start();
+    await time.until(async () => isAsked);
+    seen.push((await get(conversionId)).status);
+    free();
+    expect((await end(conversionId)).status).toBe("failed");
+    expect(seen).toEqual(["queued", "running"]);
+  });
+
+  test("[CV54][CV111] a queued conversion that was deleted never begins", async () => {
+    const { time, node, call, start } = rig;
+    let isAborted = false;
+    let isAsked = false;
+    node.converter.untilFree = ({ signal }) => {
+      isAsked = true;
+      return new Promise((resolve) =>
+        signal?.addEventListener("abort", () => {
+          isAborted = true;
+          resolve();
+        }),
+      );
+    };
+    const conversionId = await start();
+    await time.until(async () => isAsked);
+    await node.conversions.delete(conversionId, call());
+    await time.until(async () => isAborted);
+    expect(await codeOf(node.conversions.get(conversionId, call()))).toBe("not_found");
+    await node.pump.drain(AbortSignal.timeout(5000));
+    expect(node.converter.inputs).toEqual([]);
+  });
+
   test("[CV54] deleting a running conversion ends its work, and nothing of it is stored", async () => {
     const { time, node, call, start, get, live, newArticle } = rig;
     let aborted = false;

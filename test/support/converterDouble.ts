@@ -16,6 +16,8 @@ export const noLosses = { score: 1, losses: [] };
 export interface ConverterDouble extends Converter {
   /** The inputs so far. */
   readonly inputs: ConversionInput[];
+  /** Resolves when the converter is free for an input. */
+  untilFree: (input: ConversionInput) => Promise<void>;
   /** Answers later inputs. By default `<from> to <to>: <text>`. */
   answer: (input: ConversionInput) => Promise<ConversionOutcome>;
 }
@@ -29,8 +31,12 @@ export function createConverterDouble(version = "double-1"): ConverterDouble {
   const double: ConverterDouble = {
     inputs,
     version,
+    untilFree: async () => {},
     answer: async ({ from, to, bytes }) => succeedWith(`${from} to ${to}: ${Buffer.from(bytes)}`),
     async convert(input) {
+      await double.untilFree(input);
+      const isBegun = (await input.begin?.()) ?? true;
+      if (!isBegun) return { ok: false, code: "conversion_failed", detail: "given up" };
       inputs.push(input);
       return double.answer(input);
     },

@@ -1,8 +1,8 @@
 /**
  * Performs the effect of a conversion: reads the input, converts it or reuses an equal output, and stores the result.
  *
- * Each start is recorded in a commit that requires the lease of the due row, before any work. A process that lost the row,
- * or finds the conversion deleted, stops there. A failure of the store or of the converter's process is not the document's,
+ * The conversion stays queued while its input is read and while the converter works on other documents. Then its start is recorded
+ * in a commit that requires the lease of the due row. A process that lost the row, or finds the conversion deleted, stops there. A failure of the store or of the converter's process is not the document's,
  * so its repeat does not count as an attempt. The output is stored as a blob first; its hash, the article of the target
  * and the new state are one commit.
  */
@@ -18,7 +18,7 @@ import { watchDeletion } from "./conversionWatch.ts";
 import type { Converter } from "./converterPort.ts";
 import type { MadeOutput, OutputCache } from "./outputCache.ts";
 import type { Quota } from "./quota.ts";
-import type { ConversionRecord } from "./records.ts";
+import { type ConversionRecord, conversionRecord, hasEnded } from "./records.ts";
 import type { Failure, FetchedSource, SourceFetch } from "./sourceFetch.ts";
 import type { Targets } from "./targets.ts";
 
@@ -71,13 +71,21 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
     return { ok: true, bytes };
   }
 
-  async function make({ id, context }: ConversionRecord, bytes: Uint8Array, cacheKey: string, signal: AbortSignal) {
+  /** Returns undefined if the conversion is not this process's any more. */
+  async function make(effect: Effect, { id, context }: ConversionRecord, bytes: Uint8Array, cacheKey: string, signal: AbortSignal) {
     const kept = await cache.find(id, context, cacheKey);
-    if (kept !== undefined) return { ok: true, ...kept } as const;
+    if (kept !== undefined) return (await begin(effect)) === undefined ? undefined : ({ ok: true, ...kept } as const);
     const { from, to, title } = context;
-    const outcome = await converter.convert({ from, to, bytes, signal, ...(title === undefined ? {} : { title }) });
+    let isOver = false;
+    const outcome = await converter.convert({
+      ...{ from, to, bytes, signal, ...(title === undefined ? {} : { title }) },
+      async begin() {
+        isOver = (await begin(effect)) === undefined;
+        return !isOver;
+      },
+    });
     signal.throwIfAborted();
-    return outcome;
+    return isOver ? undefined : outcome;
   }
 
   /** Ends the conversion with its output, in one commit with the article of the target. */
@@ -97,26 +105,27 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
     };
   }
 
-  async function perform(effect: Effect, signal: AbortSignal, begun: ConversionRecord): Promise<Outcome> {
-    const read = await readInput(begun, signal);
-    if (!read.ok) return toFailed(read.error);
-    const cacheKey = cache.keyOf(begun.context, read.bytes);
-    const made = await make(begun, read.bytes, cacheKey, signal);
+  async function perform(effect: Effect, signal: AbortSignal, conversion: ConversionRecord): Promise<Outcome> {
+    const read = await readInput(conversion, signal);
+    if (!read.ok) return (await begin(effect)) === undefined ? { kind: "done" } : toFailed(read.error);
+    const cacheKey = cache.keyOf(conversion.context, read.bytes);
+    const made = await make(effect, conversion, read.bytes, cacheKey, signal);
+    if (made === undefined) return { kind: "done" };
     if (!made.ok) return toFailed({ code: made.code, message: made.detail });
     // Checked before the target is changed, because a conversion that fails changes nothing.
-    const excess = await quota.findExcess(begun.context, made.bytes.length);
+    const excess = await quota.findExcess(conversion.context, made.bytes.length);
     if (excess !== undefined) return toFailed(excess);
-    return toEnd(effect, begun, made, cacheKey);
+    return toEnd(effect, conversion, made, cacheKey);
   }
 
   return async (effect) => {
     const deleted = new AbortController();
     let stopWatch = () => {};
     try {
-      const begun = await begin(effect);
-      if (begun === undefined) return { kind: "done" };
+      const conversion = (await storage.records.get(conversionRecord, effect.actorId))?.value;
+      if (conversion === undefined || hasEnded(conversion)) return { kind: "done" };
       stopWatch = watchDeletion(storage, effect.actorId, () => deleted.abort(new Error("the conversion was deleted")));
-      return await perform(effect, AbortSignal.any([effect.signal, deleted.signal]), begun);
+      return await perform(effect, AbortSignal.any([effect.signal, deleted.signal]), conversion);
     } catch (reason) {
       if (effect.signal.aborted) throw reason;
       if (deleted.signal.aborted) return { kind: "done" };

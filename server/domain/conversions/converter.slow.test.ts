@@ -135,6 +135,30 @@ test("[CV28] the process ends with the process that started it, even while it wo
   await vi.waitFor(() => expect(isRunning(processId)).toBe(false), 20_000);
 });
 
+test("[CV29][CV111] a document that waits begins when the process is free, or ends at once if it is cancelled", async () => {
+  const [cancelRunning, cancelWaiting] = [new AbortController(), new AbortController()];
+  const order: string[] = [];
+  const begin = (name: string, isWanted = true) => ({
+    bytes: longDocument,
+    from: "markdown" as const,
+    to: "txt" as const,
+    begin: async () => {
+      order.push(name);
+      return isWanted;
+    },
+  });
+  const running = converter.convert({ ...begin("first"), signal: cancelRunning.signal });
+  const waiting = converter.convert({ ...begin("second"), signal: cancelWaiting.signal });
+  const unwanted = converter.convert(begin("third", false));
+  cancelWaiting.abort();
+  expect(await waiting).toMatchObject({ ok: false, detail: "The conversion was cancelled." });
+  expect(order).toEqual(["first"]);
+  cancelRunning.abort();
+  await running;
+  expect(await unwanted).toMatchObject({ ok: false });
+  expect(order).toEqual(["first", "third"]);
+});
+
 test("[CV29] a cancelled conversion ends at once, whether it runs or waits", async () => {
   const cancel = new AbortController();
   const bytes = longDocument;

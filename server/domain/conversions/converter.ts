@@ -66,6 +66,8 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
     idleMs,
   });
 
+  let isClosed = false;
+
   function toOutcome(outcome: ChildOutcome): ConversionOutcome {
     if (outcome.kind !== "done") return failed(toDetail(outcome));
     const result = outcome.result as ConversionJobResult;
@@ -97,13 +99,16 @@ export function createConverter({ limits, log }: ConverterOptions): Converter & 
 
   return {
     version: engineVersion,
-    async convert({ from, to, bytes, title, signal }) {
+    async convert({ from, to, bytes, title, signal, begin }) {
       const head: ConversionJobHead = { from, to, ...(title === undefined ? {} : { title }), caps };
-      const outcome = await worker.run(head, bytes, signal);
-      if (outcome.kind === "cancelled" && signal?.aborted !== true) throw new AppError("unavailable", "The converter was closed.");
+      const outcome = await worker.run(head, bytes, signal, begin);
+      if (outcome.kind === "cancelled" && isClosed) throw new AppError("unavailable", "The converter was closed.");
       return toOutcome(outcome);
     },
-    close: () => worker.close(),
+    close() {
+      isClosed = true;
+      return worker.close();
+    },
     processId: () => worker.processId(),
   };
 }

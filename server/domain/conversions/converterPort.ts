@@ -12,6 +12,8 @@ export interface ConversionInput {
   readonly title?: string;
   /** Ends the work: the child process is killed. */
   readonly signal?: AbortSignal;
+  /** Called when the converter is free for this document. The document is not converted if it returns false. */
+  readonly begin?: () => Promise<boolean>;
 }
 
 export type ConversionOutcome =

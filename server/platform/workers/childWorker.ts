@@ -43,7 +43,11 @@ export type ChildOutcome =
   | { readonly kind: "failed"; readonly reason: string };
 
 export interface ChildWorker {
-  run(head: unknown, bytes: Uint8Array, signal?: AbortSignal): Promise<ChildOutcome>;
+  /**
+   * `begin` is called when the job is the next one, before the process gets it. The job is given up as `cancelled` if it
+   * returns false, and rejects if it throws.
+   */
+  run(head: unknown, bytes: Uint8Array, signal?: AbortSignal, begin?: () => Promise<boolean>): Promise<ChildOutcome>;
   /** Kills the process. Running and waiting jobs resolve with `cancelled`. */
   close(): Promise<void>;
   /** Id of the present process, for tests. */
@@ -105,11 +109,18 @@ export function createChildWorker(options: ChildWorkerOptions): ChildWorker {
   }
 
   return {
-    run(head, bytes, signal) {
-      const signals = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-      const job = last.then(() => work(head, bytes, signals));
+    run(head, bytes, signal, begin = async () => true) {
+      const signals = AbortSignal.any(signal === undefined ? [closing.signal] : [closing.signal, signal]);
+      let isWaiting = true;
+      const job = last.then(async (): Promise<ChildOutcome> => {
+        isWaiting = false;
+        return !signals.aborted && (await begin()) ? work(head, bytes, signals) : { kind: "cancelled" };
+      });
       last = job.catch(() => undefined);
-      return job;
+      const cancelled = new Promise<ChildOutcome>((resolve) => {
+        signals.addEventListener("abort", () => isWaiting && resolve({ kind: "cancelled" }), { once: true });
+      });
+      return Promise.race([job, cancelled]);
     },
     async close() {
       closing.abort();
