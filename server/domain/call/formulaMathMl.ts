@@ -4,8 +4,10 @@
  * A formula that is too long or wrong has no MathML; it stays visible as its source.
  */
 import type { Element, ElementContent, Root } from "hast";
+import type { Nodes } from "mdast";
 import rehypeParse from "rehype-parse";
 import rehypeSanitize, { type Options as Schema } from "rehype-sanitize";
+import type { Options as WriteOptions } from "remark-rehype";
 import temml from "temml";
 import { unified } from "unified";
 
@@ -76,6 +78,26 @@ function toMathMl(source: string, displayMode: boolean): ElementContent[] | unde
   const { children } = mathReader.runSync(mathReader.parse(html)) as Root;
   const elements = children.filter((child) => child.type === "element");
   return elements.length > 0 ? elements : undefined;
+}
+
+/** Handlers for `remark-rehype`, which make code of formulas. */
+export const formulaWriters: NonNullable<WriteOptions["handlers"]> = {
+  inlineMath: (state, node: Nodes) => {
+    const code = toCode({ source: "value" in node ? node.value : "", isDisplay: false });
+    state.patch(node, code);
+    return code;
+  },
+  math: (state, node: Nodes) => {
+    const code = toCode({ source: "value" in node ? node.value : "", isDisplay: true });
+    state.patch(node, code);
+    return code;
+  },
+};
+
+export function toCode({ source, isDisplay }: CodeFormula): Element {
+  const properties = { className: ["language-math"] };
+  const code: Element = { type: "element", tagName: "code", properties, children: [{ type: "text", value: source }] };
+  return isDisplay ? { type: "element", tagName: "pre", properties: {}, children: [code] } : code;
 }
 
 /** Returns the formula that an element of a tree is: `<pre><code class="language-math">`, or the code alone. */

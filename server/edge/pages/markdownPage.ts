@@ -10,12 +10,10 @@ import rehypeRaw from "rehype-raw";
 import rehypeSanitize from "rehype-sanitize";
 import rehypeSlug from "rehype-slug";
 import rehypeStringify from "rehype-stringify";
-import remarkFrontmatter from "remark-frontmatter";
-import remarkGfm from "remark-gfm";
-import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
 import { unified } from "unified";
-import { remarkMath } from "../../domain/call/formulaSyntax.ts";
+import { formulaWriters } from "../../domain/call/formulaMathMl.ts";
+import { parseMarkdownWithFormulas } from "../../domain/call/parseFormulas.ts";
 import { describePage, type PageFacts } from "./pageFacts.ts";
 import { lowerHeadings, takeTitle } from "./pageHeadings.ts";
 import { rehypeHighlight } from "./pageHighlight.ts";
@@ -37,11 +35,7 @@ export interface LaidOutText extends PageFacts {
 }
 
 const processor = unified()
-  .use(remarkParse)
-  .use(remarkGfm)
-  .use(remarkFrontmatter)
-  .use(remarkMath)
-  .use(remarkRehype, { allowDangerousHtml: true, clobberPrefix: footnotePrefix })
+  .use(remarkRehype, { allowDangerousHtml: true, clobberPrefix: footnotePrefix, handlers: formulaWriters })
   .use(rehypeRaw)
   .use(rehypeSanitize, pageSchema)
   .use(rehypeSlug, { prefix: headingPrefix })
@@ -52,7 +46,7 @@ const processor = unified()
   .use(rehypeStringify);
 
 export async function toPageText({ title, markdown }: TitledText): Promise<LaidOutText> {
-  const source = processor.parse(markdown);
+  const source = await parseMarkdownWithFormulas(markdown);
   const [frontMatter] = source.children;
   const tree = await processor.run(source);
   const facts = describePage(tree, frontMatter?.type === "yaml" ? frontMatter.value : "");

@@ -4,28 +4,11 @@
  * Between both, in a tree of HTML, a formula is code of the language `math`, which the sanitiser knows.
  */
 import type { Element, Root } from "hast";
-import type { Nodes } from "mdast";
 import type { Options as ReadOptions } from "rehype-remark";
-import type { Options as WriteOptions } from "remark-rehype";
-import { type CodeFormula, findFormula, replaceFormulas } from "../../call/formulaMathMl.ts";
+import { findFormula, replaceFormulas, toCode } from "../../call/formulaMathMl.ts";
 import { type Loss, lineOf } from "./document.ts";
-import { formulaLanguage } from "./formulas.ts";
 
 const encoding = "application/x-tex";
-
-/** Handlers for `remark-rehype`. */
-export const formulaWriters: NonNullable<WriteOptions["handlers"]> = {
-  inlineMath: (state, node: Nodes) => {
-    const code = toCode({ source: "value" in node ? node.value : "", isDisplay: false });
-    state.patch(node, code);
-    return code;
-  },
-  math: (state, node: Nodes) => {
-    const code = toCode({ source: "value" in node ? node.value : "", isDisplay: true });
-    state.patch(node, code);
-    return code;
-  },
-};
 
 /** Handler for `rehype-remark`, after `rehypeFormulas`. */
 export const formulaReaders: NonNullable<ReadOptions["handlers"]> = {
@@ -56,12 +39,6 @@ export function rehypeFormulas() {
     };
     visit(tree);
   };
-}
-
-function toCode({ source, isDisplay }: CodeFormula): Element {
-  const properties = { className: [`language-${formulaLanguage}`] };
-  const code: Element = { type: "element", tagName: "code", properties, children: [{ type: "text", value: source }] };
-  return isDisplay ? { type: "element", tagName: "pre", properties: {}, children: [code] } : code;
 }
 
 /** Replaces the code of formulas by MathML. Returns the formulas that stay code, because they are too long or wrong. */
