@@ -31,6 +31,8 @@ interface Scale {
   readonly leastUpMs: number;
   /** Milliseconds between two tokens of an editor. */
   readonly writeMs: number;
+  /** Tokens that must be confirmed or seen before the editors stop, so that a slow machine proves as much as a fast one. */
+  readonly leastAcknowledged: number;
   /** Whether editors continue to write while their node is down. */
   readonly isWritingOffline?: boolean;
 }
@@ -123,6 +125,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     }
     await pause(Math.max(scale.leastUpMs, endMs - Date.now()));
   }
+  while (journal.acknowledged.size < scale.leastAcknowledged) await pause(tickMs);
   isOver = true;
   await writing;
 
@@ -158,7 +161,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
   };
 }
 
-const editors = { articles: 1, editorsOfNode: () => 2, writeMs: 10, leastUpMs: 200, silentMs: 3000 } as const;
+const editors = { articles: 1, editorsOfNode: () => 2, writeMs: 10, leastUpMs: 200, silentMs: 3000, leastAcknowledged: 300 } as const;
 const figure = "nothing that was confirmed or seen is lost or doubled; all converge";
 const holds = (outcome: Outcome) => isClean(outcome) && outcome.acked > 0;
 
