@@ -69,7 +69,9 @@ test("[OP22] a hanging delivery is released at a stop and made after the restart
     OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: receiver.authority.file,
     SHUTDOWN_MS: "1500",
-    LEASE_MS: "1000",
+    // On a busy machine, neither the lease nor the attempt ends before the stop.
+    LEASE_MS: "30000",
+    LIMITS: JSON.stringify({ "webhook.totalMs": 60_000 }),
   });
   await rest.expect(201, "POST", `/workspaces/${workspaceId}/webhooks`, { url: receiver.url });
   const { commitId } = await rest.expect(201, "POST", `/articles/${articleId}/commits`, { message: "While hanging" });
