@@ -2,13 +2,13 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Unit tests stand beside their source; the kinds that need processes, sockets or a browser stand under test/.
- * The projects run one after the other, so that a test that kills servers does not starve one that types.
+ * The quick projects run first, then those with servers, and last those that must be alone.
  */
 const shared = {
   pool: "forks",
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  // How long a condition may take to come true says nothing about it; this only ends what hangs.
+  // How long a test or a condition may take says nothing about it; these only end what hangs.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
@@ -69,6 +69,18 @@ const quick = {
   sequence: { groupOrder: 0 },
 };
 
+/**
+ * The projects with servers share one queue too. Their files wait half of the time: for leases, retries and restarts.
+ * Therefore there are twice as many workers as the two cores on which the suite is measured.
+ */
+const served = {
+  ...shared,
+  globalSetup: ["test/support/build.ts"],
+  testTimeout: 300_000,
+  maxWorkers: 4,
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
     allowOnly: false,
@@ -86,27 +98,19 @@ export default defineConfig({
       { test: { ...quick, name: "slow", include: slow, exclude: notTests } },
       {
         test: {
-          ...shared,
+          ...served,
           name: "whole",
           include: ["test/{e2e,fault,browser,demo}/**/*.test.ts"],
           exclude: [...alone, ...notTests],
-          globalSetup: ["test/support/build.ts"],
-          testTimeout: 120_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
-          ...shared,
+          ...served,
           name: "redis",
           include: ["test/e2e/**/*.test.ts"],
           exclude: notOnRedis,
           env: { TEST_STORE: "redis" },
-          globalSetup: ["test/support/build.ts"],
-          testTimeout: 120_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -115,9 +119,9 @@ export default defineConfig({
           name: "alone",
           include: alone,
           globalSetup: ["test/support/build.ts"],
-          testTimeout: 240_000,
+          testTimeout: 300_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
