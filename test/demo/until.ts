@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export async function until<Value>(
   look: () => Value | Promise<Value>,
-  hangMs = 60_000,
+  hangMs = 120_000,
 ): Promise<Exclude<Awaited<Value>, false | null | undefined>> {
   const deadline = Date.now() + hangMs;
   for (;;) {

@@ -30,5 +30,5 @@ it(
       done += played.kills;
     }
   },
-  kills * 60_000,
+  kills * 120_000,
 );

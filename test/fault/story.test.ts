@@ -20,5 +20,5 @@ it(
       done += played.kills;
     }
   },
-  kills * 60_000,
+  kills * 120_000,
 );
