@@ -1,26 +1,24 @@
-import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+/** Tests public links: their addresses, modes, lists and ends. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
 import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
-import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
+import type { Storage } from "../../server/platform/storage/port.ts";
 import { baseUrl } from "../support/composeParts.ts";
-import { createDyingStorage } from "../support/dyingStorage.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { domainStorages, openMemory } from "../support/storages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
+import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
     () => "no refusal",
     (reason: unknown) => (reason instanceof AppError ? reason.code : String(reason)),
   );
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
+describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   let time: ManualTime;
   let storage: Storage;
   let close: () => Promise<void>;
@@ -32,7 +30,6 @@ describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
     (await node.articles.create({ workspaceId, title, content }, call())).article.articleId;
   const append = (content: string, on = articleId) => node.edits.edit(on, { mode: "append", content }, call());
   const markdown = async (slug: string) => (await node.page(`/p/${slug}.md`)).body;
-  const liveSync = async () => (await node.links.get(call(), articleId)).link.liveSync;
 
   beforeEach(async () => {
     ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
@@ -101,103 +98,6 @@ describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
     const others = [await create("A"), await create("B")];
     const results = await Promise.allSettled(others.map((id) => node.links.put(call(), id, { slug: "same" })));
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  });
-
-  test("[PL2] the same address shows a durable edit of a Live article without a further request", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    expect(await markdown(link.slug)).toBe("First words.\n");
-    await time.advance(2000);
-    const { revision } = await append("More words.\n");
-    await time.advance(1000);
-    const page = await node.page(`/p/${link.slug}.md`);
-    expect(page.body).toBe("First words.\nMore words.\n");
-    expect(page.headers["x-svc-revision"]).toBe(String(revision));
-    expect(page.headers["x-svc-content-hash"]).toBe(sha256(page.body));
-    expect(await liveSync()).toMatchObject({ status: "synced", sourceRevision: revision, publishedRevision: revision });
-    expect((await node.page(`/p/${link.slug}`)).body).toContain("More words.");
-  });
-
-  test("[PL2] [AC17] an edit is followed at once, or right after the pause since the previous one", async () => {
-    const { slug } = (await node.links.put(call(), articleId, {})).link;
-    await time.advance(2000);
-    for (let n = 0; n < 4; n += 1) {
-      await time.advance(1570);
-      await append(`First ${n}.\n`);
-      const firstAtMs = time.now();
-      await time.until(async () => (await markdown(slug)).includes(`First ${n}.`), { stepMs: 2, withinMs: 40 });
-      await time.advance(100 + 170 * n);
-      await append(`Then ${n}.\n`);
-      await time.advance(firstAtMs + 1000 - time.now());
-      await time.until(async () => (await markdown(slug)).includes(`Then ${n}.`), { stepMs: 2, withinMs: 60 });
-    }
-  });
-
-  test("[PL2] an edit made while the article is being published is shown", async () => {
-    const [{ link }] = await Promise.all([node.links.put(call(), articleId, {}), append("At the same time.\n")]);
-    await time.advance(3000);
-    expect(await markdown(link.slug)).toContain("At the same time.");
-  });
-
-  test("[PL2] continuous typing causes about one synchronization a second, and no edit is missed", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    await time.advance(5000);
-    const started = (await node.links.get(call(), articleId)).revision;
-    let writes = 0;
-    const commit = storage.commit.bind(storage);
-    Object.assign(storage, {
-      commit: (batch: Parameters<Storage["commit"]>[0]) => {
-        if (batch.records?.some(({ type }) => type.name === "publicLink") === true) writes += 1;
-        return commit(batch);
-      },
-    });
-    for (let at = 0; at < 40; at += 1) {
-      await append(`${at} `);
-      await time.advance(250);
-    }
-    await time.advance(3000);
-    expect(await markdown(link.slug)).toBe(`First words.\n${Array.from({ length: 40 }, (_, at) => `${at} `).join("")}`);
-    // In ten seconds, each synchronization begins, ends and receives an edit.
-    expect(writes).toBeLessThan(60);
-    expect((await node.links.get(call(), articleId)).revision).toBeGreaterThan(started);
-  });
-
-  test("[PL2] [PL25] after a crash anywhere between an edit and its page, page and history show it", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    await time.advance(5000);
-    await node.pump.drain(AbortSignal.abort());
-    let followed = 0;
-    for (const when of ["before", "after"] as const) {
-      for (let dieAt = 1; ; dieAt += 1) {
-        const dying = createDyingStorage(storage, dieAt, when);
-        const first = createPublishingNode(dying, time);
-        first.pump.start();
-        const word = `${when} ${dieAt}; `;
-        let acked = false;
-        const edited = first.edits.edit(articleId, { mode: "append", content: word }, call()).then(() => {
-          acked = true;
-        });
-        const shown = async () => (await node.page(`/p/${link.slug}.md`)).body.includes(word);
-        await time.until(async () => dying.dead || (await shown()), { stepMs: 250, withinMs: 30_000 });
-        await time.advance(0);
-        if (dying.dead && acked) {
-          const second = createPublishingNode(storage, time);
-          second.pump.start();
-          await time.until(shown, { stepMs: 500, withinMs: 30_000 });
-          const [shownNow, earlier] = (await second.history.list(articleId, { limit: 2 })).items;
-          expect(shownNow).toMatchObject({ contentHash: sha256(await markdown(link.slug)) });
-          expect([shownNow?.to, earlier?.to]).toEqual([undefined, shownNow?.from]);
-          followed += 1;
-          await second.pump.drain(AbortSignal.abort());
-          await second.rooms.drain();
-        }
-        if (dying.dead) continue;
-        await edited;
-        await first.pump.drain(AbortSignal.abort());
-        break;
-      }
-    }
-    // Between the commit of the edit and the page there are a claim, the event, the text and its event.
-    expect(followed).toBeGreaterThanOrEqual(7);
   });
 
   test("[PL3] a Snapshot keeps its text through edits and renames until it is refreshed", async () => {
@@ -303,67 +203,6 @@ describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
     expect(await storage.blobs.get(partition, blob)).toBeDefined();
   });
 
-  test("[PL6] a page is served without opening a room", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    await node.rooms.drain();
-    const other = createPublishingNode(storage, time, { nodeId: "node_b" });
-    expect((await other.page(`/p/${link.slug}`)).status).toBe(200);
-    expect((await other.page(`/p/${link.slug}.json`)).status).toBe(200);
-    expect(other.rooms.stats().rooms).toBe(0);
-    await other.closePages();
-  });
-
-  test("[PL9] a failed synchronization is shown in the link, retried, given up, and restarted on request", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    await time.advance(2000);
-    node.trouble.read = true;
-    await append("Second.\n");
-    await time.until(async () => (await liveSync())?.status === "retrying");
-    const waiting = await liveSync();
-    expect(waiting).toMatchObject({ attempts: 1, publishedRevision: link.publishedRevision });
-    expect(waiting?.lastError).toMatch(/could not be read/);
-    expect(waiting?.lastError).not.toContain("the document cannot be read");
-    expect((waiting?.nextRetryAt ?? 0) * 1000).toBeGreaterThanOrEqual(time.now());
-    expect((waiting?.sourceRevision ?? 0) > link.publishedRevision).toBe(true);
-    expect(await markdown(link.slug)).toBe("First words.\n");
-    await time.until(async () => (await liveSync())?.status === "failed", { stepMs: 10_000, withinMs: 4 * 3_600_000, leaps: true });
-    expect((await liveSync())?.attempts).toBe(6);
-    node.trouble.read = false;
-    await time.leap(3_600_000);
-    expect((await liveSync())?.status).toBe("failed");
-    await node.links.sync(call(), articleId);
-    await time.until(async () => (await liveSync())?.status === "synced");
-    expect(await markdown(link.slug)).toBe("First words.\nSecond.\n");
-    const idle = await node.links.sync(call(), articleId);
-    expect(idle.link.liveSync?.status).toBe("synced");
-  });
-
-  test("[PL19] a page whose synchronization was given up follows the next edit, with new retries", async () => {
-    const { slug } = (await node.links.put(call(), articleId, {})).link;
-    await time.advance(2000);
-    node.trouble.read = true;
-    await append("Second.\n");
-    const isFailed = async () => (await liveSync())?.status === "failed";
-    await time.until(isFailed, { stepMs: 10_000, withinMs: 4 * 3_600_000, leaps: true });
-    // The store still fails: the next edit starts a whole series of attempts, not one attempt.
-    await append("Third.\n");
-    await time.until(async () => (await liveSync())?.status === "retrying");
-    expect(await liveSync()).toMatchObject({ attempts: 1 });
-    await time.until(isFailed, { stepMs: 10_000, withinMs: 4 * 3_600_000, leaps: true });
-    expect(await liveSync()).toMatchObject({ attempts: 6 });
-    node.trouble.read = false;
-    const { revision } = await append("Fourth.\n");
-    await time.until(async () => (await liveSync())?.status === "synced");
-    expect(await liveSync()).toEqual({
-      status: "synced",
-      attempts: 0,
-      sourceRevision: revision,
-      publishedRevision: revision,
-      lastSyncedAt: expect.any(Number),
-    });
-    expect(await markdown(slug)).toBe("First words.\nSecond.\nThird.\nFourth.\n");
-  });
-
   test("[PL10] deleting an article takes its page down in that commit, and a restore does not publish it", async () => {
     const { link } = await node.links.put(call(), articleId, {});
     await node.articles.delete(articleId, false, call());
@@ -382,16 +221,6 @@ describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
     await time.advance(1000);
     expect(await storage.records.get(publicLinkRecord, articleId)).toBeUndefined();
     expect(await markdown(link.slug)).toBe("");
-  });
-
-  test("[PL17] an answer for a missing page varies by Accept and says so, and a page does not", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    expect((await node.page(`/p/${link.slug}`)).headers.vary).toBeUndefined();
-    await node.links.unpublish(call(), articleId);
-    for (const path of [`/p/${link.slug}`, "/p/never-known", "/p/Not--A..Slug"]) {
-      for (const accept of ["text/html", "application/json"]) expect((await node.page(path, { accept })).headers.vary).toBe("accept");
-    }
-    expect((await node.page(`/p/${link.slug}.json`)).headers.vary).toBeUndefined();
   });
 
   const tagOf = ({ revision, metaRevision }: { readonly revision: number; readonly metaRevision: number }) =>
@@ -487,163 +316,4 @@ describe.each(domainStorages())("publishing on %s", (_name, openStorage) => {
     expect([title, publicLinks[1]?.title]).toEqual(["Frozen", "Renamed"]);
     expect(JSON.parse((await node.page("/p/frozen.json")).body).title).toBe("Frozen");
   });
-
-  test.each(["live", "snapshot"] as const)("[PL66] the date of a page is that of its text, whatever is set later (%s)", async (mode) => {
-    const { link } = await node.links.put(call(), articleId, { mode });
-    await time.advance(60_000);
-    await node.links.update(call(), articleId, { slug: "later", indexable: true, expiresAt: time.now() / 1000 + 3600 });
-    const page = JSON.parse((await node.page("/p/later.json")).body);
-    expect(page.updatedAt).toBe(link.updatedAt);
-    const { link: changed } = await node.links.get(call(), articleId);
-    expect(changed.updatedAt).toBeGreaterThan(page.updatedAt);
-  });
-
-  test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    for (const [form, type] of [
-      ["", "text/html; charset=utf-8"],
-      [".md", "text/markdown; charset=utf-8"],
-      [".json", "application/json"],
-    ]) {
-      const page = await node.page(`/p/${link.slug}${form}`);
-      expect(page.headers).toMatchObject({
-        "content-type": type,
-        "cache-control": "public, max-age=0, must-revalidate",
-        "x-svc-revision": String(link.publishedRevision),
-        "x-svc-content-hash": sha256("First words.\n"),
-        "x-robots-tag": "noindex",
-      });
-      const etag = page.headers.etag ?? "";
-      expect(etag).toMatch(/^"[\w-]+"$/);
-      const fresh = await node.page(`/p/${link.slug}${form}`, { "if-none-match": `"other", W/${etag}` });
-      expect([fresh.status, fresh.body]).toEqual([304, ""]);
-      expect((await node.page(`/p/${link.slug}${form}`, { "if-none-match": '"other"' })).status).toBe(200);
-    }
-    expect(JSON.parse((await node.page(`/p/${link.slug}.json`)).body)).toEqual({
-      title: "Über den Wolken!",
-      slug: link.slug,
-      mode: "live",
-      revision: link.publishedRevision,
-      contentHash: sha256("First words.\n"),
-      markdown: "First words.\n",
-      updatedAt: link.updatedAt,
-    });
-    const before = (await node.page(`/p/${link.slug}`)).headers.etag;
-    await node.articles.update(articleId, { title: "Renamed <b>" }, call());
-    const renamed = await node.page(`/p/${link.slug}`);
-    expect(renamed.headers.etag).not.toBe(before);
-    expect(renamed.body).toContain("<title>Renamed &lt;b&gt;</title>");
-    await node.links.update(call(), articleId, { indexable: true });
-    const indexable = await node.page(`/p/${link.slug}`);
-    expect(indexable.headers).not.toHaveProperty("x-robots-tag");
-    expect(indexable.body).not.toContain("noindex");
-  });
-
-  test("[PL54] the picture of a page is served with an entity tag as long as the page is public", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    const path = `/p/${link.slug}/card.png`;
-    const card = await node.page(path);
-    expect(card.headers).toMatchObject({ "content-type": "image/png", "cache-control": "public, max-age=0, must-revalidate" });
-    expect(card.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
-    const { etag = "" } = card.headers;
-    expect((await node.page(path, { "if-none-match": etag })).status).toBe(304);
-    await append("More.\n");
-    expect((await node.page(path)).headers.etag).toBe(etag);
-    for (const slug of ["never-known", "UPPER", "a".repeat(3000)]) expect((await node.page(`/p/${slug}/card.png`)).code).toBe("not_found");
-    await node.links.update(call(), articleId, { slug: "renamed" });
-    expect((await node.page(path)).headers.location).toBe("../renamed/card.png");
-    await node.links.unpublish(call(), articleId);
-    expect(await node.page("/p/renamed/card.png")).toMatchObject({ status: 410, code: "unpublished" });
-  });
-
-  test("[PL7] a page's policy allows one script file by its hash on a Live page, and no inline style", async () => {
-    const { link } = await node.links.put(call(), articleId, {});
-    const page = await node.page(`/p/${link.slug}`);
-    const policy = page.headers["content-security-policy"] ?? "";
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/unsafe|\*/);
-    const [, script = "", integrity = ""] = /<script src="\.\.(\/assets\/live-[0-9a-f]+\.js)" integrity="([^"]+)"/.exec(page.body) ?? [];
-    expect(policy.split("; ").filter((directive) => /^(script|connect)-src/.test(directive))).toEqual([
-      `script-src '${integrity}'`,
-      "connect-src 'self'",
-    ]);
-    const code = (await node.page(script)).body;
-    expect(integrity).toBe(`sha256-${createHash("sha256").update(code).digest("base64")}`);
-    expect(code).not.toMatch(/innerHTML|document\.write|eval\(|new Function/);
-    const style = /<link rel="stylesheet" href="\.\.(\/assets\/page-[0-9a-f]+\.css)">/.exec(page.body)?.[1] ?? "";
-    const css = await node.page(style);
-    expect(css.headers).toMatchObject({ "content-type": "text/css; charset=utf-8", "cache-control": expect.stringContaining("immutable") });
-    expect(css.body).toContain("prefers-color-scheme: dark");
-    expect(page.body).not.toMatch(/<style|\sstyle=/);
-    expect(page.body.match(/<script[^>]*>/g)).toEqual([
-      '<script type="application/ld+json">',
-      expect.stringContaining(` src="..${script}"`),
-    ]);
-    expect(page.body).toMatch(/<h1 dir="auto">Über den Wolken!<\/h1>[\s\S]*<p dir="auto">First words\.<\/p>/);
-    await node.links.update(call(), articleId, { mode: "snapshot" });
-    const frozen = await node.page(`/p/${link.slug}`);
-    expect(frozen.headers["content-security-policy"]).not.toMatch(/script-src|connect-src/);
-    expect(frozen.body.match(/<script[^>]*>/g)).toEqual(['<script type="application/ld+json">']);
-    const titled = await create("Twice", "# Twice\n\nText");
-    const { link: other } = await node.links.put(call(), titled, {});
-    expect((await node.page(`/p/${other.slug}`)).body.match(/<h1\b/g)).toHaveLength(1);
-  });
-});
-
-test("[PL13] [PL62] each node counts the readers of public pages by address, refusing above rate.public", async () => {
-  const time = createManualTime();
-  const { storage, close } = await openMemory(time);
-  const node = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
-  const workspaceId = await addWorkspace(storage);
-  const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
-  const { articleId } = (await node.articles.create({ workspaceId, title: "Counted", content: "Words." }, call())).article;
-  const { link } = await node.links.put(call(), articleId, {});
-  const limit = { "ratelimit-policy": '"public";q=1;w=1', ratelimit: '"public";r=2;t=1' };
-  expect(await node.page(`/p/${link.slug}`)).toMatchObject({ status: 200, headers: limit });
-  for (let at = 0; at < 2; at += 1) expect((await node.page("/p/nothing.md")).code).toBe("not_found");
-  expect(await node.page("/p/nothing.md")).toMatchObject({ status: 429, code: "rate_limited" });
-  const other = createPublishingNode(storage, time, { limits: { "rate.public": { count: 1, seconds: 1, burst: 3 } } });
-  expect((await other.page("/p/nothing.md")).code).toBe("not_found");
-  await time.advance(1000);
-  expect((await node.page("/p/nothing.md")).code).toBe("not_found");
-  await node.closePages();
-  await close();
-});
-
-test("[PL15] without the store a page is served from memory for a second, unless it was taken down", async () => {
-  const time = createManualTime();
-  const { storage, close } = await openMemory(time);
-  let away = false;
-  const reach = <Result>(run: () => Promise<Result>) => (away ? Promise.reject(new StorageUnavailableError("away")) : run());
-  const remote: Storage = {
-    ...storage,
-    records: { ...storage.records, get: (type, key) => reach(() => storage.records.get(type, key)) },
-    blobs: { ...storage.blobs, get: (partition, hash) => reach(() => storage.blobs.get(partition, hash)) },
-    rates: { take: (demands) => reach(() => storage.rates.take(demands)) },
-  };
-  const node = createPublishingNode(remote, time);
-  const workspaceId = await addWorkspace(storage);
-  const call = () => createCall(storage, workspaceId, partitionOfId(workspaceId));
-  const { articleId } = (await node.articles.create({ workspaceId, title: "Known", content: "Known words." }, call())).article;
-  const { link } = await node.links.put(call(), articleId, {});
-  expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
-  away = true;
-  await time.advance(1000);
-  for (const form of ["", ".md", ".json"]) expect((await node.page(`/p/${link.slug}${form}`)).body).toContain("Known words.");
-  await time.advance(1);
-  await expect(node.page(`/p/${link.slug}`)).rejects.toBeInstanceOf(StorageUnavailableError);
-  away = false;
-  expect((await node.page(`/p/${link.slug}`)).status).toBe(200);
-  node.access.start();
-  await node.access.ready();
-  // Another node unpublishes the link. This node is notified before the store fails.
-  await createPublishingNode(storage, time).links.unpublish(call(), articleId);
-  await vi.waitFor(async () => {
-    away = true;
-    await expect(node.page(`/p/${link.slug}`)).rejects.toBeInstanceOf(StorageUnavailableError);
-    away = false;
-  });
-  node.access.stop();
-  await node.closePages();
-  await close();
 });
