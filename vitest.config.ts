@@ -15,7 +15,7 @@ const shared = {
 /** Tests that replace a module. They need a process in which no other test has loaded it. */
 const mocked = ["server/platform/storage/lmdb/journalFailure.test.ts", "test/contract/conflicts.test.ts"];
 
-/** Tests that wait for limits of time, or start programs such as compilers and linters. Only the whole suite runs them. */
+/** Tests that wait for limits of time, or start programs such as compilers, linters and a Cluster. Only the whole suite runs them. */
 const slow = ["**/*.slow.test.ts"];
 
 const notTests = ["**/node_modules/**"];
