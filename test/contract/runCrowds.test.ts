@@ -48,8 +48,9 @@ describe("decisions", () => {
 
   test("[RU50] decisions in any order over REST and tRPC happen once, and every loser gets the state", async () => {
     rig = await createRunRig({ storage: createMemoryStorage() });
-    for (const order of orders) {
-      for (let surfaces = 0; surfaces < 8; surfaces += 1) {
+    for (const [at, order] of orders.entries()) {
+      // Three of the eight choices of a surface for each decision. All eight occur.
+      for (const surfaces of [0, 1, 2].map((next) => (3 * at + next) % 8)) {
         const topicId = await rig.makeTopic();
         const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
         const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
