@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
 import { buildProgram } from "../../../test/support/childProgram.ts";
 import type { SpinTasks } from "../../../test/support/spinThread.ts";
-import { createWorkerPool, type WorkerPool } from "./workerPool.ts";
+import { createWorkerPool, type TaskOutcome, type WorkerPool } from "./workerPool.ts";
 
 const program = pathToFileURL(buildProgram(join(import.meta.dirname, "../../../test/support/spinThread.ts")));
 const hour = 3_600_000;
@@ -17,9 +17,17 @@ const start = (threads: number, maxWaiting = 10) => {
   return workers;
 };
 
+/** Repeats a task until it gets the processor for its time, which a busy machine may refuse. */
+async function judge(ask: () => Promise<TaskOutcome<unknown>>): Promise<TaskOutcome<unknown>> {
+  for (;;) {
+    const outcome = await ask();
+    if (outcome.kind !== "busy") return outcome;
+  }
+}
+
 test("[AR19] a task that hangs or exhausts memory or stack is stopped, and the next one runs", async () => {
   const { run } = start(1);
-  expect(await run("spin", hour, of("a", 50))).toEqual({ kind: "tooMuch" });
+  expect(await judge(() => run("spin", hour, of("a", 50)))).toEqual({ kind: "tooMuch" });
   expect(await run("exhaust", undefined, of("a"))).toEqual({ kind: "tooMuch" });
   expect(await run("nest", undefined, of("a"))).toEqual({ kind: "tooMuch" });
   expect(await run("echo", "after", of("a"))).toEqual({ kind: "done", value: "after" });
@@ -27,10 +35,10 @@ test("[AR19] a task that hangs or exhausts memory or stack is stopped, and the n
 
 test("[PL24] a task is judged by the time that its thread worked, not by the time that it waited", async () => {
   const { run } = start(1);
-  expect(await run("wait", 300, of("a", 150))).toEqual({ kind: "done", value: 300 });
+  expect(await judge(() => run("wait", 300, of("a", 150)))).toEqual({ kind: "done", value: 300 });
   // The limit is not the fault of the task, so it may be tried again.
   expect(await run("wait", hour, of("a", 50))).toEqual({ kind: "busy" });
-  expect(await run("spin", hour, of("a", 50))).toEqual({ kind: "tooMuch" });
+  expect(await judge(() => run("spin", hour, of("a", 50)))).toEqual({ kind: "tooMuch" });
 });
 
 test("[AR19] a refusal is returned unchanged, and a bug as a failure", async () => {
@@ -62,16 +70,17 @@ test("[AR22] an owner with many waiting tasks leaves a thread for others, and ow
 test("[AR24] quick tasks of one owner are not delayed by heavy tasks of several others", async () => {
   const { run } = start(1);
   const order: string[] = [];
+  // Waiting takes the thread, but no processor, so that the tasks take their time on a busy machine too.
   const ask = async (owner: string, ms: number) => {
-    await run("spin", ms, of(owner));
+    await run("wait", ms, of(owner));
     order.push(owner);
   };
-  const heavy = ["a", "b", "c"].flatMap((owner) => [ask(owner, 200), ask(owner, 200), ask(owner, 200)]);
+  const heavy = ["a", "b", "c"].flatMap((owner) => [ask(owner, 1000), ask(owner, 1000)]);
   const quick = Array.from({ length: 6 }, () => ask("quick", 1));
   await Promise.all([...heavy, ...quick]);
   const first = ["a", "b", "c", ...Array(6).fill("quick")];
   expect(order.slice(0, 9)).toEqual(first);
-  expect(order.slice(9).toSorted()).toEqual(["a", "a", "b", "b", "c", "c"]);
+  expect(order.slice(9).toSorted()).toEqual(["a", "b", "c"]);
 });
 
 test("[AR22] work that waits too long or in too large a queue is refused, and running work continues", async () => {
