@@ -170,6 +170,8 @@ test("[PL1][PL12] bad slugs, foreign articles and narrow keys are refused, over 
   expect((await rest.request("GET", linkPath)).status).toBe(200);
 
   const trpc = createTrpc(rest);
+  // The state of a synchronization that is under way could change between the two answers.
+  await expect.poll(async () => (await rest.expect(200, "GET", linkPath)).liveSync.status).toBe("synced");
   const overTrpc = await trpc.publicLinks.get.query({ articleId });
   expect(overTrpc).toEqual(await rest.expect(200, "GET", linkPath));
   const { publicLinks } = await trpc.publicLinks.list.query({ workspaceId, mode: "live" });
