@@ -162,7 +162,7 @@ describe.each(domainStorages())("reviews on %s", (_name, openStorage) => {
     expect((await node.list.ofArticle(articleId, {}, call())).items).toEqual([before.review]);
   });
 
-  test("[RV11] accepting replaces the quote as the caller, among the words of others, and commits", async () => {
+  test("[RV11] accepting replaces the quote among the words of others, and commits", async () => {
     const { reviewId } = await suggest("teh wind", "the wind");
     await type(text.indexOf("A kite"), "Surely. ");
     const accepted = (await node.suggestions.accept(reviewId, call({ viaKey: true }))).review;
@@ -171,9 +171,8 @@ describe.each(domainStorages())("reviews on %s", (_name, openStorage) => {
     const [commit] = (await node.commits.list(articleId, {})).items;
     expect(commit).toMatchObject({ kind: "commit", message: "Accept suggestion of ada", revision: 3 });
     expect(commit?.authors).toEqual([
-      { username: "ada", kind: "user" },
       { username: "bob", kind: "user" },
-      { username: "ada", kind: "key" },
+      { username: "ada", kind: "user" },
     ]);
     expect(node.reviewEvents.resolved).toMatchObject([{ reviewId, status: "accepted" }]);
     expect(await codeOf(node.suggestions.accept(reviewId, call()))).toBe("invalid_transition");
@@ -212,6 +211,32 @@ describe.each(domainStorages())("reviews on %s", (_name, openStorage) => {
       const expected = status === "accepted" ? text.replace("teh", "the") : text;
       expect([status, await live(), await live(other)]).toEqual([status, expected, expected]);
     }
+  });
+
+  test("[RV29] blame names the author of an accepted suggestion, after a commit, a checkpoint and a restart", async () => {
+    const suggestion = { body: "More.", kind: "suggestion", anchor: { quote: "teh wind" }, replacement: "a strong wind" } as const;
+    const made = await node.reviews.create(articleId, suggestion, call({ username: "cleo", viaKey: true }));
+    await node.suggestions.accept(made.review.reviewId, call());
+    const blame = async (on = node) => {
+      const shown = await live(on);
+      const { items } = (await on.blame.read(articleId, {})).spans;
+      return items.map(({ start, end, username, kind }) => `${kind}/${username} ${shown.slice(start, end)}`);
+    };
+    const wanted = [`user/ada ${text.slice(0, text.indexOf("teh"))}`, "key/cleo a strong", "user/ada  wind. A kite needs a line.\n"];
+    expect(await blame()).toEqual(wanted);
+    const [commit] = (await node.commits.list(articleId, {})).items;
+    expect(commit?.authors).toContainEqual({ username: "cleo", kind: "key" });
+    expect((await node.articles.get(articleId)).article.updatedBy).toBe("ada");
+
+    node.pump.start();
+    await type(text.length + "a strong".length - "teh".length, "End.");
+    await time.until(async () => (await node.commits.list(articleId, {})).items[0]?.kind === "checkpoint", {
+      stepMs: 1000,
+      withinMs: 60_000,
+    });
+    const later = [...wanted, "user/bob End."];
+    expect(await blame()).toEqual(later);
+    expect(await blame(createNode(storage, { nodeId: "node_restarted" }))).toEqual(later);
   });
 
   test("[RV14] a crash at any write of an acceptance stores the whole acceptance or nothing, and one commit follows", async () => {

@@ -3,9 +3,10 @@
  *
  * The edit, the new state of the review, the kept answer and the row of the commit that follows are one storage commit.
  * A crash therefore leaves either an open suggestion and the old text, or an accepted suggestion and the new text, and a
- * repeated request never writes twice. Text that others type meanwhile is merged as with every edit.
+ * repeated request never writes twice. The author of the edit is that of the suggestion. Text that others type meanwhile is merged as with every edit.
  */
 import type * as Y from "yjs";
+import type { Author } from "../../../api/schema/article.ts";
 import { AppError } from "../../../api/schema/error.ts";
 import type { TextAnchor } from "../../../machines/reviewContext.ts";
 import type { Rooms } from "../../../realtime/room/rooms.ts";
@@ -13,7 +14,6 @@ import type { ActorRuntime } from "../../platform/actors/port.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, Storage } from "../../platform/storage/port.ts";
 import { JoinedCommit } from "../articles/port.ts";
-import { authorOf } from "../call/author.ts";
 import type { Call } from "../call/call.ts";
 import { principalOf } from "../call/principal.ts";
 import { createRoleCheck } from "../identity/workspaces/access.ts";
@@ -80,7 +80,9 @@ export function createSuggestions({ storage, actors, rooms, commits, listeners, 
   return {
     async accept(reviewId, call) {
       const found = await findReview(storage, reviewId);
-      const { articleId, workspaceId, file, anchor, replacement, author } = found.context;
+      const { articleId, workspaceId, file, anchor, replacement } = found.context;
+      // The words are those of the suggestion's author. Who accepted them is noted in the review and the commit.
+      const author: Author = { username: found.context.author.username, kind: found.context.author.kind };
       const by = principalOf(call).username;
       const refusal = actors.refusal(reviewKind, found, { type: "review.accept", by });
       if (refusal !== undefined) throw refusal;
@@ -119,7 +121,7 @@ export function createSuggestions({ storage, actors, rooms, commits, listeners, 
         return unit.commit((own) => call.commit(join(append, own), accepted));
       });
 
-      await rooms.edit(articleId, authorOf(call), undefined, replace, false, joined);
+      await rooms.edit(articleId, author, undefined, replace, false, joined);
       if (view === undefined) throw new Error(`accepting the suggestion ${reviewId} changed nothing`);
       await commits.complete(order);
       return view;
