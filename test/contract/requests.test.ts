@@ -141,7 +141,7 @@ describe("requests and answers", () => {
     expect([malformed.status, (await malformed.json()).code]).toEqual([400, "bad_request"]);
   });
 
-  it("[OP80] the refusal of an unknown path or procedure names it and the address of the list of operations", async () => {
+  it("[API19] the refusal of an unknown path or procedure names it and the address of the list of operations", async () => {
     const post = (path: string) => surface.fetch("POST", path, { headers: { "content-type": "application/json" }, body: "{}" });
     const { detail } = await (await post("/artcles?limit=3")).json();
     const list = /^There is no operation POST \/artcles\. (http\S+) lists all operations\.$/.exec(detail)?.[1];
