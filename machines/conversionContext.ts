@@ -26,7 +26,14 @@ export interface ConversionTargetContext {
   /** Revision of an existing article at the time of the request. Text that others write after it is kept. */
   readonly baseRevision?: number;
   /** Present if the conversion creates the article. */
-  readonly created?: { readonly title: string; readonly folderId?: string };
+  readonly created?: CreatedArticleContext;
+}
+
+export interface CreatedArticleContext {
+  readonly title: string;
+  /** True if the title is only the name of the source, so that the first heading of the text is better. */
+  readonly isTitleGuessed?: true;
+  readonly folderId?: string;
 }
 
 export interface ConversionInput {

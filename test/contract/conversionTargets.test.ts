@@ -42,6 +42,20 @@ describe.each(domainStorages())("targets of conversions on %s", (_name, openStor
     expect(await commitsOf(articleId)).toHaveLength(1);
   });
 
+  test("[CV112] a new article is named as requested, after its source article, its first heading, or its file", async () => {
+    const { node, workspaceId, convert, articles, newArticle } = rig;
+    const upload = (content: string) => ({ upload: { name: "kites.md", mediaType: "text/markdown", bytes: Buffer.from(content) } });
+    node.converter.answer = async ({ bytes }) => succeedWith(Buffer.from(bytes).toString("utf8"));
+    const source = await newArticle("# Sails\n");
+    const target = { workspaceId } as never;
+    await convert({ to: "markdown", source: upload("One\n\n## A *long* tail\n") as never, target });
+    await convert({ to: "markdown", source: upload("Two\n") as never, target });
+    await convert({ to: "markdown", source: upload("# Three\n") as never, target: { workspaceId, title: "Asked for" } as never });
+    await convert({ to: "markdown", source: { articleId: source } as never, target });
+    const titles = (await articles()).filter(({ article }) => article.articleId !== source).map(({ article }) => article.title);
+    expect(titles.sort()).toEqual(["A long tail", "Asked for", "Kites", "kites"]);
+  });
+
   test("[CV52][CV62] a target article gets one commit of kind import, and text typed meanwhile stays", async () => {
     const { node, convert, commitsOf, live, newArticle } = rig;
     const articleId = await newArticle("# Old\n\nThe end.\n");

@@ -59,7 +59,7 @@ test.each([
   ["docs/authentication.md", "api-key", ["write", "insufficient_scope", "revoked", "key_revoked"]],
   ["docs/workspaces.md", "members", ["bob", "member", "admin", "admin: owner, bob: admin", "Handbook", "204", "not_found"]],
   ["docs/articles.md", "edit", ["2", "true", "Uno.", "Two.", "", "2", "<p>Uno."]],
-  ["docs/conversions.md", "convert", ["# Kites", "", "A **kite** needs wind.", "kites", "import", "kites.docx"]],
+  ["docs/conversions.md", "convert", ["# Kites", "", "A **kite** needs wind.", "Kites", "import", "Kites.docx"]],
   ["docs/reviews.md", "review", ["admin", "teh", "accepted", "It is the draft.", "", "Accept suggestion of admin"]],
   ["docs/templates.md", "template", ["# Kites 2.0", ""]],
   ["docs/folders.md", "folders", ["cycle", "drafts", "succeeded", "content_project_archived", "folder_not_empty", "2"]],

@@ -101,7 +101,8 @@ export function createConversionCreation(options: CreateConversionOptions): Crea
     call: Call,
   ): Promise<Omit<ConversionInput, "nowMs" | "input">> {
     const principal = principalOf(call);
-    const target = ofTarget === undefined ? undefined : await toTargetContext(documents, ofTarget, title ?? read.name ?? "", call.ids);
+    const suggested = { title: title ?? read.name ?? "", isGuessed: title === undefined && read.source.articleId === undefined };
+    const target = ofTarget === undefined ? undefined : await toTargetContext(documents, ofTarget, suggested, call.ids);
     const workspaceId = (ofTarget?.access ?? ofSource)?.workspaceId;
     return {
       accountId: principal.accountId,

@@ -53,11 +53,16 @@ export async function requireOpenFolder(
   throw refuseField("target/folderId", "must be the id of a folder that is not archived", "not_found");
 }
 
-/** `title` is that of a new article if the target has none. */
+/** A title for a new article whose target names none. */
+export interface SuggestedTitle {
+  readonly title: string;
+  readonly isGuessed: boolean;
+}
+
 export async function toTargetContext(
   documents: TargetReaders["documents"],
   { access: { partition }, target }: AccessedTarget,
-  title: string,
+  suggested: SuggestedTitle,
   ids: Call["ids"],
 ): Promise<ConversionTargetContext> {
   const made = { commitId: ids.next("cmt", partition), clientId: Buffer.from(ids.bytes(4)).readUInt32BE() };
@@ -65,10 +70,16 @@ export async function toTargetContext(
     return { articleId: target.articleId, ...made, baseRevision: (await documents.read(target.articleId)).revision };
   }
   const articleId = ids.next("art", partition);
-  const named = (target.title ?? title)
+  const isGuessed = target.title === undefined && suggested.isGuessed;
+  const created = { title: toTitle(target.title ?? suggested.title), ...(isGuessed ? { isTitleGuessed: true as const } : {}) };
+  return { articleId, ...made, created: "folderId" in target ? { ...created, folderId: target.folderId } : created };
+}
+
+/** Cuts a text to a title of the API. */
+export function toTitle(text: string): string {
+  const title = text
     .slice(0, maxTitle)
     .replace(/\p{Surrogate}$/u, "")
     .trim();
-  const created = { title: named === "" ? untitled : named };
-  return { articleId, ...made, created: "folderId" in target ? { ...created, folderId: target.folderId } : created };
+  return title === "" ? untitled : title;
 }

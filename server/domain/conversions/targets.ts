@@ -5,13 +5,15 @@
  * does. The account's right to write is read again, because it may have changed since the request.
  */
 import { AppError } from "../../../api/schema/error.ts";
-import type { ConversionContext, ConversionTargetContext } from "../../../machines/conversion.ts";
+import type { ConversionContext, CreatedArticleContext } from "../../../machines/conversion.ts";
 import type { UnitOfWork } from "../../platform/actors/port.ts";
 import type { IdSource } from "../../platform/storage/ids.ts";
 import type { Requirement, Storage } from "../../platform/storage/port.ts";
 import type { ArticleFolders, ArticleImports, ArticleWriter, DocumentWriting, ImportOrder } from "../articles/port.ts";
 import { roleIn } from "../identity/workspaces/access.ts";
 import { workspaceRecord } from "../identity/workspaces/records.ts";
+import { findFirstHeading } from "./firstHeading.ts";
+import { toTitle } from "./requestedTarget.ts";
 import type { Failure } from "./sourceFetch.ts";
 
 /** Markdown whose article, if it exists, already has it in its live text. */
@@ -52,11 +54,7 @@ export function createTargets({ storage, imports, articles, folders, writing, id
     return role !== undefined && role !== "read";
   }
 
-  async function create(
-    unit: UnitOfWork,
-    order: ImportOrder,
-    { title, folderId }: NonNullable<ConversionTargetContext["created"]>,
-  ): Promise<Failure | undefined> {
+  async function create(unit: UnitOfWork, order: ImportOrder, { title, folderId }: CreatedArticleContext): Promise<Failure | undefined> {
     try {
       if (folderId !== undefined) await folders.requireOpen(unit, order.workspaceId, folderId);
     } catch (reason) {
@@ -85,13 +83,16 @@ export function createTargets({ storage, imports, articles, folders, writing, id
       writing.requireFits(content);
       const message = `Import ${source.fileName ?? withoutSecrets(source.url) ?? baseName}`;
       const order: ImportOrder = { articleId, workspaceId, commitId, message, content, author, clientId, ids, traceparent };
+      const heading = created?.isTitleGuessed === true ? await findFirstHeading(content) : undefined;
       const replaced = created === undefined ? await imports.replace({ ...order, baseRevision }, guard) : undefined;
       return {
         async add(unit) {
           // The live text has changed while the account had the right, so the commit that states it follows in any case.
           if (replaced !== undefined) return commit(unit, order, replaced.revision);
           if (!(await mayWrite(workspaceId, accountId))) return noRight;
-          return created === undefined ? undefined : create(unit, order, created);
+          return created === undefined
+            ? undefined
+            : create(unit, order, heading === undefined ? created : { ...created, title: toTitle(heading) });
         },
       };
     },

@@ -1,0 +1,37 @@
+/**
+ * FindFirstHeading returns the words of the first heading of Markdown that the converter has written, as the title of an article.
+ *
+ * It runs in the server, so it reads lines and parses the heading alone. The converter writes headings as `#` and code in fences.
+ */
+import type { Nodes } from "mdast";
+import { parseMarkdown } from "../call/parseMarkdown.ts";
+
+/** A title is at the beginning of a text. */
+const searchedCharacters = 16 * 1024;
+const maxHeadingCharacters = 1000;
+
+const frontMatter = /^---\n(?:[\s\S]*?\n)??---(?:\n|$)/;
+const heading = /^#{1,6}[ \t]+\S/;
+const fence = /^ {0,3}(`{3,}|~{3,}|\${2,})/;
+
+export async function findFirstHeading(markdown: string): Promise<string | undefined> {
+  let open: string | undefined;
+  for (const line of markdown.replace(frontMatter, "").slice(0, searchedCharacters).split("\n")) {
+    const marks = fence.exec(line)?.[1];
+    if (open !== undefined) {
+      if (marks?.startsWith(open) === true && line.trim() === marks) open = undefined;
+    } else if (marks !== undefined) open = marks;
+    else if (heading.test(line)) {
+      const words = toText(await parseMarkdown(line.slice(0, maxHeadingCharacters)))
+        .replace(/\s+/gu, " ")
+        .trim();
+      if (words !== "") return words;
+    }
+  }
+  return undefined;
+}
+
+function toText(node: Nodes): string {
+  if ("value" in node) return node.type === "html" ? "" : node.value;
+  return "children" in node ? node.children.map(toText).join("") : "";
+}
