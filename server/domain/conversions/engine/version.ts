@@ -7,6 +7,8 @@ const engineRevision = 4;
 export const libraryVersions = {
   docx: "9.15.2",
   mammoth: "1.13.0",
+  "mdast-util-math": "3.0.0",
+  "micromark-extension-math": "3.1.0",
   pdfmake: "0.3.11",
   unpdf: "1.7.0",
   "rehype-raw": "7.0.0",
@@ -16,6 +18,7 @@ export const libraryVersions = {
   "remark-parse": "11.0.0",
   "remark-rehype": "11.1.2",
   "remark-stringify": "11.0.0",
+  temml: "0.13.5",
 } as const;
 
 export const engineVersion = [
