@@ -84,15 +84,23 @@ describe("refusals over REST", () => {
     expect(surface.serve).not.toHaveBeenCalled();
   });
 
-  it("[API2] if the body names the resource, it is parsed before the resource is looked up", async () => {
-    const post = async (body: unknown) =>
-      (
-        await problemOf(
-          await surface.fetch("POST", "/articles", { headers: { ...credentials.session, ...json }, body: JSON.stringify(body) }),
-        )
-      ).code;
-    expect(await post({ workspaceId: foreignWorkspaceId })).toBe("validation_failed");
-    expect(await post({ workspaceId: foreignWorkspaceId, title: "A title" })).toBe("not_found");
+  it("[API2] if body or query names the resource, only its id is checked before the resource is looked up", async () => {
+    const codeOf = async (response: Promise<Response>) => (await problemOf(await response)).code;
+    const post = (body: string, headers: Record<string, string> = credentials.session) =>
+      codeOf(surface.fetch("POST", "/articles", { headers: { ...headers, ...json }, body }));
+    expect(await post(`{"workspaceId":"${foreignWorkspaceId}"`)).toBe("malformed_json");
+    for (const body of ["null", "[]", "{}", '{"workspaceId":7}', '{"title":"A title"}']) expect(await post(body)).toBe("validation_failed");
+    for (const title of ["", ',"title":"A title"', ',"titel":"A title"', ',"title":7'])
+      expect(await post(`{"workspaceId":"${foreignWorkspaceId}"${title}}`), title).toBe("not_found");
+    expect(await post(`{"workspaceId":"${workspaceId}","title":7}`)).toBe("validation_failed");
+    expect(await post(`{"workspaceId":"${workspaceId}","title":7}`, credentials.role("read"))).toBe("insufficient_permission");
+    const get = (query: string) => codeOf(surface.fetch("GET", `/articles?${query}`, { headers: credentials.session }));
+    for (const query of ["", "limit=0", "workspaceId=x&workspaceId=y"]) expect(await get(query), query).toBe("validation_failed");
+    for (const more of ["", "&limit=0", "&nonsense=1"])
+      expect(await get(`workspaceId=${foreignWorkspaceId}${more}`), more).toBe("not_found");
+    expect(await get(`workspaceId=${workspaceId}&limit=0`)).toBe("validation_failed");
+    expect(await get(`workspaceId=${workspaceId}&nonsense=1`)).toBe("unknown_field");
+    expect(surface.serve).not.toHaveBeenCalled();
   });
 
   it("[API3] a missing, wrong or malformed credential is a 401 that says how to send one", async () => {

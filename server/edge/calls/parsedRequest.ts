@@ -2,7 +2,8 @@
  * ParsedRequest parses path ids, query and body of one call against its operation, each at most once.
  *
  * The parts are parsed when they are first needed, because an earlier check may need one of them. A part that does not
- * fit throws the `AppError` of its refusal. The order of the checks is decided in `wrapper.ts`.
+ * fit throws the `AppError` of its refusal. If an earlier check needs only one field of such a part and that field is
+ * valid, `readRest` throws the refusal instead. The order of the checks is decided in `wrapper.ts`.
  */
 import type { ParsedForm, RateCondition } from "../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";
@@ -10,6 +11,8 @@ import { parsePart } from "../../domain/call/findings.ts";
 import type { CallSource } from "./callSource.ts";
 import type { FormParts } from "./formBody.ts";
 import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts";
+
+type ResourceRule = NonNullable<PreparedOperation["spec"]["resource"]>;
 
 const noFields: Record<string, unknown> = Object.freeze({});
 const onlyJson: readonly string[] = Object.freeze(["application/json"]);
@@ -24,6 +27,7 @@ export class ParsedRequest implements PreparedRequest {
   readonly #source: CallSource;
   #queryParsed = false;
   #bodyParsed = false;
+  #queryFault: AppError | undefined;
   #bodyFault: AppError | undefined;
 
   constructor(operation: PreparedOperation, source: CallSource) {
@@ -39,10 +43,22 @@ export class ParsedRequest implements PreparedRequest {
     this.params = parsed.data;
   }
 
-  /** Returns the id of the resource. Parses the query or the body first if the id is there. */
-  readResourceId(resource: NonNullable<PreparedOperation["spec"]["resource"]>): string {
-    if (resource.in === "query") this.#readQuery();
-    if (resource.in === "body") this.#readBody();
+  /**
+   * Returns the id of the resource. Parses the query or the body first if the id is there. Faults of its other fields wait
+   * for `readRest`, because a caller that cannot see the resource gets 404 for any fields (D7).
+   */
+  readResourceId(resource: ResourceRule): string {
+    try {
+      if (resource.in === "query") this.#readQuery();
+      if (resource.in === "body") this.#readBody();
+    } catch (reason) {
+      const own = ["", `/${resource.name}`];
+      const isOfOthers = reason instanceof AppError && reason.facts.errors?.every(({ pointer }) => !own.includes(pointer));
+      if (isOfOthers !== true) throw reason;
+      if (resource.in === "query") this.#queryFault = reason;
+      else this.#bodyFault = reason;
+      return this.#readRawId(resource);
+    }
     const id = (this[resource.in] as Record<string, unknown>)[resource.name];
     if (typeof id !== "string") throw new Error(`operation ${this.#operation.key}: its resource id is not a string`);
     return id;
@@ -66,6 +82,7 @@ export class ParsedRequest implements PreparedRequest {
 
   readRest(): void {
     if (!this.#queryParsed) this.#readQuery();
+    if (this.#queryFault !== undefined) throw this.#queryFault;
     if (this.#bodyFault !== undefined) throw this.#bodyFault;
     if (!this.#bodyParsed) this.#readBody();
     if (this.#operation.negotiable !== undefined) this.accept = this.#source.accept();
@@ -75,6 +92,15 @@ export class ParsedRequest implements PreparedRequest {
   releaseBody(): void {
     this.body = undefined;
     this.#source.releaseBody();
+  }
+
+  /** Reads the id from a part whose other fields are invalid. */
+  #readRawId({ in: place, name }: ResourceRule): string {
+    const body = place === "body" ? this.#source.body() : undefined;
+    const fields = body === undefined ? this.#source.query() : "json" in body ? (body.json as Readonly<Record<string, unknown>>) : {};
+    const id = fields[name];
+    if (typeof id !== "string") throw notFound();
+    return id;
   }
 
   #readQuery(): void {
