@@ -130,6 +130,11 @@ describe.each(domainStorages())("articles in folders on %s", (_name, open) => {
     expect(copy.article.title).toBe(`Copy of ${"x".repeat(491)}`);
     const named = await node.articles.duplicate(source.articleId, { title: "Named", folderId: null }, call());
     expect([named.article.title, named.article.folderId]).toEqual(["Named", undefined]);
+    const replacing = await storage.records.get(folderRecord, folderId);
+    if (replacing === undefined) throw new Error("no folder");
+    const value = { ...replacing.value, archivedAtMs: 1 };
+    await storage.commit({ partition, records: [{ op: "put", type: folderRecord, value, replacing }] });
+    expect((await node.articles.duplicate(source.articleId, {}, call())).article.folderId).toBeUndefined();
     await removeFolder(folderId);
     expect((await node.articles.duplicate(source.articleId, {}, call())).article.folderId).toBeUndefined();
     await node.articles.delete(source.articleId, false, call());
