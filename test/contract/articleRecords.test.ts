@@ -201,7 +201,7 @@ describe.each(domainStorages())("articles on %s", (_name, open) => {
       { kind: "article.deleted", articleId },
     ]);
     expect(await node.locate(articleId, { deleted: false })).toBeUndefined();
-    expect(await node.locate(articleId, { deleted: true })).toEqual({ workspaceId, deleted: true });
+    expect(await node.locate(articleId, { deleted: true })).toEqual({ workspaceId, trashedArticleId: articleId });
     expect((await node.articles.get(articleId)).article.publicLink).toBeUndefined();
     const author = { username: "ada", kind: "user" } as const;
     expect(await node.documentStore.updateLog.append(articleId, [{ author, update: Uint8Array.of(0, 0) }])).toEqual({ kind: "deleted" });

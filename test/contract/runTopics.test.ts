@@ -354,7 +354,7 @@ describe("actions that end a run", () => {
       const refused = await rig.request("POST", rig.topicPath(topicId, path), body);
       expect(refused, path).toMatchObject({
         status: 409,
-        body: { code: "invalid_transition", currentState: "archived", allowed: ["topic.restore"] },
+        body: { code: "invalid_transition", currentState: "archived", allowed: ["topics.restore"] },
       });
     }
     expect(await rig.request("POST", `/runs/${runId}/retry`)).toMatchObject({
