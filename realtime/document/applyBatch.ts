@@ -58,7 +58,15 @@ export function applyBatch<Sender>(
   if (senders.size > maxSeparateSenders || hasPending(document) || batch.some(({ mayBePending }) => mayBePending)) {
     return sameForAll(merge([editUpdate, integrate(document, batch)]));
   }
-  return separate(batch, editUpdate, (own) => integrateOwn(document, own));
+  let hasWaited = false;
+  const applied = separate(batch, editUpdate, (own) => {
+    const update = integrateOwn(document, own);
+    hasWaited ||= hasPending(document);
+    return update;
+  });
+  // An update that builds on a later sender's update has waited for it. Nothing waits any more, so the document has integrated
+  // the whole batch, but the parts of single senders do not show that (RT107).
+  return hasWaited ? sameForAll(merge([editUpdate, ...batch.map(({ update }) => update)])) : applied;
 }
 
 /**
@@ -99,8 +107,8 @@ function fromOne<Sender>(sender: Sender | undefined, update: Uint8Array | undefi
 }
 
 /**
- * Sends the same update to everybody. It is used when updates are pending: the update of one sender can then release pending
- * content of another one, so the senders' own changes cannot be separated.
+ * Sends the same update to everybody. It is used when updates are or were pending: the update of one sender can then release
+ * pending content of another one, so the senders' own changes cannot be separated.
  */
 function sameForAll<Sender>(update: Uint8Array | undefined): AppliedBatch<Sender> {
   return { toOthers: update, toSenders: new Map() };
@@ -130,7 +138,10 @@ function merge(updates: readonly (Uint8Array | undefined)[]): Uint8Array | undef
   return present.length === 0 ? undefined : mergeUpdates(present);
 }
 
-/** Sorts a batch by sender, in order of each sender's first update. The updates of one sender keep their order. */
+/**
+ * Sorts a batch by sender, in order of each sender's first update. The updates of one sender keep their order. An update can
+ * move before the update of another sender that it builds on.
+ */
 export function groupBySender<One extends BatchedUpdate<unknown>>(batch: readonly One[]): readonly One[] {
   if (batch.length < 2) return batch;
   const groups = new Map<unknown, One[]>();
