@@ -72,15 +72,18 @@ export class KeptDocument {
   }
 }
 
-/** Adds the content of an update to the clocks. Returns false when the update builds on missing content. */
+/**
+ * Adds the content of an update to the clocks. Returns false when the update builds on missing content, or when it repeats
+ * clocks, as the updates of two nodes may. A merge could choose another text for such clocks than a document has (RT108).
+ */
 function advance(clocks: Map<number, number>, bytes: Uint8Array, limits: RoomLimits): boolean {
   const inspected = inspectUpdate(bytes, limits);
   if (inspected.kind === "refused") return false;
   const { sections, buildsOn, deletes } = inspected.update;
   for (const { clientId, from, to, skips } of sections) {
     const known = clocks.get(clientId) ?? 0;
-    if (from > known || skips.length > 0) return false;
-    if (to > known) clocks.set(clientId, to);
+    if (from !== known || skips.length > 0) return false;
+    clocks.set(clientId, to);
   }
   for (const [clientId, clock] of buildsOn) if (clock >= (clocks.get(clientId) ?? 0)) return false;
   return deletes.every(({ clientId, to }) => to <= (clocks.get(clientId) ?? 0));

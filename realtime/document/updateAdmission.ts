@@ -9,6 +9,7 @@ import * as Y from "yjs";
 import type { ArticleFile } from "../../api/schema/article.ts";
 import type { RoomLimits } from "../ports.ts";
 import { cutContentOfOthers } from "./cutContentOfOthers.ts";
+import { cutKnownContent } from "./cutKnownContent.ts";
 import type { DocumentSize } from "./documentSize.ts";
 import type { ClockRange, InspectedUpdate, Section } from "./inspectUpdate.ts";
 import type { PlainUpdate } from "./plainUpdate.ts";
@@ -103,13 +104,15 @@ export class UpdateAdmission<Sender> {
     }
     const own = cutContentOfOthers(request, this.clientIds, (clientId) => this.knownClock(clientId), this.limits);
     if (own.kind === "refused") return own;
-    const { update, owners, awaitsOtherNodes } = own;
-    const added = update.sections.filter((section) => section.to > this.knownClock(section.clientId));
-    if (added.length === 0) {
-      const deletions = this.judgeDeletions(update, request);
+    const { owners, awaitsOtherNodes } = own;
+    const isNew = (section: Section) => section.to > this.knownClock(section.clientId);
+    if (!own.update.sections.some(isNew)) {
+      const deletions = this.judgeDeletions(own.update, request);
       if (deletions === "known") return { kind: "known", owners, awaitsOtherNodes };
       if (deletions === "wait") return { kind: "wait" };
     }
+    const update = cutKnownContent(own.update, (clientId) => this.knownClock(clientId), this.limits);
+    const added = update.sections.filter(isNew);
     // Missing content is judged last, because that check also counts the update's bytes as pending.
     const missing = this.findMissing(update, added);
     const verdict =
