@@ -47,6 +47,7 @@ const notOnRedis = [
   "test/e2e/collab.test.ts",
   "test/e2e/collabAccess.test.ts",
   "test/e2e/collabCredentials.test.ts",
+  "test/e2e/collabFloods.test.ts",
   "test/e2e/collabForeignEditors.test.ts",
   "test/e2e/collabLog.test.ts",
 ];

@@ -66,6 +66,7 @@ export const defaultLimits = {
   "frame.bytes": 4 * MiB,
   "frame.update": 1 * MiB,
   "socket.frames": { count: 10_000, seconds: 1, burst: 300_000 } as RateLimit,
+  "socket.earlyFrames": 1000,
   "socket.bytes": { count: 8 * MiB, seconds: 1, burst: 32 * MiB } as RateLimit,
   "room.queue": 8 * MiB,
   "socket.syncAnswers": { count: 50, seconds: 1, burst: 50 } as RateLimit,

@@ -75,11 +75,19 @@ export class Connection implements PartsOwner {
   receive(bytes: Uint8Array): void {
     if (!this.isOpen) return;
     const { parts } = this;
-    if (!parts.rates.take(bytes.length, this.setting.clock.now())) this.close(4429, "too many frames or bytes");
-    else if (!parts.isHolding) {
+    if (!this.count(bytes.length)) return;
+    if (!parts.isHolding) {
       const plain = this.identity.mayWrite ? readPlainFrame(bytes, this.setting.limits) : undefined;
       if (plain === undefined || !this.room.submitPlain(plain, this)) this.handle(parseFrame(bytes));
     } else if (!parts.held.push(bytes)) this.close(1013, "the document cannot be written as fast");
+  }
+
+  /**
+   * Counts a ping or pong of the client, whose payload has `bytes`. A client that does not read the answers to its pings is
+   * closed as any slow reader is.
+   */
+  control(bytes: number): void {
+    if (this.isOpen && this.count(bytes)) this.checkBacklog();
   }
 
   /** Must be called when the socket's send buffer has drained. */
@@ -184,6 +192,13 @@ export class Connection implements PartsOwner {
     if (this.ownParts?.mayDrop(this.setting.clock.now()) === false) return false;
     this.ownParts = undefined;
     return true;
+  }
+
+  /** Counts a frame of the client. Closes the connection and returns false if the client sends more than it may. */
+  private count(bytes: number): boolean {
+    if (this.parts.rates.take(bytes, this.setting.clock.now())) return true;
+    this.close(4429, "too many frames or bytes");
+    return false;
   }
 
   private closeSlow(): void {

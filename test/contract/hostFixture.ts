@@ -57,6 +57,7 @@ export function hostFixture(start: StartHost): HostFixture {
         accept: {
           open: (socket) => resolve(socket),
           message: () => undefined,
+          control: () => undefined,
           drain: () => undefined,
           close: () => undefined,
           ...handlers,

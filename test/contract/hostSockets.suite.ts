@@ -17,7 +17,15 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         on.upgrade = async (request) => {
           await new Promise((resolve) => setImmediate(resolve));
           opened.push(`${request.method} ${request.path} ${request.query} ${request.header("host")} ${request.remoteAddress}`);
-          return { accept: { open: () => undefined, message: () => undefined, drain: () => undefined, close: () => undefined } };
+          return {
+            accept: {
+              open: () => undefined,
+              message: () => undefined,
+              control: () => undefined,
+              drain: () => undefined,
+              close: () => undefined,
+            },
+          };
         };
         await on.socket("/collab/art_1?ticket=t");
         expect(opened).toEqual([`GET /collab/art_1 ticket=t 127.0.0.1:${on.host.port} 127.0.0.1`]);
@@ -52,7 +60,8 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         };
         const close = vi.fn();
         const received: Uint8Array[] = [];
-        const accept = { open, close, drain: () => undefined, message: (bytes: Uint8Array) => received.push(bytes) };
+        const message = (bytes: Uint8Array) => received.push(bytes);
+        const accept = { open, close, drain: () => undefined, control: () => undefined, message };
         // As the server, which first checks the credential: the library treats an upgrade in its own turn in another way.
         on.upgrade = () => new Promise((resolve) => setImmediate(resolve, { accept }));
         for (let at = 1; at <= 20; at += 1) {
@@ -140,6 +149,62 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         await vi.waitFor(() => expect(drained).toHaveBeenCalled(), { timeout: 10_000 });
         expect(server.bufferedBytes).toBe(0);
         expect(server.send(bytes)).not.toBe("dropped");
+      });
+
+      it("[HO39] pings are answered, and pings and pongs are reported with their size", async () => {
+        const sizes: number[] = [];
+        on.acceptAll({ control: (bytes) => sizes.push(bytes) });
+        const client = await on.socket();
+        const pongs: number[] = [];
+        client.on("pong", (payload: Buffer) => pongs.push(payload.length));
+        client.ping(Buffer.alloc(7));
+        client.pong(Buffer.alloc(125));
+        client.ping();
+        await vi.waitFor(() => expect(sizes).toEqual([7, 125, 0]), { timeout: 10_000 });
+        await vi.waitFor(() => expect(pongs).toEqual([7, 0]), { timeout: 10_000 });
+      });
+
+      it("[HO39] a handler may close its socket in a flood of pings; no later ping is answered or reported", async () => {
+        let controls = 0;
+        const { made } = on.acceptAll({
+          control() {
+            controls += 1;
+            if (controls === 1000) server.close(4429, "too many frames");
+          },
+        });
+        const [client, other] = [await on.socket(), await on.socket()];
+        const server = await made;
+        let pongs = 0;
+        client.on("pong", () => {
+          pongs += 1;
+        });
+        for (let sent = 0; sent < 20_000; sent += 1) client.ping(Buffer.alloc(125));
+        const [code, reason] = await once(client, "close");
+        expect([code, String(reason), controls, pongs]).toEqual([4429, "too many frames", 1000, 1000]);
+        expect(other.readyState).toBe(WebSocket.OPEN);
+      });
+
+      it("[HO40] answers to pings that the client does not read count as buffered bytes, and drain follows", async () => {
+        const drained = vi.fn();
+        const { made } = on.acceptAll({ drain: drained });
+        const client = await on.socket();
+        const server = await made;
+        let pongs = 0;
+        client.on("pong", () => {
+          pongs += 1;
+        });
+        client.pause();
+        let sent = 0;
+        while (server.bufferedBytes <= maxBufferedBytes && sent < 1_000_000) {
+          for (let times = 0; times < 1000; times += 1) client.ping(Buffer.alloc(125));
+          sent += 1000;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        expect(server.bufferedBytes).toBeGreaterThan(maxBufferedBytes);
+        client.resume();
+        await vi.waitFor(() => expect(pongs).toBe(sent), { timeout: 20_000 });
+        await vi.waitFor(() => expect(drained).toHaveBeenCalled(), { timeout: 10_000 });
+        expect(server.bufferedBytes).toBe(0);
       });
 
       it("[RT93] what is sent and what is published arrive in the order of the calls", async () => {
@@ -331,7 +396,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         on.upgrade = async (request) => {
           signals.push(request.signal);
           await new Promise<void>((resolve) => (answer = resolve));
-          return { accept: { open, message: () => undefined, drain: () => undefined, close } };
+          return { accept: { open, message: () => undefined, control: () => undefined, drain: () => undefined, close } };
         };
         const client = connect({ port: on.host.port, host: "127.0.0.1" });
         client.write(upgradeRequest);

@@ -211,8 +211,13 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "frame.bytes": { is: "One frame. The first sync of a long-edited article is 2.5 MB.", above: "close 1009" },
       "frame.update": { is: "One update, over a socket or REST.", above: "the update is refused, 413 over REST" },
       "socket.frames": {
-        is: "Frames of one socket. A person types 15 frames a second; an import sends a history of 260,000 keystrokes at once.",
+        is: "Frames of one socket, pings and pongs included. A person types 15 frames a second; an import sends a history of 260,000 keystrokes at once.",
         above: "close 4429",
+      },
+      "socket.earlyFrames": {
+        is: "Frames of one socket while its document is loaded. A person types 200 in ten seconds.",
+        above: "close 4429",
+        unit: "frames",
       },
       "socket.bytes": { is: "Bytes of one socket.", above: "close 4429" },
       "room.queue": { is: "Bytes of one document that are not yet on disk.", above: "writers are closed with 1013" },

@@ -68,9 +68,11 @@ type State =
   | { readonly kind: "closed" };
 
 /** Close codes for events that have none in the error table. */
-const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, noCredential: 4408 };
+const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, noCredential: 4408, tooMany: 4429 };
 /** Lowest close code of this service. Lower codes are standard WebSocket codes, after which a client reconnects. */
 const firstOwnCode = 4400;
+/** Pings and pongs that a client may send before its credential. Clients send a ping every 20 s or so, and it has 5 s. */
+const maxControlsBeforeCredential = 10;
 
 export class CollabSession implements SocketHandlers, LeaseHolder {
   private readonly options: CollabSessionOptions;
@@ -84,6 +86,8 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
   private socket: Socket | undefined;
   private principal: Principal | undefined;
   private place: AnonymousPlace | undefined;
+  /** Frames that arrived before the socket was admitted, without the credential. */
+  private earlyFrames = 0;
 
   constructor(options: CollabSessionOptions, request: SocketRequest) {
     this.options = options;
@@ -155,10 +159,18 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
     } else if (state.kind === "admitting") {
       state.frames.push(bytes);
       state.bytes += bytes.length;
-      if (state.bytes > this.options.limits["frame.bytes"]) this.finish(4429, "too many bytes before the socket was admitted");
+      if (state.bytes > this.options.limits["frame.bytes"]) this.finish(codes.tooMany, "too many bytes before the socket was admitted");
     } else if (state.kind === "credential.awaited") {
       this.takeCredential(bytes);
     }
+  }
+
+  /** Counts a ping or pong, which the host has answered. */
+  control(bytes: number): void {
+    const { state } = this;
+    if (state.kind === "admitted") state.connection.control(bytes);
+    else if (state.kind === "admitting") this.countEarly(this.options.limits["socket.earlyFrames"]);
+    else if (state.kind === "credential.awaited") this.countEarly(maxControlsBeforeCredential);
   }
 
   drain(): void {
@@ -209,6 +221,11 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
 
   private get openMs(): number {
     return this.state.kind === "admitted" ? this.options.clock.now() - this.state.connection.joinedAtMs : 0;
+  }
+
+  private countEarly(maxFrames: number): void {
+    this.earlyFrames += 1;
+    if (this.earlyFrames > maxFrames) this.finish(codes.tooMany, "too many frames before the socket was admitted");
   }
 
   private takeCredential(bytes: Uint8Array): void {

@@ -28,6 +28,11 @@ class NodeSocket implements Socket {
   private readonly maxBufferedBytes: number;
   private readonly onDrain: () => void;
   private full = false;
+  private readonly onWritten = (): void => {
+    if (!this.full || this.ws.bufferedAmount > 0) return;
+    this.full = false;
+    if (this.open) this.onDrain();
+  };
 
   /** Close code that the server sent. Undefined if the server did not close the socket. */
   closedWith: number | undefined;
@@ -53,11 +58,13 @@ class NodeSocket implements Socket {
 
   /** Sends bytes without a copy. They must not change afterwards. */
   write(bytes: Uint8Array): void {
-    this.ws.send(bytes, { binary: true }, () => {
-      if (!this.full || this.ws.bufferedAmount > 0) return;
-      this.full = false;
-      if (this.open) this.onDrain();
-    });
+    this.ws.send(bytes, { binary: true }, this.onWritten);
+    if (this.ws.bufferedAmount > 0) this.full = true;
+  }
+
+  /** Answers a ping. */
+  pong(payload: Buffer): void {
+    this.ws.pong(payload, false, this.onWritten);
     if (this.ws.bufferedAmount > 0) this.full = true;
   }
 
@@ -96,7 +103,7 @@ export const startNodeHost: StartHost = async (app, options) => {
   const { onError } = options;
   const server = createServer({ maxHeaderSize: maxHeadBytes, keepAliveTimeout: keepAliveMs });
   const topics = new NodeTopics();
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxFrameBytes, perMessageDeflate: false });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxFrameBytes, perMessageDeflate: false, autoPong: false });
 
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (incoming.httpVersion !== "1.1") {
@@ -243,6 +250,14 @@ function serveSocket(
   ws.on("message", (message: Buffer) => {
     if (socket.open) guarded(() => handlers.message(new Uint8Array(message)));
   });
+  const control = (payload: Buffer) => {
+    if (socket.open) guarded(() => handlers.control(payload.length));
+  };
+  ws.on("ping", (payload: Buffer) => {
+    if (socket.open) socket.pong(payload);
+    control(payload);
+  });
+  ws.on("pong", control);
   ws.on("close", (code) => {
     socket.unsubscribeAll();
     guarded(() => handlers.close(socket.closedWith ?? code));

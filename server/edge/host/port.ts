@@ -152,6 +152,11 @@ export interface SocketHandlers {
    * pieces of 8 KiB of memory: copy what stays for longer than the message is handled.
    */
   message(bytes: Uint8Array): void;
+  /**
+   * Called for each ping or pong of the client, with the size of its payload. The host has answered the ping already. The
+   * handler must count these frames and close a socket whose client does not read the answers: no limit stops the host.
+   */
+  control(bytes: number): void;
   /** Called when the send buffer has room again. */
   drain(): void;
   /** Called last, and never from inside `Socket.close`. */

@@ -194,6 +194,11 @@ function socketBehavior(
       data.socket.close(1011, "internal error");
     }
   };
+  // The library stops reading from the socket if the handler closes it.
+  const control = (ws: WebSocket<SocketData>, payload: ArrayBuffer) => {
+    const data = ws.getUserData();
+    guarded(data, () => data.handlers.control(payload.byteLength));
+  };
   return {
     // No limit: above one, the library would skip published messages, and `publish` could not report the skipped socket.
     maxBackpressure: 0,
@@ -233,6 +238,8 @@ function socketBehavior(
       if (message.byteLength > maxFrameBytes) data.socket.close(1009, `a message may have at most ${maxFrameBytes} bytes`);
       else guarded(data, () => data.handlers.message(copyFrame(message)));
     },
+    ping: control,
+    pong: control,
     drain(ws) {
       const data = ws.getUserData();
       guarded(data, () => data.handlers.drain());
