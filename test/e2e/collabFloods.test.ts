@@ -1,6 +1,7 @@
-/** Sockets that send more than they may: pings and pongs, before and after they have joined. */
-import { afterEach, describe, expect, it } from "vitest";
+/** Sockets that send more than they may: pings, pongs, and frames before they have joined. */
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
+import { defaultLimits } from "../../api/limits.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
 import {
@@ -73,5 +74,28 @@ describe.each([
     const closed = closeOf(flooding);
     for (let times = 0; times < 1000; times += 1) flooding.ping(payload);
     expect(await closed).toEqual({ code: 4429, reason: "too many frames before the socket was admitted" });
+  });
+
+  it("[RT111] a socket may send socket.earlyFrames frames while its document is loaded, pings included", async () => {
+    await start();
+    let finishLoading: () => void = () => undefined;
+    const loading = new Promise<void>((resolve) => {
+      finishLoading = resolve;
+    });
+    const { load } = server.log;
+    vi.spyOn(server.log, "load").mockImplementation(async (articleId) => {
+      await loading;
+      return load(articleId);
+    });
+    const [patient, flooding] = [await server.socket(ticket), await server.socket(ticket)];
+    const closed = closeOf(flooding);
+    const mayArrive = defaultLimits["socket.earlyFrames"];
+    for (let times = 0; times < mayArrive; times += 1) flooding.send(Buffer.from([0, 0, 1, 0]));
+    flooding.ping();
+    expect(await closed).toEqual({ code: 4429, reason: "too many frames before the socket was admitted" });
+    for (let times = 1; times < mayArrive; times += 1) patient.ping();
+    const admitted = expectAdmitted(patient);
+    finishLoading();
+    await admitted;
   });
 });

@@ -159,6 +159,7 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
     } else if (state.kind === "admitting") {
       state.frames.push(bytes);
       state.bytes += bytes.length;
+      this.countEarly(this.options.limits["socket.earlyFrames"]);
       if (state.bytes > this.options.limits["frame.bytes"]) this.finish(codes.tooMany, "too many bytes before the socket was admitted");
     } else if (state.kind === "credential.awaited") {
       this.takeCredential(bytes);
