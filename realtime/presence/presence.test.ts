@@ -246,6 +246,36 @@ describe("presence", () => {
     expect(introduced).toHaveLength(2);
   });
 
+  it("[RT112] states above awareness.room are not shown; shown ones change, and their room is given back", async () => {
+    rig = createRealtimeRig({ limits: { "awareness.room": 6 * 512 } });
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const publish = (client: PairedClient, clientIds: readonly number[], clock: number, state: object | null) =>
+      client.send(presenceFrame(clientIds.map((clientId) => ({ clientId, clock, json: JSON.stringify(state) }))));
+    const shown = () => [...ada.awareness.getStates().keys()].filter((clientId) => clientId > 100 && clientId < 120);
+    publish(bob, [101, 102, 103, 104, 105, 106, 107], 1, { cursor: 1 });
+    await calm();
+    expect(shown()).toEqual([101, 102, 103, 104]);
+    publish(bob, [101], 2, { cursor: "x".repeat(200) });
+    publish(bob, [102], 2, { cursor: "x".repeat(600) });
+    await calm();
+    expect(ada.awareness.getStates().get(101)?.cursor).toHaveLength(200);
+    expect(ada.awareness.getStates().get(102)?.cursor).toBe(1);
+    publish(bob, [103, 104], 3, null);
+    await calm();
+    publish(bob, [102], 3, { cursor: "x".repeat(600) });
+    await calm();
+    expect(shown()).toEqual([101, 102]);
+    expect(ada.awareness.getStates().get(102)?.cursor).toHaveLength(600);
+    bob.disconnect();
+    await calm();
+    const cyd = await rig.join("cyd");
+    await calm();
+    publish(cyd, [111, 112, 113, 114, 115], 1, { cursor: 1 });
+    await calm();
+    expect(shown()).toEqual([111, 112, 113, 114]);
+  });
+
   it("[RT19] a client that publishes no presence still sees the others", async () => {
     rig = createRealtimeRig();
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];

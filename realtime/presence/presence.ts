@@ -52,7 +52,7 @@ export interface PresenceRoom<M> {
 
 export interface PresenceSetting {
   readonly clock: Clock;
-  readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states">;
+  readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states" | "awareness.room">;
 }
 
 const text = new TextDecoder();

@@ -41,6 +41,8 @@ interface State<M> {
   readonly member: M;
   readonly clientClock: number;
   readonly json: string;
+  /** Bytes that the state counts of `awareness.room`. */
+  readonly countedBytes: number;
   readonly renewedAtMs: number;
   /** Outgoing clock: the server sets it when the state is sent. */
   clock: number;
@@ -51,6 +53,8 @@ export interface PresenceContext<M> {
   readonly publishers: Map<M, Publisher<M>>;
   readonly owners: Map<number, M>;
   readonly states: Map<number, State<M>>;
+  /** Sum of `countedBytes` of all states. */
+  countedBytes: number;
   /** Client ids whose changed state has not been sent yet. */
   readonly changed: Set<number>;
 }
@@ -60,9 +64,28 @@ export function isEmpty({ publishers, changed }: PresenceContext<unknown>): bool
   return publishers.size === 0 && changed.size === 0;
 }
 
+/**
+ * A smaller state counts as this many bytes, so that the usual changes of a cursor never exceed the limit of the room. States
+ * of stock editors have 250 to 400 bytes.
+ */
+const minCountedBytes = 512;
+
+const toCountedBytes = (json: string): number => Math.max(minCountedBytes, Buffer.byteLength(json));
+
+function setState<M>(context: PresenceContext<M>, clientId: number, state: State<M>): void {
+  context.countedBytes += state.countedBytes - (context.states.get(clientId)?.countedBytes ?? 0);
+  context.states.set(clientId, state);
+}
+
+/** Returns false if there was no state. */
+function deleteState<M>(context: PresenceContext<M>, clientId: number): boolean {
+  context.countedBytes -= context.states.get(clientId)?.countedBytes ?? 0;
+  return context.states.delete(clientId);
+}
+
 export interface PresenceStoreOptions {
   readonly clock: Clock;
-  readonly limits: Pick<RoomLimits, "awareness.states">;
+  readonly limits: Pick<RoomLimits, "awareness.states" | "awareness.room">;
   /** True when a different author uses this client id on another node. */
   readonly isOnOtherNode: (clientId: number, author: Author) => boolean;
 }
@@ -100,20 +123,22 @@ export function createPresenceStore<M extends Member>({ clock, limits, isOnOther
       if (!introduce(context, publisher, clientId)) return false;
     }
     const before = context.states.get(clientId);
-    if (state === null) return context.states.delete(clientId);
+    if (state === null) return deleteState(context, clientId);
     if (before?.member === member && clientClock < before.clientClock) return false;
     const json = stamp(member.identity, state);
-    context.states.set(clientId, { member, clientClock, json, renewedAtMs: clock.now(), clock: before?.clock ?? 0 });
+    const countedBytes = toCountedBytes(json);
+    if (context.countedBytes - (before?.countedBytes ?? 0) + countedBytes > limits["awareness.room"]) return false;
+    setState(context, clientId, { member, clientClock, json, countedBytes, renewedAtMs: clock.now(), clock: before?.clock ?? 0 });
     return true;
   }
 
   return createStore({
-    context: { publishers: new Map(), owners: new Map(), states: new Map(), changed: new Set() } as PresenceContext<M>,
+    context: { publishers: new Map(), owners: new Map(), states: new Map(), countedBytes: 0, changed: new Set() } as PresenceContext<M>,
     on: {
       left: (context, { member }: { member: M }) => {
         for (const clientId of context.publishers.get(member)?.clientIds ?? []) {
           context.owners.delete(clientId);
-          if (context.states.delete(clientId)) context.changed.add(clientId);
+          if (deleteState(context, clientId)) context.changed.add(clientId);
         }
         context.publishers.delete(member);
         return context;
@@ -132,7 +157,8 @@ export function createPresenceStore<M extends Member>({ clock, limits, isOnOther
         for (const clientId of context.publishers.get(member)?.clientIds ?? []) {
           const state = context.states.get(clientId);
           if (state === undefined) continue;
-          context.states.set(clientId, { ...state, json: stamp(member.identity, JSON.parse(state.json) as object) });
+          const json = stamp(member.identity, JSON.parse(state.json) as object);
+          setState(context, clientId, { ...state, json, countedBytes: toCountedBytes(json) });
           context.changed.add(clientId);
         }
         return context;
@@ -140,7 +166,7 @@ export function createPresenceStore<M extends Member>({ clock, limits, isOnOther
       expired: (context, { beforeMs }: { beforeMs: number }) => {
         for (const [clientId, { renewedAtMs }] of context.states) {
           if (renewedAtMs > beforeMs) continue;
-          context.states.delete(clientId);
+          deleteState(context, clientId);
           context.changed.add(clientId);
         }
         return context;
