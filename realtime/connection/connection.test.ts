@@ -237,6 +237,25 @@ describe("sockets", () => {
     expect(rig.rooms.stats().connections).toBe(1);
   });
 
+  it("[RT113] presence that a client gets when it joins or asks is allowed on top of socket.buffer", async () => {
+    rig = createRealtimeRig({ limits: { "socket.buffer": 2000 } });
+    const ada = await rig.join("ada");
+    ada.awareness.setLocalStateField("cursor", "x".repeat(3000));
+    await settle(rig.clients);
+    const slow = await rig.join("slow");
+    slow.peer.isSlow = true;
+    await settle(rig.clients);
+    await rig.time.advance(100);
+    expect(slow.peer.bufferedBytes).toBeGreaterThan(3000);
+    expect(slow.peer.closed).toBeUndefined();
+    ada.type("x".repeat(1900));
+    await settle(rig.clients);
+    expect(slow.peer.closed).toBeUndefined();
+    ada.type("x".repeat(300));
+    await settle(rig.clients);
+    expect(slow.peer.closed?.code).toBe(1013);
+  });
+
   it("[RT17] a reader that is behind by more than socket.buffer is closed with 1013 and can resync", async () => {
     rig = createRealtimeRig({ limits: { "socket.buffer": 2000 } });
     const [ada, slow] = [await rig.join("ada"), await rig.join("slow")];

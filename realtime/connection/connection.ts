@@ -172,6 +172,11 @@ export class Connection implements PartsOwner {
     else if (outcome === "buffered") this.checkBacklog();
   }
 
+  /** Sends a frame that the client asked for. Its size is added to what the client may leave unread. */
+  deliverAnswer(frame: Uint8Array): void {
+    if (this.isOpen) this.parts.answers.deliver(frame);
+  }
+
   /** From now on the client gets what is published on the topic, in order with the frames of `deliver`. */
   subscribe(topic: string): void {
     this.peer.subscribe(topic);

@@ -49,7 +49,7 @@ export class SyncAnswers {
     this.bytesRate = new TokenBucket(options.limits["socket.syncBytes"], nowMs);
   }
 
-  /** Size of the last answer, in bytes, until the buffer drains. It is added to `socket.buffer` as an allowance. */
+  /** Size of the last answers, in bytes, until the buffer drains. It is added to `socket.buffer` as an allowance. */
   get allowanceBytes(): number {
     return this.unreadBytes;
   }
@@ -66,6 +66,12 @@ export class SyncAnswers {
   requestPresence(): void {
     this.isPresenceRequested = true;
     this.sendWhenSettled();
+  }
+
+  /** Sends an answer. Its size is added to the allowance. */
+  deliver(frame: Uint8Array): void {
+    this.unreadBytes += frame.length;
+    this.options.deliver(frame);
   }
 
   drained(): void {
@@ -113,7 +119,7 @@ export class SyncAnswers {
 
   private send(): void {
     if (!this.isDue) return;
-    const { room, clock, limits, bufferedBytes, deliver, sendPresence } = this.options;
+    const { room, clock, limits, bufferedBytes, sendPresence } = this.options;
     // The client has not read the last answers yet, so another one would only grow the buffer. `drained` tries again.
     if (bufferedBytes() > limits["socket.buffer"] / 2) return;
     const nowMs = clock.now();
@@ -126,6 +132,7 @@ export class SyncAnswers {
       return;
     }
     this.rate.take(1, nowMs);
+    this.unreadBytes = 0;
     if (this.isPresenceRequested) {
       this.isPresenceRequested = false;
       sendPresence();
@@ -136,9 +143,7 @@ export class SyncAnswers {
     const { state, update } = room.encodeAnswer(stateVector);
     // The client counts as synchronized after the sync step 2, so the stored state goes before it.
     const frames = state === undefined ? [writeSyncStep2(update)] : [writeUpdate(state), writeSyncStep2(update)];
-    const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
-    this.bytesRate.overdraw(bytes);
-    this.unreadBytes = bytes;
-    for (const frame of frames) deliver(frame);
+    this.bytesRate.overdraw(frames.reduce((sum, frame) => sum + frame.length, 0));
+    for (const frame of frames) this.deliver(frame);
   }
 }

@@ -318,6 +318,7 @@ describe("presence", () => {
     const room: PresenceRoom<typeof member> = {
       members,
       sendPresence: (entries, to) => void delivered.push(...to.flatMap(() => entries.map(({ json }) => json))),
+      answerPresence: (entries) => void delivered.push(...entries.map(({ json }) => json)),
       broadcastPresence: () => {},
       membersChanged: () => {},
     };

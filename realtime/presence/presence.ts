@@ -44,6 +44,8 @@ const broadcastAllMs = remoteTimeoutMs / 2.5;
 export interface PresenceRoom<M> {
   readonly members: ReadonlySet<M>;
   sendPresence(entries: readonly OutgoingEntry[], to: readonly M[]): void;
+  /** Sends the presence that a member asked for by joining or by a query. */
+  answerPresence(entries: readonly OutgoingEntry[], to: M): void;
   /** Sends presence to the other nodes. */
   broadcastPresence(presence: NodePresence): void;
   /** Called when members joined, left or changed on any node. */
@@ -150,7 +152,7 @@ export class Presence<M extends Member> {
     for (const [clientId, { clock, json }] of this.remote?.states() ?? []) {
       if (this.context?.states.has(clientId) !== true && this.ownerOf(clientId) !== member) entries.push({ clientId, clock, json });
     }
-    if (entries.length > 0) this.room.sendPresence(entries, [member]);
+    if (entries.length > 0) this.room.answerPresence(entries, member);
   }
 
   /** Applies presence that another node sent. */

@@ -13,5 +13,7 @@ export interface RoomMember extends Member, TopicMember {
   sendSyncStep1(stateVector: Uint8Array): void;
   /** Reports that the member's updates are stored and that the article is at `revision`. */
   acknowledge(revision: number): void;
+  /** Sends a frame that the member asked for. Its size is added to what the member may leave unread. */
+  deliverAnswer(frame: Uint8Array): void;
   close(code: number, reason: string): void;
 }

@@ -19,6 +19,7 @@ import type { Clock, FrameBroadcast, LoadedDocument, RoomLimits, RoomMetrics, Up
 import { type OutgoingEntry, Presence } from "../presence/presence.ts";
 import type { NodePresence } from "../presence/remotePresence.ts";
 import { isSameAuthor } from "../presence/user.ts";
+import { writeAwareness } from "../protocol.ts";
 import { AwakeRoom } from "./awakeRoom.ts";
 import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
 import { FanOut } from "./fanOut.ts";
@@ -80,6 +81,11 @@ export class Room {
   /** Sends presence entries to some of the members. */
   sendPresence(entries: readonly OutgoingEntry[], to: readonly RoomMember[]): void {
     this.fanOut.sendPresence(entries, to);
+  }
+
+  /** Sends presence that the member asked for. */
+  answerPresence(entries: readonly OutgoingEntry[], to: RoomMember): void {
+    to.deliverAnswer(writeAwareness(entries));
   }
 
   /** Sends presence to the other nodes. */
