@@ -84,7 +84,8 @@ export const defaultLimits = {
   "sse.credential": 2000,
   "sse.address": 2000,
   "awareness.state": 4 * KiB,
-  "awareness.states": 20,
+  "awareness.states": 100,
+  "awareness.socket": 20,
   "awareness.room": 1 * MiB,
   "awareness.rate": { count: 20, seconds: 1, burst: 20 } as RateLimit,
 

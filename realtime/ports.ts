@@ -149,6 +149,7 @@ export interface RoomLimits {
   readonly "sockets.credential": number;
   readonly "awareness.state": number;
   readonly "awareness.states": number;
+  readonly "awareness.socket": number;
   readonly "awareness.room": number;
   readonly "awareness.rate": RoomRate;
 }

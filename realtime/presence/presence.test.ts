@@ -246,6 +246,22 @@ describe("presence", () => {
     expect(introduced).toHaveLength(2);
   });
 
+  it("[RT112] a socket shows at most awareness.socket states, and may replace one of them", async () => {
+    rig = createRealtimeRig({ limits: { "awareness.socket": 2 } });
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    const publish = (clientIds: readonly number[], clock: number, json: string) =>
+      bob.send(presenceFrame(clientIds.map((clientId) => ({ clientId, clock, json }))));
+    const cursors = () => [101, 102].map((clientId) => ada.awareness.getStates().get(clientId)?.cursor);
+    publish([101, 102], 1, '{"cursor":1}');
+    await calm();
+    expect(cursors()).toEqual([1, undefined]);
+    publish([101], 2, "null");
+    publish([102], 2, '{"cursor":2}');
+    await calm();
+    expect(cursors()).toEqual([undefined, 2]);
+  });
+
   it("[RT112] states above awareness.room are not shown; shown ones change, and their room is given back", async () => {
     rig = createRealtimeRig({ limits: { "awareness.room": 6 * 512 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];

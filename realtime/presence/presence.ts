@@ -54,7 +54,7 @@ export interface PresenceRoom<M> {
 
 export interface PresenceSetting {
   readonly clock: Clock;
-  readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states" | "awareness.room">;
+  readonly limits: Pick<RoomLimits, "awareness.state" | "awareness.states" | "awareness.socket" | "awareness.room">;
 }
 
 const text = new TextDecoder();

@@ -83,9 +83,14 @@ function deleteState<M>(context: PresenceContext<M>, clientId: number): boolean 
   return context.states.delete(clientId);
 }
 
+/** Number of states that the publisher shows. It may own more client ids, under which it wrote text. */
+function countStates<M>({ states }: PresenceContext<M>, { clientIds, member }: Publisher<M>): number {
+  return [...clientIds].filter((clientId) => states.get(clientId)?.member === member).length;
+}
+
 export interface PresenceStoreOptions {
   readonly clock: Clock;
-  readonly limits: Pick<RoomLimits, "awareness.states" | "awareness.room">;
+  readonly limits: Pick<RoomLimits, "awareness.states" | "awareness.socket" | "awareness.room">;
   /** True when a different author uses this client id on another node. */
   readonly isOnOtherNode: (clientId: number, author: Author) => boolean;
 }
@@ -125,6 +130,7 @@ export function createPresenceStore<M extends Member>({ clock, limits, isOnOther
     const before = context.states.get(clientId);
     if (state === null) return deleteState(context, clientId);
     if (before?.member === member && clientClock < before.clientClock) return false;
+    if (before?.member !== member && countStates(context, publisher) >= limits["awareness.socket"]) return false;
     const json = stamp(member.identity, state);
     const countedBytes = toCountedBytes(json);
     if (context.countedBytes - (before?.countedBytes ?? 0) + countedBytes > limits["awareness.room"]) return false;

@@ -256,7 +256,8 @@ thread gets so little of a processor that the work takes 20 times as long on the
         unit: "streams",
       },
       "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
-      "awareness.states": { is: "Awareness states of one socket. An editor has one.", above: "dropped", unit: "states" },
+      "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
+      "awareness.socket": { is: "Awareness states that one socket shows. An editor has one.", above: "dropped", unit: "states" },
       "awareness.room": {
         is: "All awareness states of one document on one server, each counted as at least 512 bytes. Whoever joins gets them at once.",
         above: "dropped",
