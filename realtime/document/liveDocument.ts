@@ -35,12 +35,20 @@ export interface Snapshot {
   readonly stateVector?: Uint8Array;
 }
 
+/** A client id under which the server wrote, and the clock of its durable content. */
+export interface ServerClientId {
+  readonly clientId: number;
+  readonly clock: number;
+}
+
 const noClocks: ReadonlyMap<number, number> = new Map();
 
 export interface LiveDocumentOptions<Sender> {
   readonly loaded: LoadedDocument;
   readonly limits: RoomLimits;
   readonly clientIds: ClientIdOwners<Sender>;
+  /** The id to continue. It is not continued if the loaded document has another clock for it, or pending updates. */
+  readonly serverClientId?: ServerClientId | undefined;
 }
 
 /** The content of a document: as bytes, or as a Y.Doc with the clock of each client id. */
@@ -57,14 +65,15 @@ export class LiveDocument<Sender> {
   private currentRevision: number;
   private judged = 0;
   /** Client id under which the server writes. A Y.Doc gets it when it is built. */
-  private readonly newClientId = Math.floor(Math.random() * 2 ** 32);
+  private ownClientId = Math.floor(Math.random() * 2 ** 32);
   /** Recent answers by state vector. */
   private readonly answers = new Map<string, Uint8Array>();
 
-  constructor({ loaded, limits, clientIds }: LiveDocumentOptions<Sender>) {
+  constructor({ loaded, limits, clientIds, serverClientId }: LiveDocumentOptions<Sender>) {
     this.limits = limits;
     this.clientIds = clientIds;
     this.content = this.open(loaded);
+    if (serverClientId !== undefined) this.continueAs(serverClientId);
     this.size = this.createSize(loaded);
     this.admission = this.createAdmission();
     this.currentRevision = loaded.revision;
@@ -93,6 +102,13 @@ export class LiveDocument<Sender> {
   /** Number of updates judged so far. An update that was judged meanwhile is not valid after `replace`. */
   get judgedUpdates(): number {
     return this.judged;
+  }
+
+  /** The id under which the server has written, if the document shows durable content only. Undefined if it has not written. */
+  get serverClientId(): ServerClientId | undefined {
+    const clientId = this.currentClientId;
+    const clock = this.content.clocks.get(clientId) ?? 0;
+    return clock === 0 ? undefined : { clientId, clock };
   }
 
   judge(request: UpdateRequest<Sender>): Verdict<Sender> {
@@ -236,6 +252,20 @@ export class LiveDocument<Sender> {
     return applied;
   }
 
+  /** Yjs gives a Y.Doc a new id when an update of another writer has content under its id. */
+  private get currentClientId(): number {
+    return this.content.kind === "built" ? this.content.document.clientID : this.ownClientId;
+  }
+
+  private continueAs({ clientId, clock }: ServerClientId): void {
+    if (this.content.clocks.get(clientId) !== clock) return;
+    if (this.content.kind === "built") {
+      if (hasPending(this.content.document)) return;
+      this.content.document.clientID = clientId;
+    }
+    this.ownClientId = clientId;
+  }
+
   private open(loaded: LoadedDocument): Content {
     const kept = KeptDocument.from(loaded, this.limits);
     if (kept !== undefined) return { kind: "kept", kept, clocks: kept.clocks };
@@ -252,7 +282,7 @@ export class LiveDocument<Sender> {
   }
 
   private toBuilt(document: Y.Doc, clocks: Map<number, number>): Content {
-    document.clientID = this.newClientId;
+    document.clientID = this.ownClientId;
     readClocks(document, clocks);
     return { kind: "built", document, clocks };
   }
@@ -265,7 +295,7 @@ export class LiveDocument<Sender> {
     const { size, limits, clientIds } = this;
     return new UpdateAdmission<Sender>({
       clocks: this.content.clocks,
-      serverClientId: () => (this.content.kind === "built" ? this.content.document.clientID : this.newClientId),
+      serverClientId: () => this.currentClientId,
       build: () => this.build(),
       pendingBytes: () => (this.content.kind === "built" ? pendingBytesOf(this.content.document) : 0),
       size,

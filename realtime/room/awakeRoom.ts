@@ -10,7 +10,7 @@
  */
 import type { Logger } from "pino";
 import type { Author } from "../../api/schema/article.ts";
-import { LiveDocument } from "../document/liveDocument.ts";
+import { LiveDocument, type ServerClientId } from "../document/liveDocument.ts";
 import { unsavedOf } from "../document/loadedDocument.ts";
 import type { PlainUpdate } from "../document/plainUpdate.ts";
 import type { ClientIdOwners, UpdateRequest, Verdict } from "../document/verdict.ts";
@@ -25,6 +25,8 @@ import { SnapshotScheduler } from "./snapshotScheduler.ts";
 export interface AwakeRoomOptions {
   readonly articleId: string;
   readonly loaded: LoadedDocument;
+  /** The id under which this node wrote in the document before. */
+  readonly serverClientId: ServerClientId | undefined;
   readonly updateLog: UpdateLog;
   readonly clock: Clock;
   readonly limits: RoomLimits;
@@ -57,17 +59,17 @@ export class AwakeRoom {
   readonly queue: Pipeline["queue"];
   private readonly follower: Pipeline["follower"];
   private readonly resyncs: ResyncScheduler<RoomMember>;
-  private readonly options: Omit<AwakeRoomOptions, "loaded">;
+  private readonly options: Omit<AwakeRoomOptions, "loaded" | "serverClientId">;
   private readonly snapshots: SnapshotScheduler;
   private isUsed = true;
   private quietSeconds = 0;
 
   constructor(options: AwakeRoomOptions) {
     // The loaded bytes must not outlive the document that was made from them.
-    const { loaded, ...kept } = options;
+    const { loaded, serverClientId, ...kept } = options;
     this.options = kept;
     const { articleId, updateLog, clock, limits, metrics, clientIds, fanOut, isEnded, onAppended, onApplied, onActivity } = kept;
-    const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds });
+    const document = new LiveDocument<RoomMember>({ loaded, limits, clientIds, serverClientId });
     this.document = document;
     this.resyncs = new ResyncScheduler({
       clock,

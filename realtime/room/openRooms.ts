@@ -13,6 +13,7 @@ import { RoomEnded } from "./changes.ts";
 import { Room, type RoomSetting } from "./room.ts";
 import { type RoomMessage, readRoomMessage, writeRoomMessage } from "./roomMessage.ts";
 import { type RoomWatch, RoomWatches } from "./roomWatches.ts";
+import { ServerClientIds } from "./serverClientIds.ts";
 
 export interface OpenRoomsOptions {
   readonly updateLog: UpdateLog;
@@ -121,6 +122,7 @@ export function createOpenRooms(options: OpenRoomsOptions): OpenRooms {
   const setting: RoomSetting = {
     updateLog,
     broadcast,
+    serverClientIds: new ServerClientIds(),
     clock,
     limits,
     metrics,

@@ -24,11 +24,13 @@ import { AwakeRoom } from "./awakeRoom.ts";
 import { type Completion, type EditRequest, RoomEnded } from "./changes.ts";
 import { FanOut } from "./fanOut.ts";
 import type { RoomMember } from "./member.ts";
+import type { ServerClientIds } from "./serverClientIds.ts";
 
 /** What all rooms of a node share. The functions get the room to which something happened. */
 export interface RoomSetting {
   readonly updateLog: UpdateLog;
   readonly broadcast: FrameBroadcast;
+  readonly serverClientIds: ServerClientIds;
   readonly clock: Clock;
   readonly limits: RoomLimits;
   readonly metrics: RoomMetrics | undefined;
@@ -238,6 +240,7 @@ export class Room {
   tick(): void {
     if (this.awake?.tick() !== true || this.heldBytes > 0) return;
     this.sleepingRevision = this.awake.document.revision;
+    this.rememberClientId(this.awake);
     this.awake.stop();
     this.awake = undefined;
   }
@@ -251,11 +254,18 @@ export class Room {
     this.fanOut.stop();
     this.presence.stop();
     const { awake, waiting } = this;
+    if (awake !== undefined) this.rememberClientId(awake);
     const reject = ({ completion }: { readonly completion: Completion<never> | undefined }) => completion?.reject(error);
     awake?.queue.end(reject, reject);
     awake?.stop();
     this.waiting = undefined;
     for (const { abandon } of waiting ?? []) abandon?.();
+  }
+
+  /** Lets the next load continue the server's client id, unless it is unknown what the log has or will have of it. */
+  private rememberClientId({ queue, document }: AwakeRoom): void {
+    const { serverClientId } = document;
+    if (queue.isSettled && serverClientId !== undefined) this.setting.serverClientIds.put(this.articleId, serverClientId);
   }
 
   private get document(): AwakeRoom["document"] {
@@ -309,10 +319,11 @@ export class Room {
   }
 
   private createAwake(loaded: LoadedDocument): AwakeRoom {
-    const { updateLog, clock, limits, metrics, log, onAppended, onApplied, onActivity } = this.setting;
+    const { updateLog, serverClientIds, clock, limits, metrics, log, onAppended, onApplied, onActivity } = this.setting;
     return new AwakeRoom({
       articleId: this.articleId,
       loaded,
+      serverClientId: serverClientIds.take(this.articleId),
       updateLog,
       clock,
       limits,

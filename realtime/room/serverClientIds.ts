@@ -1,0 +1,35 @@
+/**
+ * ServerClientIds remembers under which Yjs client id this node last wrote in a document, so that the next load continues it
+ * instead of adding another id to the document for good (RT114).
+ *
+ * A client id may have one writer only: two texts under the same clocks make copies differ. Therefore an id is random, is
+ * known to one process, and is taken out while a room uses it. A room puts it back only when nothing of it is being stored,
+ * with the clock that it has reached. The next load continues the id only if the log has exactly this clock
+ * (`LiveDocument`). After a failed append, a crash or a store that lost batches, the next load makes a new id.
+ */
+import type { ServerClientId } from "../document/liveDocument.ts";
+
+/** Documents whose id is remembered, about 150 bytes each. A document that is forgotten gets a new id at its next edit. */
+const maxRemembered = 50_000;
+
+export class ServerClientIds {
+  /** The document that was put last is the last entry. */
+  private readonly ids = new Map<string, ServerClientId>();
+
+  /** Removes and returns the id that this node may continue in the document. */
+  take(articleId: string): ServerClientId | undefined {
+    const id = this.ids.get(articleId);
+    this.ids.delete(articleId);
+    return id;
+  }
+
+  /** Remembers an id. Call it only when no append is in progress that contains the id. */
+  put(articleId: string, id: ServerClientId): void {
+    this.ids.set(articleId, id);
+    if (this.ids.size <= maxRemembered) return;
+    for (const oldest of this.ids.keys()) {
+      this.ids.delete(oldest);
+      return;
+    }
+  }
+}
