@@ -5,7 +5,8 @@
  * through this class: whether and when a Y.Doc is in memory is decided here. A loaded document is kept as bytes
  * (`keptDocument.ts`) until the first use that needs its text: a read, a server edit, a deletion without an insertion, an
  * update that builds on missing content, or a batch of another node. Relaying plain updates needs only the clocks.
- * A server edit puts the document ahead of the log until its update is appended. The room keeps readers away meanwhile.
+ * A server edit puts the document ahead of the log until its update is appended. The room keeps readers away meanwhile, and
+ * updates wait if the edit may be reverted: a verdict on the reverted document would not be valid (RT115).
  */
 import * as Y from "yjs";
 import type { LoadedDocument, RoomLimits } from "../ports.ts";
@@ -63,7 +64,8 @@ export class LiveDocument<Sender> {
   private size: DocumentSize;
   private admission: UpdateAdmission<Sender>;
   private currentRevision: number;
-  private judged = 0;
+  /** True while the document shows an edit that may be reverted. */
+  private mayRevert = false;
   /** Client id under which the server writes. A Y.Doc gets it when it is built. */
   private ownClientId = Math.floor(Math.random() * 2 ** 32);
   /** Recent answers by state vector. */
@@ -99,11 +101,6 @@ export class LiveDocument<Sender> {
     return this.admission.hasRefusedClocks;
   }
 
-  /** Number of updates judged so far. An update that was judged meanwhile is not valid after `replace`. */
-  get judgedUpdates(): number {
-    return this.judged;
-  }
-
   /** The id under which the server has written, if the document shows durable content only. Undefined if it has not written. */
   get serverClientId(): ServerClientId | undefined {
     const clientId = this.currentClientId;
@@ -112,15 +109,12 @@ export class LiveDocument<Sender> {
   }
 
   judge(request: UpdateRequest<Sender>): Verdict<Sender> {
-    this.judged += 1;
-    return this.admission.judge(request);
+    return this.mayRevert ? { kind: "wait" } : this.admission.judge(request);
   }
 
   /** Admits an ordinary keystroke of the sender's own client id. False: it must be inspected and judged. */
   admitPlain(plain: PlainUpdate, sender: Sender): boolean {
-    const isAdmitted = this.admission.admitPlain(plain, sender);
-    if (isAdmitted) this.judged += 1;
-    return isAdmitted;
+    return !this.mayRevert && this.admission.admitPlain(plain, sender);
   }
 
   /** Records clocks of an update that was refused before `judge`, so that updates that build on them are refused too. */
@@ -144,6 +138,7 @@ export class LiveDocument<Sender> {
   /** Takes over the update of a server edit that was appended alone. The document contains it already. */
   applyEdit(editUpdate: Uint8Array, revision: number): AppliedBatch<Sender> {
     this.currentRevision = revision;
+    this.mayRevert = false;
     return this.apply([], editUpdate, noClocks);
   }
 
@@ -179,14 +174,21 @@ export class LiveDocument<Sender> {
     return refusal === undefined ? outcome : { kind: "refused", refusal };
   }
 
-  /** Replaces the document by another loaded state. Updates that were admitted and not applied are forgotten. */
-  replace(loaded: LoadedDocument): void {
+  /** Lets updates wait, because the document shows an edit that may be reverted, until `applyEdit` or `revertTo`. */
+  holdUpdates(): void {
+    this.mayRevert = true;
+  }
+
+  /** Replaces the document by its durable state of the same revision. Updates that were admitted before the edit stay admitted. */
+  revertTo(durable: LoadedDocument): void {
     this.destroy();
     this.answers.clear();
-    this.content = this.open(loaded);
-    this.size = this.createSize(loaded);
+    this.content = this.open(durable);
+    this.size = this.createSize(durable);
+    const before = this.admission;
     this.admission = this.createAdmission();
-    this.currentRevision = loaded.revision;
+    this.admission.takeOver(before);
+    this.mayRevert = false;
   }
 
   read<T>(read: (document: Y.Doc, revision: number) => T): T {

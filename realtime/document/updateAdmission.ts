@@ -57,7 +57,7 @@ export class UpdateAdmission<Sender> {
   private readonly size: DocumentSize;
   private readonly limits: RoomLimits;
   private readonly clientIds: ClientIdOwners<Sender>;
-  private readonly refusedClocks = new RefusedClocks();
+  private refusedClocks = new RefusedClocks();
   /** Updates of the batch that is being gathered, and of the batch that is being appended. */
   private gathering = nothingQueued();
   private inFlight = nothingQueued();
@@ -96,6 +96,14 @@ export class UpdateAdmission<Sender> {
     this.inFlight = nothingQueued();
     const pending = this.options.pendingBytes();
     this.pendingBytes = pending === 0 ? 0 : Math.max(pending, this.pendingBytes);
+  }
+
+  /** Takes over what `before` admitted and refused on the same durable document. No batch may be in progress. */
+  takeOver(before: UpdateAdmission<Sender>): void {
+    this.gathering = before.gathering;
+    this.refusedClocks = before.refusedClocks;
+    this.pendingBytes = Math.max(this.pendingBytes, before.pendingBytes);
+    this.size.growBy(this.gathering.bytes, this.gathering.textBytes);
   }
 
   judge(request: UpdateRequest<Sender>): Verdict<Sender> {

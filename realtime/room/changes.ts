@@ -55,6 +55,6 @@ export interface BegunEdit extends EditRequest {
 }
 
 /** True for a conditional edit. It is appended alone, because a failed condition would reject the whole batch. */
-export function isAlone({ guard, isExact, joined }: BegunEdit): boolean {
+export function isAlone({ guard, isExact, joined }: EditRequest): boolean {
   return guard !== undefined || isExact || joined !== undefined;
 }

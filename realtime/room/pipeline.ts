@@ -62,7 +62,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     updateLog,
     document,
     isEnded,
-    hasGathered: () => queue.hasGathered,
     onRevision: (revision) => follower.note(revision),
     end: () => end(1012, "the document was reloaded"),
   });

@@ -55,10 +55,6 @@ export class RoomQueue<Change, Edit, Begun extends object> {
     return this.hasBegunEdit;
   }
 
-  get hasGathered(): boolean {
-    return this.gathering.length > 0;
-  }
-
   push(change: Change): void {
     this.gathering.push(change);
     this.schedule();

@@ -66,7 +66,7 @@ describe("server edits", () => {
     expect(ada.peer.closed).toBeUndefined();
   });
 
-  it("[RT7] an update that arrives while an edit is reverted is not lost", async () => {
+  it("[RT115] what is typed while a refused edit is reverted is kept, and no socket is closed", async () => {
     rig = createRealtimeRig();
     const ada = await rig.join("ada");
     ada.type("text");
@@ -79,19 +79,65 @@ describe("server edits", () => {
       expect(edited).rejects.toThrow("no"),
       (async () => {
         await new Promise((resolve) => setImmediate(resolve));
+        // The same deletion as that of the edit: it must not count as known.
         ada.document.getText("content.md").delete(0, 4);
         ada.type("new");
         ada.deliver();
       })(),
     ]);
-    await turns();
-    if (ada.peer.closed !== undefined) {
-      expect(ada.peer.closed.code).toBe(1012);
-      ada.disconnect();
-      await ada.connect();
-    }
     await settle(rig.clients);
+    expect(ada.peer.closed).toBeUndefined();
     expect(await rig.liveText()).toBe("new");
+  });
+
+  it("[RT115] updates that are queued before a refused edit are stored once, and limits still count them", async () => {
+    rig = createRealtimeRig({ limits: { "article.file": 100 } });
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    ada.type("a".repeat(40));
+    await settle(rig.clients);
+    rig.log.hold();
+    bob.type("b".repeat(20));
+    bob.deliver();
+    await turns();
+    // Waits for bob's batch, behind which ada's text is queued.
+    const edited = rig.rooms.edit(articleId, api, undefined, (document) => document.getText("content.md").insert(0, "x".repeat(60)));
+    const refused = expect(edited).rejects.toMatchObject({ code: "content_too_large" });
+    await turns();
+    ada.type("c".repeat(30));
+    ada.deliver();
+    await rig.log.release();
+    await refused;
+    await settle(rig.clients);
+    expect([ada.peer.closed, bob.peer.closed]).toEqual([undefined, undefined]);
+    expect([...(await rig.liveText())].sort().join("")).toBe(`${"a".repeat(40)}${"b".repeat(20)}${"c".repeat(30)}`);
+    expect([ada.text, bob.text]).toEqual([await rig.liveText(), await rig.liveText()]);
+  });
+
+  it("[RT115] an exact edit that another node overtakes runs again while people type on both nodes", async () => {
+    rig = createRealtimeRig({ nodes: 2 });
+    const [ada, bob] = [await rig.join("ada", { node: 0 }), await rig.join("bob", { node: 1 })];
+    ada.type("start ");
+    await settle(rig.clients);
+    rig.silenceBus(true);
+    for (let at = 0; at < 5; at += 1) {
+      bob.type("b");
+      bob.deliver();
+      await turns();
+      const edited = rig.rooms.edit(articleId, api, undefined, (document) => document.getText("content.md").insert(0, "e"), true);
+      ada.type("a");
+      ada.deliver();
+      await new Promise((resolve) => setImmediate(resolve));
+      ada.type("a");
+      ada.deliver();
+      await edited;
+    }
+    rig.silenceBus(false);
+    await rig.time.advance(2000);
+    await settle(rig.clients);
+    expect([ada.peer.closed, bob.peer.closed]).toEqual([undefined, undefined]);
+    expect([...ada.text].sort().join("")).toBe([..."start ", ..."aaaaaaaaaabbbbbeeeee"].sort().join(""));
+    expect(bob.text).toBe(ada.text);
+    expect(await rig.liveText()).toBe(ada.text);
   });
 
   it("[RT7] [RT13] an edit is refused for another root, half a character, or a file above its limit", async () => {

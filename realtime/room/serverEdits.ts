@@ -2,13 +2,14 @@
  * ServerEdits runs the edits of the server on a room's document, and reverts the document when an edit is not stored.
  *
  * An edit changes the document before its update is appended. Nobody may read the document until then, which the queue of
- * the room ensures. To revert, the durable state is loaded from the log again.
+ * the room ensures. To revert, the durable state is loaded from the log again. Updates that arrive until then wait, so no
+ * socket is closed (RT115).
  */
 import { AppError } from "../../api/schema/error.ts";
 import type { LiveDocument } from "../document/liveDocument.ts";
 import { upTo } from "../document/loadedDocument.ts";
 import type { UpdateLog } from "../ports.ts";
-import type { BegunEdit, EditRequest } from "./changes.ts";
+import { type BegunEdit, type EditRequest, isAlone } from "./changes.ts";
 import type { RoomMember } from "./member.ts";
 
 export interface ServerEditsOptions {
@@ -16,8 +17,6 @@ export interface ServerEditsOptions {
   readonly updateLog: UpdateLog;
   readonly document: LiveDocument<RoomMember>;
   readonly isEnded: () => boolean;
-  /** True when updates are admitted that are not being appended yet. */
-  readonly hasGathered: () => boolean;
   /** Called with the log's newest revision, which `revert` has read. */
   readonly onRevision: (revision: number) => void;
   /** Ends the room, because its document cannot be reverted. */
@@ -54,23 +53,25 @@ export class ServerEdits {
         completion.reject(new AppError(outcome.refusal.code, outcome.refusal.detail));
         return this.revert();
       case "changed":
+        // An edit that is appended alone is reverted if its condition fails.
+        if (isAlone(request)) document.holdUpdates();
         return { ...request, update: outcome.update, value: outcome.value };
     }
   }
 
   /** Replaces the document by its durable state, because an edit that was not stored has put it ahead of the log. */
   async revert(): Promise<void> {
-    const { articleId, updateLog, document, isEnded, hasGathered, onRevision, end } = this.options;
-    const { judgedUpdates } = document;
+    const { articleId, updateLog, document, isEnded, onRevision, end } = this.options;
+    document.holdUpdates();
     const loaded = await updateLog.load(articleId);
     if (isEnded()) return;
     const durable = upTo(loaded, document.revision);
-    if (durable === undefined || judgedUpdates !== document.judgedUpdates || hasGathered()) {
-      // Updates that arrived meanwhile were judged against the discarded document, so all clients must reconnect.
+    if (durable === undefined) {
+      // Another node has stored a newer state, or the store lost batches.
       end();
       return;
     }
-    document.replace(durable);
+    document.revertTo(durable);
     // Batches that other nodes wrote since then are read and relayed by the usual catch-up.
     onRevision(loaded.revision);
   }
