@@ -91,7 +91,9 @@ describe("client ids of the server", () => {
     await append("one ");
     const [known = 0] = (await clientIds()) ?? [];
     await rig.time.advance(40_000);
-    await rig.log.append(articleId, [{ author: api, update: rawUpdate([{ clientId: known, clock: 4, structs: [struct.after("forged ", known, 3)] }]) }]);
+    await rig.log.append(articleId, [
+      { author: api, update: rawUpdate([{ clientId: known, clock: 4, structs: [struct.after("forged ", known, 3)] }]) },
+    ]);
     await append("two");
     expect(await clientIds()).toHaveLength(2);
     expect(await rig.liveText()).toBe("one forged two");

@@ -1,9 +1,11 @@
 /** Tests reading and editing the text of articles by requests. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as Y from "yjs";
 import type { EditRequest } from "../../api/schema/article.ts";
+import type { Peer } from "../../realtime/ports.ts";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
-import type { RawReply } from "../../server/domain/call/call.ts";
+import { AlreadyAnswered, type Call, type RawReply } from "../../server/domain/call/call.ts";
+import { createIdempotency } from "../../server/edge/calls/idempotency.ts";
 import { createContentHandlers } from "../../server/edge/handlers/content.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
@@ -285,7 +287,23 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     });
   });
 
-  test("[AR16] an edit repeated with its ids changes nothing and returns the same answer", async () => {
+  /** Starts an attempt under an Idempotency-Key. The attempt keeps only what the edit itself stores. */
+  async function startOnce(request: EditRequest, key: string) {
+    const idempotency = createIdempotency({ storage, limits: node.limits, owner: "node", leaseMs: 5000 });
+    const partition = partitionOfId(workspaceId);
+    const demand = { principalId: "usr_1", partition, workPartition: partition, operation: "edit", request: JSON.stringify(request) };
+    const started = await idempotency.start({ ...demand, key, secret: false });
+    if (started.kind === "replay") return () => Promise.resolve(JSON.parse(started.answer));
+    const { run } = started;
+    const { nowMs, ids } = run;
+    const commit: Call["commit"] = (batch, value) =>
+      value === undefined ? storage.commit(batch) : run.commit(batch, JSON.stringify(value));
+    return () => node.edits.edit(articleId, request, { ...call(), nowMs, ids, isRepeatable: true, commit }).finally(run.release);
+  }
+
+  const editOnce = async (request: EditRequest, key: string) => (await startOnce(request, key))();
+
+  test("[AR48] an edit with a key is stored in one commit with its answer, and adds no client id", async () => {
     await start("one two two three\n");
     const requests: EditRequest[] = [
       { mode: "append", content: "four\n" },
@@ -296,7 +314,42 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
           { find: "nowhere", replace: "x" },
         ],
       },
-      { mode: "replace", content: "one 2 two three\n", baseRevision: 1, message: "kept" },
+      { mode: "replace", content: "", baseRevision: 1 },
+    ];
+    for (const [at, request] of requests.entries()) {
+      const first = await editOnce(request, `key ${at}`);
+      expect(first).toMatchObject({ articleId, file: "content.md" });
+      expect(first.revision).toBe(await node.rooms.read(articleId, (_document, revision) => revision));
+      await type(0, "typed ");
+      const before = await live();
+      expect(await editOnce(request, `key ${at}`)).toEqual(first);
+      expect(await live()).toBe(before);
+    }
+    // The creator, one for each text that was typed, and the server.
+    expect(await node.rooms.read(articleId, (document) => document.store.clients.size)).toBe(2 + requests.length);
+  });
+
+  test("[AR48] an attempt that continues after another attempt under its key writes nothing and ends no room", async () => {
+    await start("text\n");
+    const request = { mode: "append", content: "more\n" } as const;
+    const frozen = await startOnce(request, "key");
+    await time.advance(10_000);
+    const answer = await editOnce(request, "key");
+    const close = vi.fn();
+    const peer: Peer = { send: () => "sent", bufferedBytes: 0, subscribe() {}, unsubscribe() {}, close };
+    const identity = { author: { username: "bob", kind: "user" }, mayWrite: true, credentialId: "ses_bob" } as const;
+    await node.rooms.connect(articleId, peer, identity, { extensions: false });
+    await expect(frozen()).rejects.toEqual(new AlreadyAnswered(JSON.stringify(answer)));
+    expect(close).not.toHaveBeenCalled();
+    expect(await live()).toBe("text\nmore\n");
+  });
+
+  test("[AR16] an edit that commits, repeated with its ids, changes nothing and returns the same answer", async () => {
+    await start("one two two three\n");
+    const requests: EditRequest[] = [
+      { mode: "append", content: "four\n", message: "one" },
+      { mode: "patch", edits: [{ find: "two ", replace: "", occurrence: "first" }], message: "two" },
+      { mode: "replace", content: "one 2 two three\n", baseRevision: 1, message: "three" },
     ];
     for (const [at, request] of requests.entries()) {
       const attempt = { seed: `edit ${at}`, nowMs: time.now() };
@@ -307,7 +360,7 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
       expect(await edit(request, { attempt })).toEqual(first);
       expect(await live()).toBe(before);
     }
-    expect((await node.commits.list(articleId, {})).items).toHaveLength(1);
+    expect((await node.commits.list(articleId, {})).items).toHaveLength(requests.length);
   });
 
   test("[AR16] a repeat is recognised even if the log was trimmed a few batches before it", async () => {
@@ -322,8 +375,8 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     await keepState();
     expect(await node.documentStore.reader.batchesAfter(articleId, 0)).toBeUndefined();
     const attempt = { seed: "after trimming", nowMs: time.now() };
-    const first = await edit({ mode: "append", content: "once\n" }, { attempt });
-    expect(await edit({ mode: "append", content: "once\n" }, { attempt })).toEqual(first);
+    const first = await edit({ mode: "append", content: "once\n", message: "Once" }, { attempt });
+    expect(await edit({ mode: "append", content: "once\n", message: "Once" }, { attempt })).toEqual(first);
     expect(await live()).toBe("new older old\nonce\n");
   });
 
@@ -331,14 +384,16 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     await start("old\n", { limits: { "document.keptBatches": 1 } });
     await time.advance(1000);
     const attempt = { seed: "trimmed", nowMs: time.now() };
-    await edit({ mode: "append", content: "once\n" }, { attempt });
+    await edit({ mode: "append", content: "once\n", message: "Once" }, { attempt });
     for (let batch = 0; batch < 3; batch += 1) {
       await type(0, "more ");
       await node.commits.create(articleId, {}, call());
       await keepState();
     }
     const before = await live();
-    await expect(edit({ mode: "append", content: "once\n" }, { attempt })).rejects.toMatchObject({ code: "revision_conflict" });
+    await expect(edit({ mode: "append", content: "once\n", message: "Once" }, { attempt })).rejects.toMatchObject({
+      code: "revision_conflict",
+    });
     expect(await live()).toBe(before);
   });
 
@@ -350,7 +405,9 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     await node.rooms.edit(articleId, { username: "bob", kind: "user" }, clientId, (document: Y.Doc) =>
       document.getText("content.md").insert(0, "bob "),
     );
-    expect(await edit({ mode: "append", content: "mine\n" }, { attempt: { ...attempt, nowMs: time.now() + 1 } })).toMatchObject({
+    expect(
+      await edit({ mode: "append", content: "mine\n", message: "Mine" }, { attempt: { ...attempt, nowMs: time.now() + 1 } }),
+    ).toMatchObject({
       revision: 3,
     });
     expect(await live()).toBe("bob text\nmine\n");

@@ -5,9 +5,10 @@
  * wrote since that revision is never deleted. The plan is computed outside the room (in a worker thread for a long text),
  * then adjusted inside the room to the edits that arrived meanwhile, and applied.
  *
- * An edit with an Idempotency-Key uses its own Yjs client id, derived from the call's ids. A retry after a crash finds this
- * client id in the document, changes nothing and returns the first attempt's answer. All other edits share the room's client
- * id, because each additional client id makes the document larger permanently.
+ * Edits share the room's Yjs client id, because each additional client id makes the document larger permanently. An edit with
+ * an Idempotency-Key is stored in one commit with its answer. Only if a commit of the article follows (`message`), the edit
+ * uses its own client id, derived from the call's ids: a retry after a crash between the two finds this client id in the
+ * document, changes nothing and returns the first attempt's answer.
  */
 import * as Y from "yjs";
 import type { EditRequest, EditResponse } from "../../../api/schema/article.ts";
@@ -23,7 +24,7 @@ import { checkEditRequest, type EditTask, finish, type PlannedEdit, planEdit } f
 import { textsOfDocument, toContentHash } from "./fileTexts.ts";
 import type { History } from "./history.ts";
 import { carryOperations, joinNearest, unpackOperations } from "./merge.ts";
-import type { FileTexts } from "./port.ts";
+import { type FileTexts, JoinedCommit } from "./port.ts";
 import { findChanged } from "./textDiff.ts";
 import { applyToText, maxPlacesIn, recordClientId, toClientId } from "./textUpdate.ts";
 import { createTurns } from "./turns.ts";
@@ -131,8 +132,9 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
 
   async function answerTo(articleId: string, request: EditRequest, call: Call, hasTurn = false): Promise<Answer> {
     const { file = "content.md", baseRevision, dryRun = false } = request;
+    const isKept = call.isRepeatable && request.message === undefined;
     for (let tries = 1; ; tries += 1) {
-      const clientId = call.isRepeatable ? toClientId(call.ids) : undefined;
+      const clientId = call.isRepeatable && !isKept ? toClientId(call.ids) : undefined;
       const live = await readLive(articleId, clientId);
       if (clientId !== undefined && live.known) {
         const earlier = await findEarlier(articleId, clientId, call);
@@ -149,6 +151,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
       const planned = await texts.planEdit(ownerOf(call), task);
       const { contentHash, applied, rejected } = planned;
       if (dryRun) return { revision: live.revision, contentHash, merged, applied, rejected };
+      let kept: EditResponse | undefined;
       const change = (document: Y.Doc, revision: number) => {
         const text = document.getText(file);
         const now = text.toString();
@@ -159,11 +162,15 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
         const operations = joinNearest(now, plan.operations, maxPlacesIn(document));
         applyToText(text, operations);
         if (clientId !== undefined && operations.length > 0 && operations.every(({ insert }) => insert === "")) recordClientId(text);
-        return { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
+        const answer = { contentHash: plan.contentHash, merged: mergedNow, applied, rejected };
+        kept = { articleId, file, revision: revision + 1, ...answer };
+        return answer;
       };
+      const joined = isKept ? new JoinedCommit((append) => call.commit(append, kept)) : undefined;
       // With a precondition the append must fail if another node wrote meanwhile, because the check above saw only this node's text.
-      const isExact = request.onConflict === "fail" || call.ifMatch !== undefined;
-      const edited = await rooms.edit(articleId, authorOf(call), clientId, change, isExact);
+      // With a kept answer it must fail too, because the answer names the revision that follows the one above.
+      const isExact = isKept || request.onConflict === "fail" || call.ifMatch !== undefined;
+      const edited = await rooms.edit(articleId, authorOf(call), clientId, change, isExact, joined);
       if (edited.value !== undefined) return { revision: edited.revision, ...edited.value };
     }
   }

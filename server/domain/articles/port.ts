@@ -97,7 +97,7 @@ export interface DocumentWriting {
  * Changes that are stored in the same commit as an edit of a document (`Rooms.edit`), or not at all.
  *
  * `commit` receives the batch of the edit and commits it together with its own changes, its own ones last. It may run
- * several times. If it throws an `AppError`, nothing is stored and the edit is reverted.
+ * several times. If it throws an `AppError` or `AlreadyAnswered`, nothing is stored and the edit is reverted.
  */
 export class JoinedCommit {
   readonly commit: (append: Batch) => Promise<CommitResult>;

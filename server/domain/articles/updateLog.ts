@@ -17,6 +17,7 @@ import type { JoinedChanges, UpdateLog } from "../../../realtime/ports.ts";
 import { partitionOfId } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, DueWrite, Storage, Stored } from "../../platform/storage/port.ts";
 import { conflict, retryOnConflict } from "../../platform/storage/retryOnConflict.ts";
+import { AlreadyAnswered } from "../call/call.ts";
 import { checkpointRow, firstCheckAtMs } from "./checkpointRows.ts";
 import type { DocumentReader } from "./documentReader.ts";
 import { encodeBatch } from "./logEntry.ts";
@@ -62,13 +63,13 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
   }
 
   /** Commits the batch with the changes that join it. Returns the error with which they were refused. */
-  async function commitWith(batch: Batch, joined: JoinedChanges | undefined): Promise<CommitResult | AppError> {
+  async function commitWith(batch: Batch, joined: JoinedChanges | undefined): Promise<CommitResult | Error> {
     if (joined === undefined) return storage.commit(batch);
     if (!(joined instanceof JoinedCommit)) throw new Error("only a JoinedCommit can join an append");
     try {
       return await joined.commit(batch);
     } catch (error) {
-      if (error instanceof AppError) return error;
+      if (error instanceof AppError || error instanceof AlreadyAnswered) return error;
       throw error;
     }
   }
@@ -105,7 +106,7 @@ export function createUpdateLog(options: UpdateLogOptions): UpdateLog {
           ],
         };
         const result = await commitWith(batch, joined);
-        if (result instanceof AppError) return { kind: "refused", error: result };
+        if (result instanceof Error) return { kind: "refused", error: result };
         if (result.ok) {
           armed?.started?.();
           return { kind: "appended", revision: result.positions[0] as number };

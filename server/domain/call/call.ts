@@ -75,8 +75,23 @@ export interface Call {
   /**
    * Commits like the storage port. With an Idempotency-Key, `value` (the result of the handler) is converted to the
    * answer and stored in the same commit. Without `value`, the answer is stored after the handler returns.
+   * Throws `AlreadyAnswered`.
    */
   commit(batch: Batch, value?: unknown): Promise<CommitResult>;
+}
+
+/**
+ * Thrown by `Call.commit` when another attempt with the same Idempotency-Key has answered first. Nothing was stored, and the
+ * answer of the other attempt must be sent.
+ */
+export class AlreadyAnswered extends Error {
+  override readonly name = "AlreadyAnswered";
+  /** The kept answer, encoded by the caller of the handler. */
+  readonly answer: string;
+  constructor(answer: string) {
+    super("another attempt was first");
+    this.answer = answer;
+  }
 }
 
 export interface CallReply {

@@ -10,6 +10,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
+import { AlreadyAnswered } from "../../domain/call/call.ts";
 import { createSeededIds, type IdSource } from "../../platform/storage/ids.ts";
 import type { Batch, CommitResult, Lease, Partition, Storage, Stored } from "../../platform/storage/port.ts";
 import { type IdempotencyReservation, idempotencyAnswer, idempotencyReservation } from "./records.ts";
@@ -44,16 +45,6 @@ export interface IdempotentRun {
   keep(answer: string): Promise<void>;
   /** Releases the lease. The reservation row is kept. */
   release(): Promise<void>;
-}
-
-/** Thrown when another attempt with the same key has answered first. Its answer must be sent. */
-export class AlreadyAnswered extends Error {
-  override readonly name = "AlreadyAnswered";
-  readonly answer: string;
-  constructor(answer: string) {
-    super("another attempt was first");
-    this.answer = answer;
-  }
 }
 
 export interface Idempotency {
