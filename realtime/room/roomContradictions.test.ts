@@ -93,7 +93,7 @@ describe("contradictory updates", () => {
     const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
     const first = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.text("E")] }]);
     const waits = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.after("EV", 4_000_000_000, 0)] }]);
-    for (const update of [first, waits]) {
+    for (const update of [waits, first]) {
       mal.send(updateFrame(update));
       await settle(rig.clients);
     }
@@ -105,6 +105,21 @@ describe("contradictory updates", () => {
     await settle(rig.clients);
     expect(late.text).toBe("XE");
     expect(await reloaded()).toBe("XE");
+  });
+
+  it("[RT108] the new part of an update continues the known text, whatever its known part builds on", async () => {
+    rig = createRealtimeRig();
+    const [ada, mal] = [await rig.join("ada"), await rig.join("mal")];
+    const first = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.text("E")] }]);
+    const repeats = rawUpdate([{ clientId: 5, clock: 0, structs: [struct.after("FV", 4_000_000_000, 0)] }]);
+    for (const update of [first, repeats]) {
+      mal.send(updateFrame(update));
+      await settle(rig.clients);
+    }
+    expect(ada.text).toBe("EV");
+    expect(await rig.liveText()).toBe("EV");
+    expect(replayed()).toBe("EV");
+    expect(await reloaded()).toBe("EV");
   });
 
   it("[RT1] the log keeps a batch in the order in which the room applied it", async () => {
