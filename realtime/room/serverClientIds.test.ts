@@ -44,6 +44,7 @@ describe("client ids of the server", () => {
       await append(`asleep ${at} `);
       expect(rig.log.loads).toBe(loads + 1);
     }
+    await settle(rig.clients);
     ada.type("!", ada.text.length);
     await settle(rig.clients);
     expect(ada.peer.closed).toBeUndefined();
