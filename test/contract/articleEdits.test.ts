@@ -32,7 +32,8 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
   let articleId: string;
   const call = (options: CallOptions = {}) =>
     createCall(storage, workspaceId, partitionOfId(workspaceId), { limits: node.limits, ...options });
-  const edit = (request: EditRequest, options: CallOptions = {}) => node.edits.edit(articleId, request, call(options));
+  const edit = (request: EditRequest, options: CallOptions = {}) =>
+    node.edits.edit(articleId, request, call(options), { answersCall: true });
   const live = async (file: "content.md" | "outline.md" = "content.md") => (await node.content.readText(articleId, file, undefined)).text;
   /** Types into the document while a request runs. */
   const type = async (at: number, insert: string, remove = 0) => {
@@ -298,7 +299,10 @@ describe.each(domainStorages())("edits on %s", (_name, open) => {
     const { nowMs, ids } = run;
     const commit: Call["commit"] = (batch, value) =>
       value === undefined ? storage.commit(batch) : run.commit(batch, JSON.stringify(value));
-    return () => node.edits.edit(articleId, request, { ...call(), nowMs, ids, isRepeatable: true, commit }).finally(run.release);
+    return () =>
+      node.edits
+        .edit(articleId, request, { ...call(), nowMs, ids, isRepeatable: true, commit }, { answersCall: true })
+        .finally(run.release);
   }
 
   const editOnce = async (request: EditRequest, key: string) => (await startOnce(request, key))();

@@ -6,7 +6,7 @@
  * then adjusted inside the room to the edits that arrived meanwhile, and applied.
  *
  * Edits share the room's Yjs client id, because each additional client id makes the document larger permanently. An edit with
- * an Idempotency-Key is stored in one commit with its answer. Only if a commit of the article follows (`message`), the edit
+ * an Idempotency-Key is stored in one commit with its answer. If more follows (a commit of the article, a decision), the edit
  * uses its own client id, derived from the call's ids: a retry after a crash between the two finds this client id in the
  * document, changes nothing and returns the first attempt's answer.
  */
@@ -30,7 +30,8 @@ import { applyToText, maxPlacesIn, recordClientId, toClientId } from "./textUpda
 import { createTurns } from "./turns.ts";
 
 export interface Edits {
-  edit(articleId: string, request: EditRequest, call: Call): Promise<EditResponse>;
+  /** `answersCall` is true if the answer of the call is that of this edit: it can then be kept in the same commit. */
+  edit(articleId: string, request: EditRequest, call: Call, options?: { readonly answersCall: boolean }): Promise<EditResponse>;
 }
 
 export interface EditsOptions {
@@ -130,9 +131,9 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
     return finish(live, carryOperations(operations, task.live, live), task.maxFileBytes, planned);
   }
 
-  async function answerTo(articleId: string, request: EditRequest, call: Call, hasTurn = false): Promise<Answer> {
+  async function answerTo(articleId: string, request: EditRequest, call: Call, answersCall: boolean, hasTurn = false): Promise<Answer> {
     const { file = "content.md", baseRevision, dryRun = false } = request;
-    const isKept = call.isRepeatable && request.message === undefined;
+    const isKept = answersCall && call.isRepeatable && request.message === undefined;
     for (let tries = 1; ; tries += 1) {
       const clientId = call.isRepeatable && !isKept ? toClientId(call.ids) : undefined;
       const live = await readLive(articleId, clientId);
@@ -147,7 +148,7 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
       const task: EditTask = { request, base, live: live.texts[file], maxFileBytes: call.limits["article.file"] };
       // Edits of long texts run one at a time for each article. Of two identical concurrent requests, the second is planned on the
       // result of the first, so the text is written once.
-      if (!isLightEdit(task) && !hasTurn) return inTurn(articleId, () => answerTo(articleId, request, call, true));
+      if (!isLightEdit(task) && !hasTurn) return inTurn(articleId, () => answerTo(articleId, request, call, answersCall, true));
       const planned = await texts.planEdit(ownerOf(call), task);
       const { contentHash, applied, rejected } = planned;
       if (dryRun) return { revision: live.revision, contentHash, merged, applied, rejected };
@@ -176,10 +177,10 @@ export function createEdits({ rooms, reader, history, commits, texts }: EditsOpt
   }
 
   return {
-    async edit(articleId, request, call) {
+    async edit(articleId, request, call, { answersCall } = { answersCall: false }) {
       checkEditRequest(request, call.limits["article.file"]);
       const { file = "content.md", message, dryRun = false } = request;
-      const answer: EditResponse = { articleId, file, ...(await answerTo(articleId, request, call)) };
+      const answer: EditResponse = { articleId, file, ...(await answerTo(articleId, request, call, answersCall)) };
       if (message === undefined || dryRun) return answer;
       const toAnswer = ({ created, commit }: CommitReply): EditResponse => (created ? { ...answer, commitId: commit.commitId } : answer);
       return toAnswer(await commits.create(articleId, { message }, call, toAnswer));

@@ -25,11 +25,13 @@ export function createContentHandlers({ edits, ...forms }: ContentServices) {
     },
     edit: {
       serve: ({ params, body }, call) =>
-        "mediaType" in body ? forms.content.applyUpdate(params.articleId, body.bytes, call) : edits.edit(params.articleId, body, call),
+        "mediaType" in body
+          ? forms.content.applyUpdate(params.articleId, body.bytes, call)
+          : edits.edit(params.articleId, body, call, { answersCall: true }),
       reply: toEditReply,
     },
     replace: {
-      serve: ({ params, body }, call) => edits.edit(params.articleId, { ...body, mode: "replace" }, call),
+      serve: ({ params, body }, call) => edits.edit(params.articleId, { ...body, mode: "replace" }, call, { answersCall: true }),
       reply: toEditReply,
     },
   } satisfies Handlers<AppContract>["content"];
