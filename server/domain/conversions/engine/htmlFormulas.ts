@@ -4,6 +4,7 @@
  * Between both, in a tree of HTML, a formula is code of the language `math`, which the sanitiser knows.
  */
 import type { Element, Root } from "hast";
+import type { InlineMath, Math } from "mdast-util-math";
 import type { Options as ReadOptions } from "rehype-remark";
 import { findFormula, replaceFormulas, toCode } from "../../call/formulaMathMl.ts";
 import { type Loss, lineOf } from "./document.ts";
@@ -12,9 +13,13 @@ const encoding = "application/x-tex";
 
 /** Handler for `rehype-remark`, after `rehypeFormulas`. */
 export const formulaReaders: NonNullable<ReadOptions["handlers"]> = {
-  math: (_, { properties }: Element) => {
-    const value = String(properties.alt ?? "");
-    return properties.display === "block" ? { type: "math", meta: null, value: value.replace(/\n$/, "") } : { type: "inlineMath", value };
+  math: (state, element: Element) => {
+    const { alt, display } = element.properties;
+    const value = String(alt ?? "");
+    const formula: Math | InlineMath =
+      display === "block" ? { type: "math", meta: null, value: value.replace(/\n$/, "") } : { type: "inlineMath", value };
+    state.patch(element, formula);
+    return formula;
   },
 };
 
