@@ -4,7 +4,7 @@
  * Between both, in a tree of HTML, a formula is code of the language `math`, which the sanitiser knows.
  */
 import type { Element, Root } from "hast";
-import type { InlineMath, Math } from "mdast-util-math";
+import type { Math as DisplayMath, InlineMath } from "mdast-util-math";
 import type { Options as ReadOptions } from "rehype-remark";
 import { findFormula, replaceFormulas, toCode } from "../../call/formulaMathMl.ts";
 import { type Loss, lineOf } from "./document.ts";
@@ -16,7 +16,7 @@ export const formulaReaders: NonNullable<ReadOptions["handlers"]> = {
   math: (state, element: Element) => {
     const { alt, display } = element.properties;
     const value = String(alt ?? "");
-    const formula: Math | InlineMath =
+    const formula: DisplayMath | InlineMath =
       display === "block" ? { type: "math", meta: null, value: value.replace(/\n$/, "") } : { type: "inlineMath", value };
     state.patch(element, formula);
     return formula;
