@@ -67,7 +67,7 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         for (let at = 1; at <= 20; at += 1) {
           const client = await on.socket();
           client.send("typed");
-          await vi.waitFor(() => expect(received.length + close.mock.calls.length).toBe(at));
+          await vi.waitFor(() => expect(received.length + close.mock.calls.length).toBe(at), { timeout: 10_000 });
         }
         expect(close).not.toHaveBeenCalled();
       });

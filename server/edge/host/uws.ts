@@ -8,7 +8,15 @@
  * repeats the request on a new connection (RFC 9112). Answers never change their order.
  */
 
-import type { TemplatedApp, us_listen_socket, us_socket, WebSocket, WebSocketBehavior } from "uWebSockets.js";
+import type {
+  HttpResponse,
+  TemplatedApp,
+  us_listen_socket,
+  us_socket,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from "uWebSockets.js";
 import { CannotListen } from "../../platform/exit.ts";
 import { ClientGone, type HostApp, type HttpReply, type Socket, type SocketHandlers, type StartHost } from "./port.ts";
 import { discardStream, failed, isStreamed, maxHeadBytes, toHeaderText } from "./reply.ts";
@@ -65,6 +73,32 @@ class UwsSocket implements Socket {
 interface SocketData {
   readonly handlers: SocketHandlers;
   readonly socket: UwsSocket;
+}
+
+/**
+ * Turns a request into a socket. After the cork the library reads its state of the request, from memory that it has
+ * freed by then (D-143). If other values lie there, it closes the new socket. So nothing may take memory between the two:
+ * only native functions run, because a function in JavaScript may be compiled or optimized during any call.
+ */
+class Upgrade {
+  /** One element, which the library's `open` sets. An array, because a new kind of value in a field of an object takes memory. */
+  private readonly opened: unknown[] = [{}];
+  readonly open: (ws: WebSocket<SocketData>) => void = Reflect.set.bind(Reflect, this.opened, 0);
+
+  accept(response: HttpResponse, data: SocketData, head: UpgradeHead): void {
+    response.cork(response.upgrade.bind(response, {}, head.key, "", head.extensions, head.context));
+    const ws = this.opened[0] as WebSocket<SocketData>;
+    this.opened[0] = this;
+    Object.assign(ws.getUserData(), data);
+    data.socket.native = ws;
+  }
+}
+
+/** What the library needs of the request for the handshake. */
+interface UpgradeHead {
+  readonly key: string;
+  readonly extensions: string;
+  readonly context: us_socket_context_t;
 }
 
 export const startUwsHost: StartHost = async (app, options) => {
@@ -199,6 +233,7 @@ function socketBehavior(
     const data = ws.getUserData();
     guarded(data, () => data.handlers.control(payload.byteLength));
   };
+  const upgrade = new Upgrade();
   return {
     // No limit: above one, the library would skip published messages, and `publish` could not report the skipped socket.
     maxBackpressure: 0,
@@ -214,7 +249,7 @@ function socketBehavior(
         return;
       }
       const key = nativeRequest.getHeader("sec-websocket-key");
-      const extensions = nativeRequest.getHeader("sec-websocket-extensions");
+      const head = { key, extensions: nativeRequest.getHeader("sec-websocket-extensions"), context };
       const give = (answered: Awaited<ReturnType<HostApp["upgrade"]>>) => {
         if ("refuse" in answered) {
           send(request, answered.refuse, onError);
@@ -223,16 +258,12 @@ function socketBehavior(
         if (request.over) return;
         request.over = true;
         const data: SocketData = { handlers: answered.accept, socket: new UwsSocket(maxBufferedBytes) };
-        response.cork(() => response.upgrade(data, key, "", extensions, context));
-        // Not in the library's `open`. After the cork the library reads its state of the request where there is now the
-        // memory of the socket. What a handler allocates in between can lie there, and the library then closes the socket.
+        upgrade.accept(response, data, head);
         guarded(data, () => data.handlers.open(data.socket));
       };
       void answer(request, () => app.upgrade(request), give, onError);
     },
-    open(ws) {
-      ws.getUserData().socket.native = ws;
-    },
+    open: upgrade.open,
     message(ws, message) {
       const data = ws.getUserData();
       if (message.byteLength > maxFrameBytes) data.socket.close(1009, `a message may have at most ${maxFrameBytes} bytes`);
