@@ -278,7 +278,7 @@ describe("head", () => {
     }
     hash.update(toErrorPageHtml("unknown").replaceAll(/\/assets\/\S+/g, ""));
     // If this fails, increase `layoutNumber` and take over both values.
-    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([6, "ba9e13841d2ec659"]);
+    expect([layoutNumber, hash.digest("hex").slice(0, 16)]).toEqual([7, "328a426d91088431"]);
   });
 });
 
@@ -337,6 +337,21 @@ test("[PL71] the words that the server adds to a page are in the language of the
     for (const dated of [changed, frozen]) expect(dated.split("{date}"), language).toHaveLength(2);
     for (const word of Object.values(words)) expect(word).toMatch(/^[^<>&"{}]+$/);
   }
+});
+
+test("[PL71] the names that programs read aloud are in the language of the page", async () => {
+  const text = "## Eins\n\n```\nx\n```\n\n| a |\n|---|\n| b |\n\n$$\nx\n$$\n\n- [x] a\n- [ ] b\n\nNote[^1] and again[^1].\n\n[^1]: N\n";
+  const namesOf = async (front: string) => {
+    const main = findHtml(await show(front + text), "main")[0] ?? { type: "none" };
+    const label = findHtml(main, "h2").find(({ properties }) => properties?.id === "footnote-label");
+    const names = ["pre", "div", "input", "a"].flatMap((name) => findHtml(main, name).map(({ properties }) => properties?.ariaLabel));
+    return [textIn(label), ...names.filter((name) => name !== undefined)];
+  };
+  const backs = (back: string) => [`${back} 1`, `${back} 1-2`];
+  const german = ["Code", "Tabelle", "Formel", "Erledigt", "Zu erledigen", "Link zu „Eins“", ...backs("Zurück zum Verweis")];
+  const english = ["Code", "Table", "Formula", "Done", "To do", "Link to “Eins”", ...backs("Back to reference")];
+  expect(await namesOf("---\nlang: de\n---\n")).toEqual(["Fußnoten", ...german]);
+  for (const front of ["", "---\nlang: qaa\n---\n"]) expect(await namesOf(front)).toEqual(["Footnotes", ...english]);
 });
 
 test("[CV96] the list of contents has its heading in the language of the page, or a sign and the title", async () => {

@@ -166,7 +166,7 @@ describe("wide and long", () => {
     for (const table of findHtml(main, "table")) {
       const box = [...walkHtml(main)].find((node) => node.children?.includes(table));
       expect(box?.tagName).toBe("div");
-      expect(box?.properties).toEqual({ className: ["table"], role: "group", ariaLabel: "Table", tabIndex: 0, dir: "auto" });
+      expect(box?.properties).toEqual({ className: ["table"], role: "group", ariaLabel: "表格", tabIndex: 0, dir: "auto" });
     }
     expect(findHtml(main, "td").map(({ properties }) => properties?.className)).toEqual([undefined, ["prose"], undefined]);
     expect(publicPageStyle).toMatch(/\.table \{[^}]*overflow-x: auto/);

@@ -18,6 +18,7 @@ import { describePage, type PageFacts } from "./pageFacts.ts";
 import { lowerHeadings, takeTitle } from "./pageHeadings.ts";
 import { rehypeHighlight } from "./pageHighlight.ts";
 import { rehypeMath } from "./pageMath.ts";
+import { nameElements } from "./pageNames.ts";
 import { pageSchema } from "./pageSchema.ts";
 import { footnotePrefix, headingAnchor, headingPrefix, rehypePageTree } from "./pageTree.ts";
 
@@ -34,8 +35,16 @@ export interface LaidOutText extends PageFacts {
   readonly heading?: string;
 }
 
+/** The number of a reference to a footnote. pageNames.ts makes the name of the link back of it. */
+const toReferenceNumber = (footnote: number, repetition: number): string => `${footnote + 1}${repetition > 1 ? `-${repetition}` : ""}`;
+
 const processor = unified()
-  .use(remarkRehype, { allowDangerousHtml: true, clobberPrefix: footnotePrefix, handlers: formulaWriters })
+  .use(remarkRehype, {
+    allowDangerousHtml: true,
+    clobberPrefix: footnotePrefix,
+    footnoteBackLabel: toReferenceNumber,
+    handlers: formulaWriters,
+  })
   .use(rehypeRaw)
   .use(rehypeSanitize, pageSchema)
   .use(rehypeSlug, { prefix: headingPrefix })
@@ -50,6 +59,7 @@ export async function toPageText({ title, markdown }: TitledText): Promise<LaidO
   const [frontMatter] = source.children;
   const tree = await processor.run(source);
   const facts = describePage(tree, frontMatter?.type === "yaml" ? frontMatter.value : "");
+  nameElements(tree, facts.lang);
   const heading = takeTitle(tree, title);
   lowerHeadings(tree);
   const html = processor.stringify(tree);

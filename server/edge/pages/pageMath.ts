@@ -10,7 +10,7 @@ export function rehypeMath() {
     replaceFormulas(tree, ({ isDisplay }, children) => {
       if (children === undefined) return undefined;
       if (!isDisplay) return { type: "element", tagName: "span", properties: { className: ["math"], dir: "ltr" }, children };
-      const properties = { className: ["formula"], role: "group", ariaLabel: "Formula", tabIndex: 0, dir: "ltr" };
+      const properties = { className: ["formula"], role: "group", tabIndex: 0, dir: "ltr" };
       return { type: "element", tagName: "div", properties, children };
     });
 }

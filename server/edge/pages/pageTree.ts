@@ -23,11 +23,11 @@ export function textOf(node: Root | ElementContent | Root["children"][number]): 
   return "children" in node ? node.children.map(textOf).join("") : "";
 }
 
-/** Options of the link from a heading to itself. The link has no text, so it does not change the text of the heading. */
+/** Options of the link from a heading to itself. The link has no text, so it does not change the text of the heading. pageNames.ts names it. */
 export const headingAnchor = {
   behavior: "append",
   content: [],
-  properties: (heading: Element) => ({ className: ["anchor"], ariaLabel: `Link to “${textOf(heading).trim()}”` }),
+  properties: () => ({ className: ["anchor"] }),
   // A link in a heading that is not shown would be invisible.
   test: (heading: Element) => heading.properties.id !== footnoteLabelId,
 } as const;
@@ -105,8 +105,7 @@ function finishElement(element: Element, ids: ReadonlySet<string>): void {
     else properties.rel = ["noopener", "ugc"];
   }
   // Code that is wider than the page scrolls, so it must get keyboard focus.
-  if (tagName === "pre") Object.assign(properties, { role: "group", ariaLabel: "Code", tabIndex: 0 });
-  if (tagName === "input") properties.ariaLabel = properties.checked ? "Done" : "To do";
+  if (tagName === "pre") Object.assign(properties, { role: "group", tabIndex: 0 });
   if (tagName === "img") Object.assign(properties, { loading: "lazy", decoding: "async", referrerPolicy: "no-referrer" });
   if ((tagName === "td" || tagName === "th") && textOf(element).trim().length > proseCharacters) properties.className = ["prose"];
 }
@@ -117,7 +116,7 @@ function wrapTables(parent: Root | Element): void {
     if (child.type !== "element") return;
     wrapTables(child);
     if (child.tagName !== "table") return;
-    const properties = { className: ["table"], role: "group", ariaLabel: "Table", tabIndex: 0 };
+    const properties = { className: ["table"], role: "group", tabIndex: 0 };
     parent.children[at] = { type: "element", tagName: "div", properties, children: [child] };
   });
 }

@@ -24,7 +24,7 @@ export const pageAssetRoutes = [style.route, script.route];
  * Part of the entity tag. The number must be increased when the HTML of a page changes, in this file or by the renderer; a
  * test compares it with the HTML of a sample. The hashes cover the style and the script.
  */
-export const layoutNumber = 6;
+export const layoutNumber = 7;
 const layoutVersion = `${layoutNumber}-${style.path}-${script.path}`;
 
 /** Headings from which a table of contents is useful. */
