@@ -111,15 +111,18 @@ export function createChildWorker(options: ChildWorkerOptions): ChildWorker {
   return {
     run(head, bytes, signal, begin = async () => true) {
       const signals = AbortSignal.any(signal === undefined ? [closing.signal] : [closing.signal, signal]);
-      let isWaiting = true;
+      // The listener must be removed: Node keeps a combined signal as long as it has one, and with it the bytes of the job.
+      let stopWaiting = () => {};
+      const cancelled = new Promise<ChildOutcome>((resolve) => {
+        const cancel = () => resolve({ kind: "cancelled" });
+        signals.addEventListener("abort", cancel, { once: true });
+        stopWaiting = () => signals.removeEventListener("abort", cancel);
+      });
       const job = last.then(async (): Promise<ChildOutcome> => {
-        isWaiting = false;
+        stopWaiting();
         return !signals.aborted && (await begin()) ? work(head, bytes, signals) : { kind: "cancelled" };
       });
       last = job.catch(() => undefined);
-      const cancelled = new Promise<ChildOutcome>((resolve) => {
-        signals.addEventListener("abort", () => isWaiting && resolve({ kind: "cancelled" }), { once: true });
-      });
       return Promise.race([job, cancelled]);
     },
     async close() {
