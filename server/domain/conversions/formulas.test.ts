@@ -61,13 +61,12 @@ test("[CV107] hostile formulas bring no script, link, style or picture into HTML
 
 test.each([
   ["$5 and $10 are prices", "$5 and $10 are prices"],
-  ["$x$ is text", "\\$x\\$ is text"],
+  ["$x$ is text", "\\$x$ is text"],
   ["a$b$ and $ c$", "a$b$ and $ c$"],
-  ["$$ is two", "\\$$ is two"],
+  ["$$ is two", "\\$\\$ is two"],
 ])("[CV109] the text %s is no formula in Markdown", async (text, markdown) => {
   const written = toText(await runConversion("txt", "markdown", text));
-  expect(written.replaceAll("\\$", "$").trim()).toBe(text);
-  if (!text.startsWith("$x") && !text.startsWith("$$")) expect(written.trim()).toBe(markdown);
+  expect(written.trim()).toBe(markdown);
   expect(toText(await runConversion("markdown", "txt", written)).trim()).toBe(text);
   expect(toText(await runConversion("markdown", "html", written))).not.toContain("<math");
 });
