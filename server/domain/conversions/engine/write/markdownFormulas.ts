@@ -1,10 +1,10 @@
 /**
  * MarkdownFormulas writes formulas into Markdown, and escapes a `$` of the text that would begin one.
  *
- * Prices stay as they are: `$5 and $10` is no formula by the rule of formulaSyntax.ts. Only a `$` that a second one could close
- * is escaped, so the text of a block is looked at as a whole.
+ * Prices stay as they are: `$5 and $10` is no formula by the rule of formulaSyntax.ts. A `$` is escaped only if a later `$` of
+ * the same block could close the formula.
  */
-import type { Nodes, Parents, Root, Text } from "mdast";
+import type { Nodes, Root, Text } from "mdast";
 import { type InlineMath, mathToMarkdown } from "mdast-util-math";
 import type { Processor } from "unified";
 
@@ -13,7 +13,7 @@ const twoDollars = mathToMarkdown({ singleDollarTextMath: false }).handlers;
 
 const word = /[\p{Script=Latin}\p{N}]/u;
 const phrasing: ReadonlySet<string> = new Set(["paragraph", "heading", "tableCell"]);
-/** Stands for the signs around marks, code and links. */
+/** Replaces the Markdown signs around marks, code and links in the text that is searched. */
 const sign = "\u0001";
 
 export function remarkFormulas(this: Processor): void {
@@ -29,7 +29,8 @@ export function remarkFormulas(this: Processor): void {
       ...oneDollar,
       inlineMath(node: InlineMath, parent, state, info) {
         // Nothing begins a formula after a letter or another formula, so the source becomes code.
-        if (word.test(lastCharacter(info.before)) || isAfterFormula(node, parent))
+        const previous = parent?.children[(state.indexStack.at(-1) ?? 0) - 1];
+        if (word.test(lastCharacter(info.before)) || previous?.type === "inlineMath")
           return state.handle({ type: "inlineCode", value: node.value }, parent, state, info);
         const isPlain = /^[^\s$](?:[^$]*[^\s$])?$/.test(node.value) && !word.test(firstCharacter(info.after));
         return (isPlain ? oneDollar : twoDollars)?.inlineMath?.(node, parent, state, info) ?? node.value;
@@ -49,11 +50,6 @@ export function remarkFormulas(this: Processor): void {
       },
     },
   });
-}
-
-function isAfterFormula(node: Nodes, parent: Parents | undefined): boolean {
-  const siblings: readonly Nodes[] = parent?.children ?? [];
-  return siblings[siblings.indexOf(node) - 1]?.type === "inlineMath";
 }
 
 /** Finds the offsets of the `$` that would begin a formula, in each text of the tree. */
@@ -91,10 +87,10 @@ function findInBlock(block: Nodes, escapes: WeakMap<Text, readonly number[]>): v
   }
 }
 
-/** A `$` that could close, with the character before it. */
+/** A `$` that could close a formula, with the character before it. */
 const closing = /\S\$(?![\p{Script=Latin}\p{N}])/gu;
 
-/** The rule of the parser, but any later `$` that could close counts: the next one may become escaped itself. */
+/** The rule of the parser, but with any later `$` that could close a formula: the next `$` may be escaped itself. */
 function mayBegin(text: string, at: number, lastClosing: number): boolean {
   const next = text[at + 1] ?? " ";
   if (next === "$" || text[at - 1] === "$") return true;
