@@ -1,7 +1,8 @@
-/** The answers that a live document keeps. */
+/** The answers that a live document keeps, and the client id under which the server writes. */
 import * as encoding from "lib0/encoding";
 import { expect, test } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
+import { rawUpdate, struct } from "../../test/support/hostileFrames.ts";
 import { LiveDocument } from "./liveDocument.ts";
 
 /** A state vector that names `clients` client ids. */
@@ -15,12 +16,16 @@ function stateVectorOf(clients: number): Uint8Array {
   });
 }
 
-test("[RT81] an answer is kept only if it and its state vector are small together", () => {
-  const document = new LiveDocument<never>({
+function createDocument(): LiveDocument<never> {
+  return new LiveDocument<never>({
     loaded: { revision: 0, tail: [] },
     limits: defaultLimits,
     clientIds: { ownerOf: () => undefined, mayWriteFor: () => false, isOnOtherNode: () => false },
   });
+}
+
+test("[RT81] an answer is kept only if it and its state vector are small together", () => {
+  const document = createDocument();
   const isKept = (stateVector: Uint8Array) => {
     const { update } = document.encodeAnswer(stateVector);
     return document.encodeAnswer(stateVector).update === update;
@@ -30,4 +35,26 @@ test("[RT81] an answer is kept only if it and its state vector are small togethe
   expect(large.length).toBeGreaterThan(2 * 1024 * 1024);
   expect(large.length).toBeLessThan(defaultLimits["frame.bytes"]);
   expect(isKept(large)).toBe(false);
+});
+
+test("[RT114] after a revert the server does not write under an id with text of another writer", () => {
+  const document = createDocument();
+  const edited = document.edit(undefined, false, (content) => content.getText("content.md").insert(0, "one"));
+  if (edited.kind !== "changed") throw new Error(`the edit is ${edited.kind}`);
+  document.applyEdit(edited.update, 1);
+  const { clientId = 0 } = document.serverClientId ?? {};
+  const forged = rawUpdate([{ clientId, clock: 3, structs: [struct.after("forged", clientId, 2)] }]);
+  document.applyRemote([forged], 2);
+  expect(document.serverClientId).toBeUndefined();
+  document.holdUpdates();
+  document.revertTo({
+    revision: 2,
+    tail: [edited.update, forged].map((update, at) => ({
+      revision: at + 1,
+      writer: `node ${at}`,
+      updates: [{ author: { username: "api", kind: "key" }, update }],
+    })),
+  });
+  expect(document.read((content) => content.getText("content.md").toString())).toBe("oneforged");
+  expect(document.serverClientId).toBeUndefined();
 });

@@ -181,6 +181,7 @@ export class LiveDocument<Sender> {
 
   /** Replaces the document by its durable state of the same revision. Updates that were admitted before the edit stay admitted. */
   revertTo(durable: LoadedDocument): void {
+    this.ownClientId = this.currentClientId;
     this.destroy();
     this.answers.clear();
     this.content = this.open(durable);
