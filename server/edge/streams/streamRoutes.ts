@@ -73,7 +73,8 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     const params = spec.params.safeParse(given.params);
     const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
     // An invalid id is handled like an unknown one, but only after the credential check: the gate answers both.
-    const reader = await gate.admit(spec, context, { ...given, id: typeof id === "string" ? id : "" });
+    const { ticket, onDraw } = given;
+    const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket, onDraw });
     try {
       checkApiVersion(context);
       const query = parsePart(spec.query as z.ZodType, given.query(), "query");
