@@ -217,27 +217,23 @@ function compile({ params, query, body, form, replies }: PreparedOperation): voi
   for (const { json } of replies.values()) void [json?.schema, json?.write];
 }
 
-/** Time until the first operation: a server that has just started has more urgent work. */
+/** Milliseconds until the first operation is compiled: a server that has just started has more urgent work. */
 const beginAfterMs = 10_000;
-/** Time between two operations, in which calls and keystrokes are served. */
+/** Milliseconds between two operations, in which calls and keystrokes are served. */
 const pauseMs = 50;
 
-/** Compiles one operation after the other, with pauses, some time after the start. Returns a function that ends it. */
+/** Compiles one operation after the other, with pauses, some time after the start. Returns a function that stops the work. */
 export function compileInPauses(operations: Iterable<PreparedOperation>): () => void {
   const waiting = [...operations];
   const compileNext = () => {
     const operation = waiting.shift();
-    if (operation === undefined) return clearInterval(timer);
+    if (operation === undefined) return clearTimeout(timer);
     compile(operation);
   };
-  let timer: NodeJS.Timeout;
-  const begin = setTimeout(() => {
+  let timer = setTimeout(() => {
     timer = setInterval(compileNext, pauseMs).unref();
   }, beginAfterMs).unref();
-  return () => {
-    clearTimeout(begin);
-    clearInterval(timer);
-  };
+  return () => clearTimeout(timer);
 }
 
 function checkContract(key: string, spec: OperationSpec): void {
