@@ -63,10 +63,10 @@ export function isChanged({ added, removed }: CommitFileRecord): boolean {
   return added + removed > 0;
 }
 
-/** The file that a difference shows: `content.md`, which needs no parameter, or else the first file that changed. */
-function toFileQuery([first, ...others]: readonly CommitFileRecord[]): string {
-  if (first === undefined || [first, ...others].some(({ file }) => file === "content.md")) return "";
-  return `&file=${first.file}`;
+/** Returns the parameter of the file that a difference shows: the first one that changed, or none for `content.md`. */
+function toFileQuery(changed: readonly CommitFileRecord[]): string {
+  const [first] = changed;
+  return first === undefined || changed.some(({ file }) => file === "content.md") ? "" : `&file=${first.file}`;
 }
 
 export function createCommitComposition(options: CommitCompositionOptions): CommitComposition {
