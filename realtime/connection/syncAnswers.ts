@@ -49,7 +49,7 @@ export class SyncAnswers {
     this.bytesRate = new TokenBucket(options.limits["socket.syncBytes"], nowMs);
   }
 
-  /** Size of the last answers, in bytes, until the buffer drains. It is added to `socket.buffer` as an allowance. */
+  /** Bytes of the last answers, until the buffer drains. The client may leave them unread in addition to `socket.buffer`. */
   get allowanceBytes(): number {
     return this.unreadBytes;
   }

@@ -64,8 +64,8 @@ export function applyBatch<Sender>(
     hasWaited ||= hasPending(document);
     return update;
   });
-  // An update that builds on a later sender's update has waited for it. Nothing waits any more, so the document has integrated
-  // the whole batch, but the parts of single senders do not show that (RT107).
+  // An update has waited for the update of a later sender. Now the document has integrated the whole batch, but the updates
+  // that were captured for each sender lack the text that waited (RT107).
   return hasWaited ? sameForAll(merge([editUpdate, ...batch.map(({ update }) => update)])) : applied;
 }
 

@@ -1,9 +1,9 @@
 /**
  * cutKnownContent removes the content of known clocks from an update (RT108).
  *
- * Clients repeat content in a sync step 2, and a client may send other text under known clocks. A document keeps the text
- * that came first. A merge of two updates prefers the update that begins earlier, and a reader gets either. Therefore no
- * update that is stored or relayed may contain clocks of an earlier one.
+ * Clients repeat content in a sync step 2, and a hostile client may send other text under known clocks. A document keeps the
+ * text that came first, but a merge of two updates keeps the text of the update that begins earlier, so readers could get
+ * different texts. Therefore no stored or relayed update may contain clocks of an earlier one.
  */
 import * as Y from "yjs";
 import { type InspectedUpdate, inspectUpdate } from "./inspectUpdate.ts";

@@ -5,8 +5,8 @@
  * through this class: whether and when a Y.Doc is in memory is decided here. A loaded document is kept as bytes
  * (`keptDocument.ts`) until the first use that needs its text: a read, a server edit, a deletion without an insertion, an
  * update that builds on missing content, or a batch of another node. Relaying plain updates needs only the clocks.
- * A server edit puts the document ahead of the log until its update is appended. The room keeps readers away meanwhile, and
- * updates wait if the edit may be reverted: a verdict on the reverted document would not be valid (RT115).
+ * A server edit puts the document ahead of the log until its update is appended. Until then the room delays reads. If the edit
+ * may be reverted, updates wait too: a verdict on text that is reverted would be wrong (RT115).
  */
 import * as Y from "yjs";
 import type { LoadedDocument, RoomLimits } from "../ports.ts";

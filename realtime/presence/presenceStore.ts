@@ -41,7 +41,7 @@ interface State<M> {
   readonly member: M;
   readonly clientClock: number;
   readonly json: string;
-  /** Bytes that the state counts of `awareness.room`. */
+  /** Bytes of `awareness.room` that the state uses. */
   readonly countedBytes: number;
   readonly renewedAtMs: number;
   /** Outgoing clock: the server sets it when the state is sent. */
@@ -83,7 +83,7 @@ function deleteState<M>(context: PresenceContext<M>, clientId: number): boolean 
   return context.states.delete(clientId);
 }
 
-/** Number of states that the publisher shows. It may own more client ids, under which it wrote text. */
+/** Number of states that the publisher shows. The publisher may own further client ids, under which it wrote text. */
 function countStates<M>({ states }: PresenceContext<M>, { clientIds, member }: Publisher<M>): number {
   return [...clientIds].filter((clientId) => states.get(clientId)?.member === member).length;
 }

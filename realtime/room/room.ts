@@ -262,7 +262,7 @@ export class Room {
     for (const { abandon } of waiting ?? []) abandon?.();
   }
 
-  /** Lets the next load continue the server's client id, unless it is unknown what the log has or will have of it. */
+  /** Lets the next load continue the server's client id, unless an append with this id has an unknown outcome. */
   private rememberClientId({ queue, document }: AwakeRoom): void {
     const { serverClientId } = document;
     if (queue.isSettled && serverClientId !== undefined) this.setting.serverClientIds.put(this.articleId, serverClientId);

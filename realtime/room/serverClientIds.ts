@@ -2,10 +2,10 @@
  * ServerClientIds remembers under which Yjs client id this node last wrote in a document, so that the next load continues it
  * instead of adding another id to the document for good (RT114).
  *
- * A client id may have one writer only: two texts under the same clocks make copies differ. Therefore an id is random, is
- * known to one process, and is taken out while a room uses it. A room puts it back only when nothing of it is being stored,
- * with the clock that it has reached. The next load continues the id only if the log has exactly this clock
- * (`LiveDocument`). After a failed append, a crash or a store that lost batches, the next load makes a new id.
+ * A client id may have one writer only: with two texts under the same clocks, copies of the document would differ. Therefore
+ * an id is random, is known to one process, and is taken out while a room uses it. The room puts it back with the clock that
+ * the document has reached, and only if no append is in progress. The next load continues the id only if the log has exactly
+ * this clock (`LiveDocument`). After a failed append, a crash or a store that lost batches, the next load makes a new id.
  */
 import type { ServerClientId } from "../document/liveDocument.ts";
 
@@ -13,7 +13,7 @@ import type { ServerClientId } from "../document/liveDocument.ts";
 const maxRemembered = 50_000;
 
 export class ServerClientIds {
-  /** The document that was put last is the last entry. */
+  /** Article id → client id. The entry that was put last is the last one. */
   private readonly ids = new Map<string, ServerClientId>();
 
   /** Removes and returns the id that this node may continue in the document. */
