@@ -1,5 +1,5 @@
 /**
- * CallChecks checks the size, the scopes, the role and the trash of a call against its operation.
+ * CallChecks checks the size, the scopes and the role of a call against its operation, and whether its resource is in the trash.
  *
  * Each check returns normally or throws the `AppError` of its refusal. The order of the checks is decided in
  * `wrapper.ts`.
@@ -47,8 +47,8 @@ export function checkScope(operation: PreparedOperation, principal: Principal): 
 }
 
 /**
- * Throws `not_found` for a resource in the trash that the operation does not show. A caller who may restore it is told
- * that it is there, and passes if the operation is a change, which `checkChange` refuses later.
+ * Throws `not_found` for a resource in the trash that the operation does not show. For callers who may restore the resource,
+ * the refusal says how. Their changes pass, because `checkChange` refuses those later.
  */
 export function checkVisible({ method, resource }: OperationSpec, { role, trashedArticleId }: Access): void {
   if (trashedArticleId === undefined || resource?.deleted === true) return;

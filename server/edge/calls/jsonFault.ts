@@ -1,8 +1,8 @@
 /**
- * `findJsonFault` finds the first place at which a text stops to be JSON (RFC 8259), and says what JSON allows there.
+ * `findJsonFault` finds the first place at which a text is not JSON (RFC 8259), and says what JSON allows there.
  *
- * The parser of the engine names no position for short texts and no expectation. This second look happens only for texts
- * that it refuses. It uses a stack of its own, so deep nesting does no harm, and it never quotes the text.
+ * `JSON.parse` names no position for short texts and never says what it expects. Only texts that it refuses are examined
+ * here. Nesting is kept on an array, so a deep text cannot exhaust the call stack. No message quotes the text.
  */
 
 export interface JsonFault {

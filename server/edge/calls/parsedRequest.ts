@@ -2,8 +2,8 @@
  * ParsedRequest parses path ids, query and body of one call against its operation, each at most once.
  *
  * The parts are parsed when they are first needed, because an earlier check may need one of them. A part that does not
- * fit throws the `AppError` of its refusal. If an earlier check needs only one field of such a part and that field is
- * valid, `readRest` throws the refusal instead. The order of the checks is decided in `wrapper.ts`.
+ * fit throws the `AppError` of its refusal. If an earlier check needs one field of a part, and only other fields of the
+ * part are invalid, `readRest` throws the refusal instead. The order of the checks is decided in `wrapper.ts`.
  */
 import type { ParsedForm, RateCondition } from "../../../api/contract/operation.ts";
 import { AppError, notFound } from "../../../api/schema/error.ts";

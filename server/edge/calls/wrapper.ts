@@ -199,7 +199,10 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   };
 }
 
-/** Checks the state that refuses the operation whatever its body is. A stored answer of an Idempotency-Key comes before it. */
+/**
+ * Refuses a change of a resource in the trash, then runs the handler. A stored answer of an Idempotency-Key is replayed
+ * before this check.
+ */
 function serve({ spec, handler }: PreparedOperation, request: PreparedRequest, call: RunningCall): Promise<unknown> {
   checkChange(spec, call.access);
   return handler.serve(request, call);

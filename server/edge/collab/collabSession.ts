@@ -71,7 +71,7 @@ type State =
 const codes = { bug: 1011, badProtocol: 4400, unauthenticated: 4401, noCredential: 4408, tooMany: 4429 };
 /** Lowest close code of this service. Lower codes are standard WebSocket codes, after which a client reconnects. */
 const firstOwnCode = 4400;
-/** Pings and pongs that a client may send before its credential. Clients send a ping every 20 s or so, and it has 5 s. */
+/** Pings and pongs that a client may send before its credential, which is due within `socket.authMs`. Clients ping about every 20 s. */
 const maxControlsBeforeCredential = 10;
 
 export class CollabSession implements SocketHandlers, LeaseHolder {

@@ -38,8 +38,8 @@ const everyAnswerText = Object.entries(everyAnswer)
   .join("");
 
 /**
- * Returns the headers and those of every answer as text, each after a line break. Throws for a header that contains line breaks or non-ASCII
- * characters: it could end early or be decoded in two ways.
+ * Returns the headers, with those of every answer, as text, each after a line break. Throws for a header that contains line
+ * breaks or non-ASCII characters: it could end early or be decoded in two ways.
  */
 export function toHeaderText(headers: HttpReply["headers"]): string {
   let text = everyAnswerText;

@@ -76,12 +76,12 @@ interface SocketData {
 }
 
 /**
- * Turns a request into a socket. After the cork the library reads its state of the request, from memory that it has
- * freed by then (D-143). If other values lie there, it closes the new socket. So nothing may take memory between the two:
- * only native functions run, because a function in JavaScript may be compiled or optimized during any call.
+ * Turns a request into a socket. When the cork ends, the library reads its state of the request from memory that the upgrade
+ * has freed (D-143). If other values are there by then, it closes the new socket. So nothing may allocate memory between the
+ * upgrade and the end of the cork: only native functions run, because V8 may compile a JavaScript function during any call.
  */
 class Upgrade {
-  /** One element, which the library's `open` sets. An array, because a new kind of value in a field of an object takes memory. */
+  /** The socket that the library's `open` sets. An array, because V8 may allocate when a field of an object gets a new kind of value. */
   private readonly opened: unknown[] = [{}];
   readonly open: (ws: WebSocket<SocketData>) => void = Reflect.set.bind(Reflect, this.opened, 0);
 

@@ -35,7 +35,7 @@ export interface LaidOutText extends PageFacts {
   readonly heading?: string;
 }
 
-/** The number of a reference to a footnote. pageNames.ts makes the name of the link back of it. */
+/** Returns the number of a reference to a footnote, which `pageNames.ts` puts into the name of the link back to it. */
 const toReferenceNumber = (footnote: number, repetition: number): string => `${footnote + 1}${repetition > 1 ? `-${repetition}` : ""}`;
 
 const processor = unified()

@@ -1,5 +1,6 @@
 /**
- * PageMath shows the formulas of a public page: each is a group of its own, left to right, and a display formula can be scrolled.
+ * PageMath writes the formulas of a public page as MathML, from left to right: inline formulas into spans, display formulas
+ * into groups that can be scrolled.
  */
 import type { Root } from "hast";
 import { replaceFormulas } from "../../domain/call/formulaMathMl.ts";

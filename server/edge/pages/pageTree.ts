@@ -23,7 +23,10 @@ export function textOf(node: Root | ElementContent | Root["children"][number]): 
   return "children" in node ? node.children.map(textOf).join("") : "";
 }
 
-/** Options of the link from a heading to itself. The link has no text, so it does not change the text of the heading. pageNames.ts names it. */
+/**
+ * Options of the link from a heading to itself. The link has no text, so it does not change the text of the heading.
+ * `pageNames.ts` adds its accessible name.
+ */
 export const headingAnchor = {
   behavior: "append",
   content: [],

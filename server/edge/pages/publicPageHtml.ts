@@ -116,7 +116,7 @@ function toContents(headings: readonly PageHeading[], { title }: PublishedPage, 
   return `<nav class="contents" aria-labelledby="contents"><details data-heading="${shown}"><summary id="contents"${label}>${shown}</summary>${parts.join("")}</details></nav>\n`;
 }
 
-/** The script of the page writes one of both texts into this element for a moment. */
+/** The element into which the script of a Live page writes `updated` or `removed` for a moment. */
 function toNotice({ lang, updated, removed }: PageWords): string {
   return `<p class="notice" id="notice" role="status" lang="${lang}" dir="auto" data-updated="${updated}" data-removed="${removed}"></p>`;
 }
