@@ -31,7 +31,7 @@ export interface ConversionTargetContext {
 
 export interface CreatedArticleContext {
   readonly title: string;
-  /** True if the title is only the name of the source, so that the first heading of the text is better. */
+  /** True if the title is only the name of the file or address. The first heading of the text then replaces it. */
   readonly isTitleGuessed?: true;
   readonly folderId?: string;
 }

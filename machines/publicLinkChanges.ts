@@ -20,7 +20,7 @@ export function toFreshSync(content: FrozenContent, round: number, nowMs: number
   return { sourceRevision: content.revision, round, startedAtMs: nowMs, stale: false, attempts: 0, lastSyncedAtMs: nowMs };
 }
 
-/** Returns the context changes of every change that is not a synchronization. */
+/** Counts a change of the link that is not a synchronization. */
 export function toCounted({ metaRevision = 0 }: Pick<PublicLinkContext, "metaRevision">): Pick<PublicLinkContext, "metaRevision"> {
   return { metaRevision: metaRevision + 1 };
 }

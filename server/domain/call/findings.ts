@@ -40,7 +40,7 @@ export function parsePart<Schema extends z.ZodType>(schema: Schema, value: unkno
   throw new AppError(code, detail, { errors: found.slice(0, maxFindings).map((finding) => toFinding(finding, part)) });
 }
 
-/** `unknown` is an unknown name with the names that are known in its place. Only findings that are shown get an advice. */
+/** `unknown` is an unknown name with the names that are known in its place. Only a finding that is shown gets its advice. */
 interface Found extends ProblemFinding {
   readonly unknown?: { readonly name: string; readonly known: readonly string[] };
 }
@@ -110,7 +110,7 @@ function isWrongType({ code, path }: z.core.$ZodIssue): boolean {
   return code === "invalid_type" && path.length === 0;
 }
 
-/** Separates the known names in the message of an unknown one. */
+/** Between the known names in zod's message of an unknown name, which `knownIn` reads. */
 const separator = "\n";
 
 /** The message of one alternative of a union. */
@@ -120,11 +120,11 @@ function toText(issue: z.core.$ZodIssue): string {
 
 const knownIn = (issue: z.core.$ZodIssueUnrecognizedKeys): readonly string[] => issue.message.split(separator).filter(Boolean);
 
-/** The names of the fields that an object takes. A field of type `never` only explains why it is refused. */
+/** The names of the fields that an object accepts. A field of type `never` accepts nothing and only gives the reason. */
 function fieldsOf(schema: unknown): readonly string[] {
   if (!(schema instanceof z.ZodObject)) return [];
-  const takes = (field: unknown) => !(field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodNever);
-  return Object.entries(schema.shape).flatMap(([name, field]) => (takes(field) ? [name] : []));
+  const accepts = (field: unknown) => !(field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodNever);
+  return Object.entries(schema.shape).flatMap(([name, field]) => (accepts(field) ? [name] : []));
 }
 
 const required = "is required";

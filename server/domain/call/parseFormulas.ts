@@ -1,4 +1,4 @@
-/** ParseFormulas parses Markdown with formulas. It is a module of its own, because the parser of formulas is large. */
+/** ParseFormulas parses Markdown with formulas. `parseMarkdown.ts` does not import it, because the parser of formulas is large. */
 import type { Nodes, Root } from "mdast";
 import remarkFrontmatter from "remark-frontmatter";
 import remarkGfm from "remark-gfm";
@@ -16,7 +16,7 @@ export async function parseMarkdownWithFormulas(markdown: string): Promise<Root>
   return parseInParts(markdown, (part) => dropHints(processor.parse(part)));
 }
 
-/** Formulas say how they become HTML. Writers decide that themselves. */
+/** Removes the hints of the parser for the HTML of formulas (`data.hName`), because the writers decide about their HTML. */
 function dropHints(tree: Root): Root {
   const waiting: Nodes[] = [tree];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -51,7 +51,7 @@ export function parseIfMatch(header: string): readonly string[] {
 
 const changed = "The resource has changed: its entity tag is not the one in If-Match. Read the resource again and retry.";
 
-/** The tags of a resource: `record` has one part, `live` has two. `either` is a resource that shares its revision with a part of it. */
+/** Form of a resource's tags: `record` has one part, `live` has two. A review and its replies share one revision and accept `either`. */
 export type TagForm = "record" | "live" | "either";
 
 /** The group is the record revision. */
@@ -62,9 +62,9 @@ const tagForms: Readonly<Record<TagForm, RegExp>> = {
 };
 
 /**
- * Throws 412 `precondition_failed` unless the request has no `If-Match` or one of its tags names `recordRevision`. Tags
- * that the resource never has never match: weak tags, and tags of another form. The tag of a text looks like that of a
- * record, so an article accepts only tags with two parts.
+ * Throws 412 `precondition_failed` unless the request has no `If-Match` or one of its tags names `recordRevision`. Weak tags
+ * and tags of another form never match. The tag of a text looks like that of a record, so an article accepts only tags with
+ * two parts.
  */
 export function requireMatch(call: Pick<Call, "ifMatch">, recordRevision: number, form: TagForm = "record"): void {
   const tags = call.ifMatch;

@@ -1,10 +1,11 @@
 /**
  * Performs the effect of a conversion: reads the input, converts it or reuses an equal output, and stores the result.
  *
- * The conversion stays queued while its input is read and while the converter works on other documents. Then its start is recorded
- * in a commit that requires the lease of the due row. A process that lost the row, or finds the conversion deleted, stops there. A failure of the store or of the converter's process is not the document's,
- * so its repeat does not count as an attempt. The output is stored as a blob first; its hash, the article of the target
- * and the new state are one commit.
+ * The conversion stays queued while its input is read and while the converter works on other documents. Then its start is
+ * recorded in a commit that requires the lease of the due row. A process that lost the row, or finds the conversion
+ * deleted, stops there. The document does not cause a failure of the store or of the converter's process, so the repeat
+ * after such a failure does not count as an attempt. The output is stored as a blob first; its hash, the article of the
+ * target and the new state are one commit.
  */
 import type { Logger } from "pino";
 import { AppError, type ErrorCode } from "../../../api/schema/error.ts";
@@ -71,7 +72,7 @@ export function createConvert(options: ConvertOptions): RunEffect<ConversionCont
     return { ok: true, bytes };
   }
 
-  /** Returns undefined if the conversion is not this process's any more. */
+  /** Returns undefined if this process has lost the conversion: to another process, or because it was deleted. */
   async function make(effect: Effect, { id, context }: ConversionRecord, bytes: Uint8Array, cacheKey: string, signal: AbortSignal) {
     const kept = await cache.find(id, context, cacheKey);
     if (kept !== undefined) return (await begin(effect)) === undefined ? undefined : ({ ok: true, ...kept } as const);

@@ -56,6 +56,7 @@ export async function requireOpenFolder(
 /** A title for a new article whose target names none. */
 export interface SuggestedTitle {
   readonly title: string;
+  /** True if the title is only the name of the file or address. The first heading of the text then replaces it. */
   readonly isGuessed: boolean;
 }
 

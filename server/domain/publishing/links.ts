@@ -130,7 +130,7 @@ export function createPublicLinks(options: PublicLinksOptions): PublicLinks {
     facts: ViewFacts = unchanged,
   ): Promise<LinkView | typeof conflict> {
     // Frozen content is committed only if the link is unchanged since it was read. Otherwise an older text could replace the
-    // newer text that readers have already seen. `If-Match` was compared with that version, too. Otherwise the link is read again.
+    // newer text that readers have already seen. With `If-Match`, the link must be the version that was compared.
     const atRevision = "content" in event || call.ifMatch !== undefined ? { atRevision: seen.revision } : {};
     try {
       const { value, revision } = await actors.send(publicLinkKind, seen.value.id, event, {

@@ -53,7 +53,10 @@ export interface AnchorsOptions {
   readonly texts: Pick<ReviewTexts, "placeQuotes">;
 }
 
-/** The anchor at a place, with the context of the place, so that it depends on the live text only. The state: an anchor that was moved once stays so, because only a person can say whether the place is right. */
+/**
+ * Returns the anchor at a place, with the context of the place in the live text. An anchor that was moved once stays
+ * `moved`, because only a person can say whether the place is right.
+ */
 function at(anchor: TextAnchor, { start, state }: QuotePlace, text: string, revision: number): TextAnchor {
   const isMoved = anchor.isMoved || state === "moved";
   const end = start + anchor.quote.length;

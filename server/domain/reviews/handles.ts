@@ -17,7 +17,7 @@ interface TreeNode {
 
 const withoutHandles = new Set(["link", "linkReference", "definition", "image", "imageReference", "inlineCode", "code", "html"]);
 const handle = /@([a-z0-9._-]+)/gi;
-/** Words of these scripts are not separated by spaces, or take endings, so a letter before an `@` does not make it an address. */
+/** Letters of these scripts may stand directly before a handle: their words have no spaces between them, or take endings. */
 const unspaced = String.raw`[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}]`;
 const endsInWord = new RegExp(String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]$`, "u");
 

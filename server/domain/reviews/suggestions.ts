@@ -3,7 +3,8 @@
  *
  * The edit, the new state of the review, the kept answer and the row of the commit that follows are one storage commit.
  * A crash therefore leaves either an open suggestion and the old text, or an accepted suggestion and the new text, and a
- * repeated request never writes twice. The author of the edit is that of the suggestion. Text that others type meanwhile is merged as with every edit.
+ * repeated request never writes twice. The edit has the author of the suggestion. Text that others type meanwhile is merged
+ * as with every edit.
  */
 import type * as Y from "yjs";
 import type { Author } from "../../../api/schema/article.ts";
@@ -81,7 +82,7 @@ export function createSuggestions({ storage, actors, rooms, commits, listeners, 
     async accept(reviewId, call) {
       const found = await findReview(storage, reviewId);
       const { articleId, workspaceId, file, anchor, replacement } = found.context;
-      // The words are those of the suggestion's author. Who accepted them is noted in the review and the commit.
+      // Blame must name the author of the words. The review and the commit name the account that accepted them.
       const author: Author = { username: found.context.author.username, kind: found.context.author.kind };
       const by = principalOf(call).username;
       const refusal = actors.refusal(reviewKind, found, { type: "review.accept", by });

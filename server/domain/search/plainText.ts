@@ -1,13 +1,12 @@
 /**
  * `toPlainText` removes the syntax of Markdown from a text, so that a snippet reads as text.
  *
- * A parser would be exact, but a search reads megabytes while the caller waits. This pass is linear in the length of the
- * text, for any text. Where it is in doubt, characters stay: an unpaired asterisk, brackets without an address. Code keeps all of
- * its characters.
+ * A parser would be exact, but a search reads megabytes while the caller waits. The time of this pass is linear in the length
+ * of any text. Characters that may be text are kept: an unpaired asterisk, brackets without an address, and all of code.
  */
 
 const fence = /^[ \t]*(`{3,}|~{3,})/;
-/** Quotes, bullets and boxes of tasks, in any nesting. Numbers of lists stay, because they may be words of a sentence. */
+/** The mark of a quote, a bullet or a task. The number of a list item is kept, because it may be part of a sentence. */
 const markers = /^[ \t]*(?:>[ \t]?|[-+*][ \t]+|\[[ xX]\][ \t]+)/;
 const maxNesting = 20;
 const headingMarks = /^[ \t]*#{1,6}(?:[ \t]+|$)/;
@@ -24,7 +23,7 @@ const plain = /[^\\`![\]*_~<]+/y;
 const escapable = /[!-/:-@[-`{-~\n]/;
 const wordCharacter = /[\p{L}\p{N}]/u;
 
-/** Markdown front matter at the beginning of the text is no text. */
+/** Removes the front matter at the beginning of the Markdown. */
 function withoutFrontMatter(markdown: string): string {
   if (!markdown.startsWith("---\n")) return markdown;
   const end = markdown.indexOf("\n---\n", 3);
@@ -68,7 +67,7 @@ function toLineText(line: string): string {
   return text.trimStart().startsWith("|") ? text.replaceAll(/(?<!\\)\|/g, " ") : text;
 }
 
-/** A run of `*`, `_` or `~` that may begin emphasis. Its piece loses the characters that a later run closes. */
+/** A run of `*`, `_` or `~` that may begin emphasis. A later run that ends the emphasis removes characters from its piece. */
 interface Delimiter {
   readonly piece: number;
   length: number;

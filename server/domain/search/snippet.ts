@@ -92,8 +92,8 @@ export interface Snippet {
 }
 
 /**
- * Returns the snippet of a composed Markdown text, without its syntax; the beginning of the text if no term occurs in it. If
- * the terms occur only in the syntax, such as in the address of a link, the snippet shows the source.
+ * Returns the snippet of a composed Markdown text, without its syntax. If no term occurs in the text, the snippet is its
+ * beginning. If the terms occur only in the syntax, such as in the address of a link, the snippet shows the source.
  */
 export function toSnippet(markdown: string, terms: readonly SearchTerm[]): Snippet {
   const shown = cutSnippet(toPlainText(markdown), terms);

@@ -56,7 +56,7 @@ export function createStreamTickets({ storage, keys, credentials, access }: Stre
       throw new AppError("insufficient_scope", `A ticket for ${kind} streams needs the scope ${scope}.`, facts);
     }
     if (kind !== "article" && kind !== "workspace" && kind !== "run") throw notFound();
-    // An article in the trash still has a stream; its socket refuses by itself.
+    // An article in the trash still has a stream. Its socket is refused when the ticket is used.
     if ((await access.resolve(principal, kind, id, { deleted: kind === "article" })) === undefined) throw notFound();
   }
 
