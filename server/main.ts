@@ -3,7 +3,7 @@
  *
  * It reads the command line and the settings, starts the server and turns SIGTERM and SIGINT into a drain. Only this
  * module ends the process and chooses its exit code. It must not know the parts of a server: `start.ts` starts them.
- * It loads the code of a command only when the settings are good, so a refusal costs a third of a start.
+ * It loads the code of a command only when the settings are valid, so a refused start does not load the server.
  */
 
 import { pino } from "pino";

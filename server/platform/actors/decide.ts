@@ -94,7 +94,7 @@ export function toAllowed(kind: AnyActorKind, record: ActorRecord<unknown>, nowM
   return { state: toStateName(record.state), allowed, operations };
 }
 
-/** Names what was asked, the state, and the operations that are possible in it. */
+/** Returns the refusal of an event: it names the request, the state of the actor, and the possible operations. */
 export function toInvalidTransition(kind: AnyActorKind, record: ActorRecord<unknown>, type: string, nowMs: number): AppError {
   const { state, operations } = toAllowed(kind, record, nowMs);
   const asked = kind.words?.[type]?.asked ?? `send ${type}`;

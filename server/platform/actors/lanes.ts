@@ -2,8 +2,8 @@
  * Lanes limit how much work runs at once: each lane has a maximum, and further work waits in a line.
  *
  * Work may need several lanes, for example the lane of its kind and the lane of its endpoint. Each set of lanes has its
- * own line, and the lines are served in turn, so a long line for one endpoint does not delay the others. A line whose work has just
- * ended comes last.
+ * own line, and the lines are served in turn, so a long line for one endpoint does not delay the others. A line whose work
+ * has just ended is served after all others.
  */
 import type { Lane } from "./duePort.ts";
 
