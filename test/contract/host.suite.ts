@@ -1,4 +1,4 @@
-/** Tests what every host must do. Each host has a file that runs this suite. */
+/** Tests what every host must do. hostUws.test.ts and hostNode.test.ts run this suite. */
 import type { StartHost } from "../../server/edge/host/port.ts";
 import { hostBodiesSuite } from "./hostBodies.suite.ts";
 import { hostHeadsSuite } from "./hostHeads.suite.ts";

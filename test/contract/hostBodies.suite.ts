@@ -1,4 +1,4 @@
-/** Tests what every host buffers of bodies that are never read, or not read yet. host.suite.ts has all of them. */
+/** Tests what every host buffers of bodies that are never read, or not read yet. A part of host.suite.ts. */
 import { describe, expect, it, vi } from "vitest";
 import type { ByteAllowance, StartHost } from "../../server/edge/host/port.ts";
 import { hostFixture, ok } from "./hostFixture.ts";

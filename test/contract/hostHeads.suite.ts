@@ -1,4 +1,4 @@
-/** Tests which request lines and headers every host refuses, with raw bytes. host.suite.ts has all of them. */
+/** Tests which request lines and headers every host refuses, with raw bytes. A part of host.suite.ts. */
 import { describe, expect, it } from "vitest";
 import { type HeaderName, readHeaders, type StartHost } from "../../server/edge/host/port.ts";
 import { hostFixture, ok, roomy } from "./hostFixture.ts";

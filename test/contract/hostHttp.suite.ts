@@ -1,4 +1,4 @@
-/** Tests the HTTP promises of every host over real sockets. host.suite.ts has all of them. */
+/** Tests the HTTP promises of every host over real sockets. A part of host.suite.ts. */
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { ClientGone, type HttpReply, type HttpRequest, type StartHost, type StreamedBody } from "../../server/edge/host/port.ts";

@@ -1,4 +1,4 @@
-/** Tests the WebSocket promises of every host, and how a host starts and stops. host.suite.ts has all of them. */
+/** Tests the WebSocket promises of every host, and how a host starts and stops. A part of host.suite.ts. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";

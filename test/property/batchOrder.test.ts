@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Rig = ReturnType<typeof createRealtimeRig>;
 
-/** An author, alone in its batch, begins an append. What the others send meanwhile becomes the next batch. */
+/** One author begins an append that is held. The updates that the other authors send until its release become the next batch. */
 async function beginBatch(rig: Rig, first: PairedClient): Promise<void> {
   rig.log.hold();
   first.type(".", 0);
@@ -64,7 +64,7 @@ async function play(rig: Rig, authors: readonly PairedClient[], first: PairedCli
   await rig.log.release();
 }
 
-/** Returns the text of each member, of whom nobody has asked for anything after its join, and the texts of the server and the log. */
+/** Returns the text of each member, which has only what the server sent without a request, and the texts of the server and the log. */
 async function textsAfter(steps: readonly Step[], isBuilt: boolean) {
   const rig = createRealtimeRig();
   try {
