@@ -259,7 +259,7 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
       "awareness.socket": { is: "Awareness states that one socket shows. An editor has one.", above: "dropped", unit: "states" },
       "awareness.room": {
-        is: "All awareness states of one document on one server, each counted as at least 512 bytes. Whoever joins gets them at once.",
+        is: "All awareness states of one document on one server, each counted as at least 512 bytes. A client that joins gets all of them at once.",
         above: "dropped",
       },
       "awareness.rate": { is: "Awareness frames of one socket.", above: "dropped; the newest is kept" },
