@@ -12,7 +12,10 @@ import temml from "temml";
 import { unified } from "unified";
 
 const maxFormulaCharacters = 4000;
-/** Characters of all formulas of one document. A formula of 3 characters takes 0.1 ms, one of 1,900 characters 5 ms (measured with warm code). */
+/**
+ * Characters of all formulas of one document. A formula of 3 characters takes 0.1 ms, one of 1,900 characters 5 ms (measured
+ * with warm code).
+ */
 const maxDocumentCharacters = 64 * 1024;
 /** Greatest number of macro expansions in one formula, and greatest length that a formula may name, in em and pt. */
 const bounds = { maxExpand: 200, maxSize: [20, 200] as [number, number] };
