@@ -34,7 +34,8 @@ interface Part {
 /** Labels as a definition can have them, by their identifier. The label of a footnote begins with a caret. */
 type Labels = ReadonlyMap<string, string>;
 
-const frontMatter = /^---[ \t]*(?:\r\n|[\r\n])(?:[\s\S]*?(?:\r\n|[\r\n]))??---[ \t]*(?:\r\n|[\r\n]|$)/;
+/** Front matter at the beginning of a text, with the line end after it. */
+export const frontMatter = /^---[ \t]*(?:\r\n|[\r\n])(?:[\s\S]*?(?:\r\n|[\r\n]))??---[ \t]*(?:\r\n|[\r\n]|$)/;
 const label = /\[((?:[^[\]\\]|\\[\s\S]){1,1000})\]/g;
 const definition = /\[((?:[^[\]\\]|\\[\s\S]){1,1000})\]:/g;
 

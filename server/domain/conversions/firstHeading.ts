@@ -4,6 +4,7 @@
  * It runs in the server, so it reads lines and parses the heading alone. The converter writes headings as `#` and code in fences.
  */
 import type { Nodes } from "mdast";
+import { frontMatter } from "../call/markdownParts.ts";
 import { parseMarkdown } from "../call/parseMarkdown.ts";
 
 /** A title is at the beginning of a text. */
@@ -12,7 +13,6 @@ const maxHeadingCharacters = 1000;
 /** Headings that are parsed: a heading may have no words, and parsing thousands would take a second of the event loop. */
 const maxHeadings = 20;
 
-const frontMatter = /^---\n(?:[\s\S]*?\n)??---(?:\n|$)/;
 const heading = /^#{1,6}[ \t]+\S/;
 const fence = /^ {0,3}(`{3,}|~{3,}|\${2,})(.*)$/;
 

@@ -4,6 +4,7 @@
  * A parser would be exact, but a search reads megabytes while the caller waits. The time of this pass is linear in the length
  * of any text. Characters that may be text are kept: an unpaired asterisk, brackets without an address, and all of code.
  */
+import { frontMatter } from "../call/markdownParts.ts";
 
 const fence = /^[ \t]*(`{3,}|~{3,})/;
 /** The mark of a quote, a bullet or a task. The number of a list item is kept, because it may be part of a sentence. */
@@ -23,13 +24,6 @@ const plain = /[^\\`![\]*_~<]+/y;
 const escapable = /[!-/:-@[-`{-~\n]/;
 const wordCharacter = /[\p{L}\p{N}]/u;
 
-/** Removes the front matter at the beginning of the Markdown. */
-function withoutFrontMatter(markdown: string): string {
-  if (!markdown.startsWith("---\n")) return markdown;
-  const end = markdown.indexOf("\n---\n", 3);
-  return end === -1 ? markdown : markdown.slice(end + 5);
-}
-
 export function toPlainText(markdown: string): string {
   const parts: string[] = [];
   let paragraph: string[] = [];
@@ -38,7 +32,7 @@ export function toPlainText(markdown: string): string {
     if (paragraph.length > 0) parts.push(toPlainLines(paragraph.join("\n")));
     paragraph = [];
   };
-  for (const line of withoutFrontMatter(markdown).split("\n")) {
+  for (const line of markdown.replace(frontMatter, "").split("\n")) {
     const mark = fence.exec(line)?.[1];
     if (open !== undefined) {
       if (mark?.startsWith(open)) open = undefined;
