@@ -19,6 +19,7 @@ test("[SR19] the syntax of Markdown is removed, and its words stay", () => {
     ["> quoted\n>> twice", "quoted twice"],
     ["| Name | Value |\n|:---|---:|\n| a \\| b | `c` |", "Name Value a | b c"],
     ["Use `npm ci`, ``a ` b`` and\n\n```sh\n# comment\nrm *.txt\n```\n\nend", "Use npm ci, a ` b and # comment rm *.txt end"],
+    ["```code``` begins **bold**\n\n*and* more", "code begins bold and more"],
     ["A note[^1].\n\n[^1]: Its text.", "A note. Its text."],
     ["a <b>bold</b> <br/> <!-- hidden **x** --> word <https://example.org>", "a bold word https://example.org"],
     ["---\nlang: de\n---\n\nText", "Text"],

@@ -6,7 +6,7 @@
  */
 import { frontMatter } from "../call/markdownParts.ts";
 
-const fence = /^[ \t]*(`{3,}|~{3,})/;
+const fence = /^[ \t]*(`{3,}|~{3,})(.*)$/;
 /** The mark of a quote, a bullet or a task. The number of a list item is kept, because it may be part of a sentence. */
 const markers = /^[ \t]*(?:>[ \t]?|[-+*][ \t]+|\[[ xX]\][ \t]+)/;
 const maxNesting = 20;
@@ -33,11 +33,12 @@ export function toPlainText(markdown: string): string {
     paragraph = [];
   };
   for (const line of markdown.replace(frontMatter, "").split("\n")) {
-    const mark = fence.exec(line)?.[1];
+    const [, mark, rest = ""] = fence.exec(line) ?? [];
     if (open !== undefined) {
-      if (mark?.startsWith(open)) open = undefined;
+      if (mark?.startsWith(open) && rest.trim() === "") open = undefined;
       else parts.push(line);
-    } else if (mark !== undefined) {
+    } else if (mark !== undefined && (mark.startsWith("~") || !rest.includes("`"))) {
+      // A line with further backticks begins inline code.
       endParagraph();
       open = mark;
     } else {
