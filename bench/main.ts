@@ -3,6 +3,7 @@
  *
  * It prints one table (scenario, ours, peers, ratio, goal, floor), and writes the rows to `bench/results.json`, a page to
  * `docs/bench.md` and a plot to `docs/bench-live.svg`. The filter is part of an id or of a scenario's name. A row below its floor makes the exit code 1.
+ * `npm run bench -- page` measures nothing and writes page and plot from the rows.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -48,9 +49,9 @@ const scenarios: readonly { readonly id: string; readonly name: string; readonly
 const [filter = "", roundsText = "3"] = process.argv.slice(2);
 const rounds = Number(roundsText);
 const wanted = scenarios.filter(({ id, name }) => id === filter || name.includes(filter));
-if (wanted.length === 0 || !(rounds >= 1)) {
+if ((wanted.length === 0 && filter !== "page") || !(rounds >= 1)) {
   console.error(
-    `Usage: npm run bench [-- [filter] [rounds]]. Scenarios:\n${scenarios.map(({ id, name }) => `  ${id}  ${name}`).join("\n")}`,
+    `Usage: npm run bench [-- [filter] [rounds]], or npm run bench -- page. Scenarios:\n${scenarios.map(({ id, name }) => `  ${id}  ${name}`).join("\n")}`,
   );
   process.exit(64);
 }
@@ -100,6 +101,7 @@ function peerVersions(): readonly string[] {
 }
 
 const rows: Row[] = [];
+if (filter === "page") keep(rows);
 for (const { run } of wanted) {
   const measured = await run(rounds, (line) => console.error(line));
   rows.push(...measured);

@@ -15,25 +15,30 @@ export function toTableLine(row: Row): string {
   return `| ${row.id} | ${row.scenario} | ${figures.join(", ")} | ${row.measure} | ${row.value.toFixed(2)} | ${bound} ${row.goal} | ${bound} ${row.floor} | ${verdicts[standingOf(row)]} |`;
 }
 
+function toRunName({ date, machine, node, rounds }: MeasuredRow["run"]): string {
+  return `${date}: ${machine}, Node ${node}, ${rounds} ${rounds === 1 ? "round" : "rounds"}`;
+}
+
 /** `peers` are the names of the measured servers with their versions. */
 export function toResultPage(rows: readonly MeasuredRow[], peers: readonly string[]): string {
-  const runs = [...new Set(rows.map(({ run }) => `${run.date}: ${run.machine}, Node ${run.node}, ${run.rounds} rounds`))];
+  const runs = [...new Set(rows.map(({ run }) => toRunName(run)))];
+  const lines = rows.map((row) => `${toTableLine(row)} ${runs.indexOf(toRunName(row.run)) + 1} |`);
   return `# Results of the benchmarks
 
 \`npm run bench\` measures these scenarios and writes this page, [its plot](bench-live.svg) and \`bench/results.json\`. A filter measures some of them:
-\`npm run bench -- P1b\`. [performance.md](performance.md) describes how they are measured, and
-[D-102](decisions.md#d-102-at-human-pace-a-keystroke-costs-cold-code-and-the-journal-is-the-last-part-taken-out) the causes where a value
-is below its floor.
+\`npm run bench -- P1b\`. [performance.md](performance.md#goals) describes how they are measured, lists the goals that are measured elsewhere, and
+says why a value is below its goal.
 
-${runs.map((run) => `- ${run}`).join("\n")}
-- Peers: ${peers.join(", ")}
+Values are ratios of medians of the rounds; the servers take turns in each round. The last column is the number of the run:
 
-Values are ratios of medians of the rounds; the servers take turns in each round.
+${runs.map((run, at) => `${at + 1}. ${run}`).join("\n")}
+
+Peers: ${peers.join(", ")}.
 
 ![The values as a share of their goals](bench-live.svg)
 
-| goal | scenario | medians | measure | value | goal | floor | |
-|---|---|---|---|---|---|---|---|
-${rows.map(toTableLine).join("\n")}
+| goal | scenario | medians | measure | value | goal | floor | | run |
+|---|---|---|---|---|---|---|---|---|
+${lines.join("\n")}
 `;
 }
