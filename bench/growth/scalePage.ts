@@ -136,7 +136,7 @@ On the embedded store:
 | connected, by memory | (${whole(nodeMemoryMB)} MB − \`process\` ${show(of("process"))} MB) ÷ (\`connection\` ${show(of("connection"))} kB + \`document\` ${show(of("document"))} kB ÷ ${peoplePerDocument}) | ${about(peopleByMemory)} |
 | reading one document in which ten people type two characters a second | (${plannedShare} × 1,000,000 µs ÷ ${typing} − \`keystroke\`) ÷ \`delivery\` ${show(of("delivery"))} µs | ${about(readers)} |
 
-The processor is the limit for people who write, by a factor of ${about(peopleByMemory / peopleByCpu)}. \`sockets.article\` limits the readers of one document to 2,000.
+The processor is the limit for people who write, by a factor of ${about(peopleByMemory / peopleByCpu)}. \`sockets.article\` limits the readers of one document on a node to 2,000.
 A million stored articles of 1 kB take ${show((of("articleDisk") * 1e6) / 1e9)} GB on disk (\`articleDisk\`), or ${show((of("articleMemory") * 1e6) / 1e9)} GB of memory in Redis (\`articleMemory\`).
 The cost of an operation depends little on their number: [performance.md](performance.md) has the figures.
 

@@ -208,8 +208,11 @@ thread gets so little of a processor that the work takes 20 times as long on the
   {
     title: "Sockets and streams",
     limits: {
-      "frame.bytes": { is: "One frame. The first sync of a long-edited article is 2.5 MB.", above: "close 1009" },
-      "frame.update": { is: "One update, over a socket or REST.", above: "the update is refused, 413 over REST" },
+      "frame.bytes": { is: "One message. The first sync of a long-edited article is 2.5 MB.", above: "close 1009" },
+      "frame.update": {
+        is: "One update, over a socket or REST. The answer to a sync step 1 of the server may have `frame.bytes`.",
+        above: "the update is refused, 413 over REST",
+      },
       "socket.frames": {
         is: "Frames of one socket, pings and pongs included. A person types 15 frames a second; an import sends a history of 260,000 keystrokes at once.",
         above: "close 4429",
@@ -220,7 +223,10 @@ thread gets so little of a processor that the work takes 20 times as long on the
         unit: "frames",
       },
       "socket.bytes": { is: "Bytes of one socket.", above: "close 4429" },
-      "room.queue": { is: "Bytes of one document that are not yet on disk.", above: "writers are closed with 1013" },
+      "room.queue": {
+        is: "Bytes of one document on one server that are not yet on disk.",
+        above: "writers are closed with 1013; 503 over REST",
+      },
       "socket.syncAnswers": {
         is: "Answers to sync step 1 for one socket: a request of three bytes returns a whole document.",
         above: "the answer waits; several requests get one answer",
@@ -243,20 +249,28 @@ thread gets so little of a processor that the work takes 20 times as long on the
       },
       "sockets.anonymousAddress": { is: "The same for one address.", above: "close 4429", unit: "sockets" },
       "sockets.held": { is: "Refused upgrades of one server that wait `socket.refusalMs`.", above: "refused at once", unit: "requests" },
-      "sockets.article": { is: "Open sockets of one article.", above: "the new socket is closed with 4429", unit: "sockets" },
-      "sockets.credential": { is: "Open sockets of one credential.", above: "the new socket is closed with 4429", unit: "sockets" },
+      "sockets.article": { is: "Open sockets of one article on one server.", above: "the new socket is closed with 4429", unit: "sockets" },
+      "sockets.credential": {
+        is: "Open sockets of one credential on one server.",
+        above: "the new socket is closed with 4429",
+        unit: "sockets",
+      },
       "sse.buffer": {
         is: "Bytes read ahead for one reader of a stream, and bytes of lately read events that the readers of one timeline share. A reader that reads nothing for 12 s is disconnected and can resume.",
         above: "the rest waits in the log",
       },
-      "sse.credential": { is: "Open streams of one credential.", above: "429", unit: "streams" },
+      "sse.credential": { is: "Open streams of one credential on one server.", above: "429", unit: "streams" },
       "sse.address": {
         is: "Open event streams of public pages, for each address and server. All readers of an office may share one address.",
         above: "429",
         unit: "streams",
       },
       "awareness.state": { is: "Awareness state of one client: cursor and colours.", above: "dropped" },
-      "awareness.states": { is: "Awareness states in one frame.", above: "dropped", unit: "states" },
+      "awareness.states": {
+        is: "Awareness states in one frame, and client ids that belong to one socket.",
+        above: "dropped",
+        unit: "states",
+      },
       "awareness.socket": { is: "Awareness states that one socket shows. An editor has one.", above: "dropped", unit: "states" },
       "awareness.room": {
         is: "All awareness states of one document on one server, each counted as at least 512 bytes. A client that joins gets all of them at once.",
