@@ -2,8 +2,9 @@
  * SyncProgress knows which sync steps are unanswered between the server and one client.
  *
  * A client that has not answered the server's first sync step 1 may have offline work that the server lacks. An update that
- * builds on it can be deferred: the client repeats it in its sync step 2. Until then no sync step 1 of the client is
- * answered, because the answer would acknowledge the deferred update (RT42).
+ * builds on it can be deferred: the client repeats it in its sync step 2. Content under a client id of another author's
+ * socket can be cut out of an update: the owner is asked for it, and afterwards the client again. Until then no sync step 1
+ * of the client is answered, because the answer would acknowledge what is not stored (RT42, RT116).
  */
 /**
  * Above the longest interval between two sync step 1 messages to one client (5 s, `resyncScheduler.ts`): after it, the time of
@@ -17,7 +18,9 @@ export class SyncProgress {
   /** Number of sync step 1 messages that the client has not answered. */
   private unanswered = 0;
   private hasDeferred = false;
-  /** State vector of the newest sync step 1 that the client sent while an update was deferred. */
+  /** True until a sync step 2 of the client is stored whole. */
+  private hasCut = false;
+  /** State vector of the newest sync step 1 that the client sent while an update was deferred or cut. */
   private heldStateVector: Uint8Array | undefined;
 
   /** True when an update is deferred and the client was not asked for it. */
@@ -41,15 +44,26 @@ export class SyncProgress {
     this.hasDeferred = true;
   }
 
-  /** Keeps the state vector of the client's sync step 1 if it must not be answered yet. Returns true in that case. */
-  holdBack(stateVector: Uint8Array): boolean {
-    if (this.hasDeferred) this.heldStateVector = stateVector;
-    return this.hasDeferred;
+  /** Notes that content was cut out of an update of the client. */
+  cut(): void {
+    this.hasCut = true;
   }
 
-  /** Notes that an answer was handled. Returns the state vector of a sync step 1 that was held back and can be answered. */
-  answerHandled(): Uint8Array | undefined {
+  /** Keeps the state vector of the client's sync step 1 if it must not be answered yet. Returns true in that case. */
+  holdBack(stateVector: Uint8Array): boolean {
+    const mustWait = this.hasDeferred || this.hasCut;
+    if (mustWait) this.heldStateVector = stateVector;
+    return mustWait;
+  }
+
+  /**
+   * Notes that an answer was handled. `isCut`: content was cut out of it. Returns the state vector of a sync step 1 that was
+   * held back and can be answered.
+   */
+  answerHandled(isCut: boolean): Uint8Array | undefined {
     this.hasDeferred = false;
+    this.hasCut = isCut;
+    if (isCut) return undefined;
     const { heldStateVector } = this;
     this.heldStateVector = undefined;
     return heldStateVector;
@@ -57,6 +71,6 @@ export class SyncProgress {
 
   /** True if nothing is unanswered, and the last sync step 1 was long ago. */
   mayDrop(nowMs: number): boolean {
-    return this.unanswered === 0 && !this.hasDeferred && nowMs - this.resyncedAtMs >= stepMemoryMs;
+    return this.unanswered === 0 && !this.hasDeferred && !this.hasCut && nowMs - this.resyncedAtMs >= stepMemoryMs;
   }
 }

@@ -7,7 +7,7 @@
 import type { Author } from "../../api/schema/article.ts";
 import { type ClockRange, claimedClocks, type InspectedUpdate, inspectUpdate } from "../document/inspectUpdate.ts";
 import type { PlainUpdate } from "../document/plainUpdate.ts";
-import type { Refusal, UpdateRequest } from "../document/verdict.ts";
+import type { CutContent, Refusal, UpdateRequest } from "../document/verdict.ts";
 import type { RoomLimits } from "../ports.ts";
 import { writePermissionDenied, writeRefusal } from "../protocol.ts";
 import { Refusals } from "./refusals.ts";
@@ -15,8 +15,14 @@ import { SyncProgress } from "./syncProgress.ts";
 
 /** What the room decided about an update. */
 export type SubmitOutcome =
-  | { readonly kind: "admitted" | "known" | "wait" | "deferred" | "overflow" }
+  | ({ readonly kind: "admitted" | "known" } & CutContent<unknown>)
+  | { readonly kind: "wait" | "deferred" | "overflow" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** True if content of another author's client id was cut out of the update. */
+function isCutBy(outcome: SubmitOutcome): boolean {
+  return (outcome.kind === "admitted" || outcome.kind === "known") && (outcome.owners.length > 0 || outcome.awaitsOtherNodes);
+}
 
 /** The part of the room that UpdateReceiver uses. */
 export interface UpdateRoom<Sender> {
@@ -81,7 +87,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     const isRequested = isSyncStep2 && this.sync.countAnswer();
     if (!this.sender.identity.mayWrite) {
       this.denyReader(bytes, nowMs);
-      if (isRequested) this.answerHandled();
+      if (isRequested) this.answerHandled(false);
       return;
     }
     const maxBytes = this.limits[isRequested ? "frame.bytes" : "frame.update"];
@@ -91,7 +97,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
       return;
     }
     this.room.refuse(claimedClocks(bytes), this.sender);
-    if (isRequested) this.answerHandled();
+    if (isRequested) this.answerHandled(false);
     if (inspected !== undefined) this.refuse({ code: "content_not_accepted", detail: inspected.detail });
     else this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
   }
@@ -102,7 +108,9 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     const owesSyncStep2 = !sender.hasAnswered && !isSyncStep2;
     const request = { update, sender, isSyncStep2, afterRefusal: this.refusals.hasRefused, owesSyncStep2, waits };
     const outcome = this.room.submit(request, sender.identity.author);
-    if (isRequested && outcome.kind !== "wait" && outcome.kind !== "overflow") this.answerHandled();
+    const isCut = isCutBy(outcome);
+    if (isCut) this.sync.cut();
+    if (isRequested && outcome.kind !== "wait" && outcome.kind !== "overflow") this.answerHandled(isCut);
     switch (outcome.kind) {
       case "admitted":
         break;
@@ -110,7 +118,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
         sender.close(1013, "the document cannot be written as fast");
         break;
       case "known":
-        if (!isSyncStep2) this.acknowledgeKnown();
+        if (!isSyncStep2 && !isCut) this.acknowledgeKnown();
         break;
       case "refused":
         this.refuse(outcome.refusal);
@@ -143,9 +151,9 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     });
   }
 
-  private answerHandled(): void {
+  private answerHandled(isCut: boolean): void {
     this.sender.hasAnswered = true;
-    const stateVector = this.sync.answerHandled();
+    const stateVector = this.sync.answerHandled(isCut);
     if (stateVector !== undefined) this.sender.answer(stateVector);
   }
 

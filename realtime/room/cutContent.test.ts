@@ -1,0 +1,56 @@
+/** Tests what a client is told about text that was cut out of its updates. */
+import { afterEach, expect, it } from "vitest";
+import * as Y from "yjs";
+import { rawUpdate, struct, updateFrame } from "../../test/support/hostileFrames.ts";
+import { createRealtimeRig } from "../../test/support/realtimeRig.ts";
+import { settle } from "../../test/support/socketPair.ts";
+
+let rig: ReturnType<typeof createRealtimeRig>;
+afterEach(() => rig.close());
+
+it("[RT116] text under a client id that another author's socket holds is not acknowledged until it is stored", async () => {
+  rig = createRealtimeRig();
+  const [ada, mal] = [await rig.join("ada", { extensions: true }), await rig.join("mal")];
+  ada.type("abc");
+  await settle(rig.clients);
+  ada.disconnect();
+  const hijack = rawUpdate([{ clientId: ada.document.clientID, clock: 3, structs: [struct.text("M")] }]);
+  mal.send(updateFrame(hijack));
+  await settle(rig.clients);
+  ada.type(" while away");
+  await ada.connect();
+  await settle(rig.clients);
+  ada.type(" and back");
+  await settle(rig.clients);
+  const { answers, acks } = { answers: ada.answers, acks: ada.acks.length };
+  for (let times = 0; times < 3; times += 1) {
+    ada.ask();
+    await settle(rig.clients);
+    await rig.time.advance(10_000);
+  }
+  expect(await rig.liveText()).not.toContain("back");
+  expect([ada.answers, ada.acks.length]).toEqual([answers, acks]);
+  mal.disconnect();
+  await rig.time.advance(10_000);
+  await settle(rig.clients);
+  expect(await rig.liveText()).toContain("while away and back");
+  expect(ada.answers).toBe(answers + 1);
+  expect(ada.denied).toEqual([]);
+});
+
+it("[RT116] a client that passes on text of another one is acknowledged when that one has sent it", async () => {
+  rig = createRealtimeRig();
+  const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+  await settle(rig.clients);
+  ada.type("first");
+  Y.applyUpdate(bob.document, Y.encodeStateAsUpdate(ada.document), "another provider");
+  bob.ask();
+  const { answers } = bob;
+  bob.deliver();
+  await settle([bob]);
+  expect([await rig.liveText(), bob.answers]).toEqual(["", answers]);
+  await settle(rig.clients);
+  await rig.time.advance(1000);
+  await settle(rig.clients);
+  expect([await rig.liveText(), bob.answers, bob.denied]).toEqual(["first", answers + 1, []]);
+});
