@@ -8,8 +8,10 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { type Costs, measurements } from "./growth/costs.ts";
 import { toScalePage } from "./growth/scalePage.ts";
+import type { Row } from "./live/row.ts";
 
 const file = join(import.meta.dirname, "costs.json");
+const resultsFile = join(import.meta.dirname, "results.json");
 const page = join(import.meta.dirname, "../docs/scale.md");
 
 function readCosts(): Costs {
@@ -41,5 +43,5 @@ for (const name of names) {
   };
   writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
 }
-writeFileSync(page, toScalePage(costs));
+writeFileSync(page, toScalePage(costs, JSON.parse(readFileSync(resultsFile, "utf8")) as readonly Row[]));
 process.exit(0);

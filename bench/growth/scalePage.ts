@@ -3,6 +3,7 @@
  *
  * Every number on the page is a measured figure, an assumption of the table, or calculated from them here.
  */
+import type { Row } from "../live/row.ts";
 import type { Costs } from "./costs.ts";
 
 /** What the calculation assumes about people and machines. */
@@ -22,7 +23,38 @@ const whole = (value: number) => show(value, 0);
 /** Two significant digits: a calculated number of machines is not exact. */
 const about = (value: number) => Number(value.toPrecision(2)).toLocaleString("en");
 
-export function toScalePage({ machine, node, figures }: Costs): string {
+/** Rows of `npm run bench` that measure the same as an input, with the unit of that input. */
+const sameAsRow: Readonly<
+  Record<string, { readonly scenario: string; readonly measure: string; readonly toInput: (ours: number) => number }>
+> = {
+  keystroke: {
+    scenario: "500 documents × 2 clients, one update a second each",
+    measure: "deliveries per CPU second ÷ y-websocket",
+    toInput: (perSecond) => 1e6 / perSecond,
+  },
+  process: { scenario: "idle process", measure: "MB resident after start", toInput: (megabytes) => megabytes },
+};
+/** Above this ratio, two measurements of the same thing do not agree. */
+const maxRatio = 1.25;
+
+/** One sentence for each input that differs from a row of the last benchmark. */
+function findContradictions(figures: Costs["figures"], rows: readonly Row[]): string {
+  const sentences = Object.entries(sameAsRow).flatMap(([key, { scenario, measure, toInput }]) => {
+    const figure = figures[key];
+    const ours = rows.find((row) => row.scenario === scenario && row.measure === measure)?.figures.ours;
+    if (figure === undefined || ours === undefined) return [];
+    const inRow = toInput(ours);
+    if (Math.max(figure.value / inRow, inRow / figure.value) <= maxRatio) return [];
+    return [
+      `\`${key}\` is ${show(figure.value)} ${figure.unit} here and ${show(inRow)} ${figure.unit} in [bench.md](bench.md) ("${scenario}").`,
+    ];
+  });
+  if (sentences.length === 0) return "";
+  return `These inputs do not agree with the last benchmark; measure their group again:\n${sentences.join("\n")}\n\n`;
+}
+
+/** `rows`: the last results of `npm run bench`. */
+export function toScalePage({ machine, node, figures }: Costs, rows: readonly Row[]): string {
   const of = (key: string): number => {
     const figure = figures[key];
     if (figure === undefined) throw new Error(`bench/costs.json has no figure ${key}; run npm run bench:costs`);
@@ -115,7 +147,7 @@ Measured on ${machine}, Node ${node.replace(/^v/, "")}, with the load generator 
 |---|---|---|---|---|
 ${inputs.join("\n")}
 
-${caution}| assumption | value | reason |
+${caution}${findContradictions(figures, rows)}| assumption | value | reason |
 |---|---|---|
 | updates of a person | ${updatesPerSecond} a second | the mean over bursts and pauses of a person who writes |
 | people in a document | ${peoplePerDocument} | the commonest case; more people cost one \`delivery\` each |
