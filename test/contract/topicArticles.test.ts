@@ -6,32 +6,24 @@ import { articleRecord, toArticle, toCommit } from "../../server/domain/articles
 import { workspaceCountersRecord } from "../../server/domain/identity/workspaces/records.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { domainStorages, type OpenedStorage } from "../support/storages.ts";
+import type { ManualTime } from "../support/manualTime.ts";
+import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, quietMs } from "./articleFixture.ts";
-import { createTopicNode, partition, type TopicNode } from "./topicFixture.ts";
+import { createTopicNode, openTopics, partition, type TopicNode } from "./topicFixture.ts";
 
 describe.each(domainStorages())("articles of topics on %s", (_name, open) => {
   let time: ManualTime;
-  let opened: OpenedStorage;
   let storage: Storage;
   let node: TopicNode;
   let workspaceId: string;
   let topicId: string;
+  let close: () => Promise<void>;
 
   beforeEach(async () => {
-    time = createManualTime();
-    opened = await open(time);
-    storage = opened.storage;
-    node = createTopicNode(storage, time);
-    workspaceId = await addWorkspace(storage, partition);
+    ({ time, storage, node, workspaceId, close } = await openTopics(open));
     topicId = await node.create(workspaceId);
   });
-  afterEach(async () => {
-    await node.node.pump.drain(AbortSignal.timeout(1000));
-    await node.node.close();
-    await opened.close();
-  });
+  afterEach(() => close());
 
   const call = (options: CallOptions = {}) => node.call(workspaceId, options);
   const ensure = (articleId?: string, options: CallOptions = {}, of = topicId) =>

@@ -15,8 +15,9 @@ import type { Timeless } from "../../server/platform/actors/port.ts";
 import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
 import { composeParts } from "../support/composeParts.ts";
-import type { ManualTime } from "../support/manualTime.ts";
-import { type CallOptions, composeArticles, createCall } from "./articleFixture.ts";
+import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import type { OpenStorage } from "../support/storages.ts";
+import { addWorkspace, type CallOptions, composeArticles, createCall } from "./articleFixture.ts";
 
 export const partition: Partition = 5;
 
@@ -73,6 +74,30 @@ export function createTopicNode(storage: Storage, time: Pick<ManualTime, "now" |
 }
 
 export type TopicNode = ReturnType<typeof createTopicNode>;
+
+/** Opens a store with a manual clock, a node on it, and a workspace. `close` drains the node first. */
+export async function openTopics(openStorage: OpenStorage) {
+  const time = createManualTime();
+  const opened = await openStorage(time);
+  const { storage } = opened;
+  const node = createTopicNode(storage, time);
+  const workspaceId = await addWorkspace(storage, partition);
+  return {
+    time,
+    storage,
+    node,
+    workspaceId,
+    update: (topicId: string, body: object, options: CallOptions = {}) =>
+      node.topics.update(node.call(workspaceId, options), { workspaceId, topicId }, body as never),
+    async close(): Promise<void> {
+      await node.node.pump.drain(AbortSignal.timeout(1000));
+      await node.node.close();
+      await opened.close();
+    },
+  };
+}
+
+export type OpenTopics = Awaited<ReturnType<typeof openTopics>>;
 
 export async function addFolder(storage: Storage, workspaceId: string, more: Partial<FolderRecord> = {}): Promise<string> {
   const folderId = createIds(storage).next("fld", partition);
