@@ -2,45 +2,22 @@
  * Tests facts in the commit of their move, writes of an effect under its lease, and actors that move while an effect
  * runs.
  */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActorRecord, EffectOutcome, RecordedFact, RunEffect, UnitOfWork } from "../../server/platform/actors/port.ts";
+import { describe, expect, test } from "vitest";
+import type { ActorRecord, RecordedFact, UnitOfWork } from "../../server/platform/actors/port.ts";
 import { CommitConflict } from "../../server/platform/actors/port.ts";
-import { createIds } from "../../server/platform/storage/ids.ts";
 import type { Batch, Storage } from "../../server/platform/storage/port.ts";
 import { createActorNode } from "../support/actorNode.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
-import { createParcelKind, journalOf, type ParcelContext, type ParcelEvent, parcelRecord, toJournal } from "../support/parcelMachine.ts";
+import { createParcelKind, journalOf, type ParcelContext, parcelRecord, toJournal } from "../support/parcelMachine.ts";
 import { everyStorage } from "../support/storages.ts";
+import { createGate, type Effect, partition, partSent, useParcels } from "./actorFixture.ts";
 import { text } from "./storageTypes.ts";
 
-type Outcome = EffectOutcome<ParcelContext, ParcelEvent>;
-type Effect = Parameters<RunEffect<ParcelContext, ParcelEvent>>[0];
-
-const partSent = ({ params }: Pick<Effect, "params">): Outcome => ({
-  kind: "event",
-  event: { type: "part.sent", part: (params as { part: string }).part },
-});
-
-/** Holds effects until the test releases them. */
-function createGate() {
-  const open: (Effect & { end(): void; fail(reason: unknown): void })[] = [];
-  const run: RunEffect<ParcelContext, ParcelEvent> = (effect) =>
-    new Promise((resolve, reject) => open.push({ ...effect, end: () => resolve(partSent(effect)), fail: reject }));
-  return { open, run };
-}
-
-const partition = 7;
-
 describe.each(everyStorage())("%s", (_name, openStorage) => {
-  let time: ManualTime;
-  let storage: Storage;
-  let close: () => Promise<void>;
-  const newId = () => createIds(time).next("art", partition);
-  const read = async (id: string) => (await storage.records.get(parcelRecord, id))?.value;
+  const rig = useParcels(openStorage);
   const toLines = (batch: Omit<Batch, "partition">) =>
     (batch.logs ?? []).flatMap((write) => (write.op === "append" ? write.entries.map(text) : []));
   async function journal(id: string): Promise<readonly string[]> {
-    const found = await storage.log.read({ partition, log: journalOf(id), after: 0, limit: 100 });
+    const found = await rig.storage.log.read({ partition, log: journalOf(id), after: 0, limit: 100 });
     return found.gap ? [] : found.entries.map(({ bytes }) => text(bytes));
   }
   /** Returns the same storage and records the calls of `commit`. */
@@ -48,9 +25,9 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
     const batches: Batch[] = [];
     const commit: Storage["commit"] = (batch) => {
       batches.push(batch);
-      return storage.commit(batch);
+      return rig.storage.commit(batch);
     };
-    return { batches, storage: { ...storage, commit } };
+    return { batches, storage: { ...rig.storage, commit } };
   }
   /** Creates a node that does not notice a lost row and claims no other row. */
   const toDeaf = (beneath: Storage): Storage => ({
@@ -59,17 +36,12 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
   /** Makes the row of the guard due at once, without a new fence, so that the next look claims it. */
   async function hurry({ guard: { id, fence } }: Effect): Promise<void> {
-    const due = [{ op: "postpone", id, fence, dueAtMs: time.now(), attempts: 1 }] as const;
-    expect(await storage.commit({ partition, due })).toMatchObject({ ok: true });
+    const due = [{ op: "postpone", id, fence, dueAtMs: rig.time.now(), attempts: 1 }] as const;
+    expect(await rig.storage.commit({ partition, due })).toMatchObject({ ok: true });
   }
 
-  beforeEach(async () => {
-    time = createManualTime();
-    ({ storage, close } = await openStorage(time));
-  });
-  afterEach(() => close());
-
   test("[AC18] the facts of a move are in its commit, in order, whatever the source of the event", async () => {
+    const { time, storage, newId, read } = rig;
     const seen = withCommits();
     const told: string[] = [];
     const stood: string[] = [];
@@ -114,6 +86,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC18] a move that is decided again writes its facts once, and a refused move writes none", async () => {
+    const { time, storage, newId, read } = rig;
     const told: string[] = [];
     const { kind, provided } = createParcelKind(async (effect) => partSent(effect), {
       facts: {
@@ -146,6 +119,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC18] a fact may add rows and conditions; a failed condition stops the move, a timer retries", async () => {
+    const { time, storage, newId, read } = rig;
     const journal = (unit: UnitOfWork, { id, params, nowMs }: RecordedFact<ParcelContext>) => {
       if ((params as { what: string }).what !== "rang") return;
       unit.due({ op: "schedule", row: { id: `rang ${id}`, kind: "test", dueAtMs: nowMs + 1e9, payload: null, attempts: 0 } });
@@ -167,6 +141,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC19] a commit that an effect makes under its guard is kept while the effect holds its row", async () => {
+    const { time, storage, newId, read } = rig;
     const gate = createGate();
     const { kind, provided } = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [provided]);
@@ -192,6 +167,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC19] an effect whose row was claimed by another worker can commit nothing under its guard", async () => {
+    const { time, storage, newId, read } = rig;
     const seen = withCommits();
     const [first, second] = [createGate(), createGate()];
     const { kind: firstKind, provided: firstProvided } = createParcelKind(first.run);
@@ -223,6 +199,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC20] an effect may move its own actor while it runs, and its result is still accepted", async () => {
+    const { time, storage, newId, read } = rig;
     const { kind, provided } = createParcelKind(async (effect) => {
       for (let at = 0; at < 3; at += 1)
         await node.actors.send(kind, effect.actorId, { type: "parcel.note" }, { gather: (unit) => unit.require(effect.guard) });
@@ -239,6 +216,7 @@ describe.each(everyStorage())("%s", (_name, openStorage) => {
   });
 
   test("[AC20] a result that the actor no longer accepts is dropped with its facts; the next effect runs", async () => {
+    const { time, storage, newId, read } = rig;
     const gate = createGate();
     const { kind, provided } = createParcelKind(gate.run);
     const { actors } = createActorNode(storage, time, [provided]);
