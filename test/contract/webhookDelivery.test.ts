@@ -1,79 +1,18 @@
-/** Tests deliveries over real TLS to a receiver of the test, from the commit of the event to the last attempt. */
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
-import { endpointRecord, webhookEventRecord, webhookRecord } from "../../server/domain/webhooks/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
-import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import type { CommitResult, Storage } from "../../server/platform/storage/port.ts";
-import { type CertificateAuthority, createCertificateAuthority } from "../support/certificateAuthority.ts";
+import type { CommitResult } from "../../server/platform/storage/port.ts";
 import { otherWorkspaceId, workspaceId } from "../support/operationServer.ts";
-import { type ReceivedRequest, type Receiver, type ReceiverAnswer, startReceiver } from "../support/receiver.ts";
-import { createWebhookRig, rigRecordTypes, type WebhookRig, type WebhookRigOptions } from "./webhookFixture.ts";
+import type { ReceiverAnswer } from "../support/receiver.ts";
+import { useDeliveries } from "./webhookDeliveryFixture.ts";
+import { rigRecordTypes } from "./webhookFixture.ts";
 import { verifyOwn, verifyStandard } from "./webhookVerify.ts";
 
-let authority: CertificateAuthority;
-beforeAll(async () => {
-  authority = await createCertificateAuthority();
-});
-afterAll(() => authority.remove());
-
-/** Offset of the clock in milliseconds: real time passes, and a test can jump ahead of it. */
-let aheadMs = 0;
-let rig: WebhookRig;
-const receivers: Receiver[] = [];
-afterEach(async () => {
-  await rig.close();
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
-  aheadMs = 0;
-});
-
-async function open(options: Partial<WebhookRigOptions> = {}): Promise<WebhookRig> {
-  const storage: Storage = createMemoryStorage({ recordTypes: rigRecordTypes as never, now: () => Date.now() + aheadMs });
-  rig = await createWebhookRig({ storage, authority, ...options });
-  return rig;
-}
-
-async function receive(answer?: (request: ReceivedRequest, n: number) => ReceiverAnswer | Promise<ReceiverAnswer>): Promise<Receiver> {
-  const receiver = await startReceiver({ authority, ...(answer === undefined ? {} : { answer }) });
-  receivers.push(receiver);
-  return receiver;
-}
-
-/** Puts a gate before a receiver: the first connection passes only when the test opens it, like a slow endpoint. */
-async function startGate(receiver: Receiver) {
-  let dial = () => {};
-  let open = () => {};
-  const dialled = new Promise<void>((resolve) => {
-    dial = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const server = createServer((near) => {
-    near.on("error", () => {}).once("close", end);
-    dial();
-    void opened.then(() => {
-      const far = connect(receiver.port, "127.0.0.1").on("error", () => {});
-      near.pipe(far).pipe(near);
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}/hook`, dialled, open, ended, close: () => void server.close() };
-}
-
-const stateOf = async (webhookId: string) => (await rig.deliveries(webhookId)).map((delivery) => delivery.state);
-const untilStates = (webhookId: string, ...states: string[]) => expect.poll(() => stateOf(webhookId), { timeout: 10_000 }).toEqual(states);
+const { clock, open, receive, untilStates } = useDeliveries();
 
 describe("deliveries", () => {
   test("[WH1][WH3] one event is one signed request with exactly the documented headers and body", async () => {
-    await open();
+    const rig = await open();
     const receiver = await receive();
     const { webhookId, secret } = await rig.make(receiver.url);
     const beforeMs = Date.now();
@@ -114,7 +53,7 @@ describe("deliveries", () => {
 
   test("[API11][WH8] the trace context of an event's cause is sent with every attempt", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    await open({ scheduleMs: [0, 10] });
+    const rig = await open({ scheduleMs: [0, 10] });
     const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
     const { secret } = await rig.make(receiver.url);
     await rig.happen({ title: "A" }, "article.updated", workspaceId, traceparent);
@@ -131,7 +70,7 @@ describe("deliveries", () => {
       "hang",
       { status: 410 },
     ];
-    await open({ scheduleMs: [0, 10, 10, 10, 10, 10, 10], limits: { "webhook.totalMs": 1500, "webhook.connectMs": 1500 } });
+    const rig = await open({ scheduleMs: [0, 10, 10, 10, 10, 10, 10], limits: { "webhook.totalMs": 1500, "webhook.connectMs": 1500 } });
     const receiver = await receive((_request, n) => answers[n - 1] ?? { status: 200, body: "thanks" });
     const { webhookId, secret } = await rig.make(receiver.url);
     await rig.happen();
@@ -160,7 +99,7 @@ describe("deliveries", () => {
   });
 
   test("[WH5] no attempt is early, and after the last one the delivery is dead", async () => {
-    await open({ scheduleMs: [0, 150, 300], random: () => 1 });
+    const rig = await open({ scheduleMs: [0, 150, 300], random: () => 1 });
     const receiver = await receive(() => ({ status: 503 }));
     const { webhookId } = await rig.make(receiver.url);
     await rig.happen();
@@ -177,7 +116,7 @@ describe("deliveries", () => {
   });
 
   test("[WH6] a receiver that asks for a pause gets it", async () => {
-    await open({ scheduleMs: [0, 10, 10] });
+    const rig = await open({ scheduleMs: [0, 10, 10] });
     const receiver = await receive((_request, n) => (n === 1 ? { status: 429, headers: { "retry-after": "3600" } } : { status: 200 }));
     const { webhookId } = await rig.make(receiver.url);
     await rig.happen();
@@ -185,12 +124,12 @@ describe("deliveries", () => {
     const [delivery] = await rig.deliveries(webhookId);
     const attempt = delivery?.context.attempts[0];
     expect((attempt?.nextAttemptAtMs ?? 0) - (attempt?.atMs ?? 0)).toBeGreaterThanOrEqual(3_600_000);
-    aheadMs = 3_700_000;
+    clock.aheadMs = 3_700_000;
     await untilStates(webhookId, "delivered");
   });
 
   test("[WH1] only active, subscribed webhooks of the workspace receive an event, each once", async () => {
-    await open();
+    const rig = await open();
     const receiver = await receive();
     const at = (name: string) => receiver.url.replace("/hook", `/${name}`);
     const both = await rig.make(at("both"), ["article.updated", "review.replied"]);
@@ -218,7 +157,7 @@ describe("deliveries", () => {
   });
 
   test("[WH8] an event that is not committed is not sent, and one committed twice is sent once", async () => {
-    await open();
+    const rig = await open();
     const receiver = await receive();
     const { webhookId } = await rig.make(receiver.url);
     const ids = { next: () => "evt_01KAHX0000050123456789ABCD", bytes: () => Buffer.alloc(0) };
@@ -237,80 +176,8 @@ describe("deliveries", () => {
     expect(receiver.received.length).toBe(1);
   });
 
-  test.each([
-    ["deleted", (path: string) => rig.request("DELETE", path), undefined],
-    ["disabled", (path: string) => rig.request("PATCH", path, { body: { active: false } }), "webhook_disabled"],
-    ["unsubscribed", (path: string) => rig.request("PATCH", path, { body: { events: ["review.replied"] } }), "event_unsubscribed"],
-  ] as const)("[WH7] a queued attempt is skipped once the webhook is %s", async (_what, change, reason) => {
-    await open({ scheduleMs: [0, 3_600_000] });
-    const receiver = await receive(() => ({ status: 500 }));
-    const { webhookId } = await rig.make(receiver.url);
-    await Promise.all(Array.from({ length: 20 }, () => rig.happen()));
-    await untilStates(webhookId, ...Array(20).fill("waiting"));
-    expect((await change(rig.path(webhookId))).status).toBeLessThan(300);
-    aheadMs = 3_700_000;
-    await untilStates(webhookId, ...(reason === undefined ? [] : Array(20).fill("skipped")));
-    for (const { context } of await rig.deliveries(webhookId)) expect(context.skipReason).toBe(reason);
-    expect(receiver.received.length).toBe(20);
-  });
-
-  test.each([
-    ["deleted", (path: string) => rig.request("DELETE", path), []],
-    ["disabled", (path: string) => rig.request("PATCH", path, { body: { active: false } }), ["skipped"]],
-    ["unsubscribed", (path: string) => rig.request("PATCH", path, { body: { events: ["review.mentioned"] } }), ["skipped"]],
-    ["moved", (path: string, url: string) => rig.request("PATCH", path, { body: { url } }), ["delivered"]],
-  ] as const)("[WH7] a slow connection sends nothing once the webhook is %s", async (_what, change, states) => {
-    await open();
-    const [before, after] = [await receive(), await receive()];
-    const gate = await startGate(before);
-    const { webhookId } = await rig.make(gate.url);
-    await rig.happen();
-    await gate.dialled;
-    expect((await change(rig.path(webhookId), after.url)).status).toBeLessThan(300);
-    gate.open();
-    await gate.ended;
-    await untilStates(webhookId, ...states);
-    expect([before.received.length, after.received.length]).toEqual([0, states.filter((state) => state === "delivered").length]);
-    gate.close();
-  });
-
-  test("[WH7] the current address is called, and an enabled webhook receives the later events", async () => {
-    await open({ scheduleMs: [0, 3_600_000, 10] });
-    const [before, after] = [await receive(() => ({ status: 500 })), await receive()];
-    const { webhookId } = await rig.make(before.url);
-    await rig.happen({ n: 1 });
-    await untilStates(webhookId, "waiting");
-    await rig.request("PATCH", rig.path(webhookId), { body: { active: false } });
-    await rig.happen({ n: 2 });
-    await rig.request("PATCH", rig.path(webhookId), { body: { active: true, url: after.url } });
-    aheadMs = 3_700_000;
-    await untilStates(webhookId, "delivered");
-    expect([before.received.length, after.received.length]).toEqual([1, 1]);
-    expect(after.received[0]?.headers["x-svc-attempt"]).toBe("2");
-  });
-
-  test("[WH4] for a day after a rotation both secrets sign, then only the new one", async () => {
-    await open();
-    const receiver = await receive();
-    const { webhookId, secret: old } = await rig.make(receiver.url);
-    const { secret } = (await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } })).body;
-    await rig.happen();
-    const [during] = await receiver.waitForCount(1);
-    if (during === undefined) throw new Error("nothing came");
-    expect([verifyOwn(during, secret), verifyOwn(during, old)]).toEqual([true, false]);
-    expect(verifyOwn(during, old, "x-svc-signature-previous")).toBe(true);
-    expect([verifyStandard(during, secret), verifyStandard(during, old)]).toEqual([true, true]);
-    expect(during.headers["webhook-signature"]?.split(" ").length).toBe(2);
-    aheadMs = 24 * 3_600_000;
-    await rig.happen();
-    const [, afterwards] = await receiver.waitForCount(2);
-    if (afterwards === undefined) throw new Error("nothing came");
-    expect(afterwards.headers).not.toHaveProperty("x-svc-signature-previous");
-    expect([verifyOwn(afterwards, secret), verifyStandard(afterwards, old)]).toEqual([true, false]);
-  });
-
   test("[WH13] at most the allowed number of requests to one webhook is open at once", async () => {
-    await open();
+    const rig = await open();
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -331,93 +198,8 @@ describe("deliveries", () => {
     expect(held()).toBe(30);
   });
 
-  test("[WH9] the endpoint's state is stored apart and never disables the webhook by itself", async () => {
-    await open({ scheduleMs: [0, 20, 20, 20] });
-    const receiver = await receive((_request, n) => ({ status: n < 3 ? 410 : 200 }));
-    const { webhookId } = await rig.make(receiver.url);
-    const endpoint = async () => (await rig.storage.records.get(endpointRecord, webhookId))?.value;
-    expect((await endpoint())?.state).toBe("healthy");
-    await rig.happen();
-    await receiver.waitForCount(2);
-    await expect.poll(endpoint, { timeout: 10_000 }).toMatchObject({ state: "failing", context: { lastStatusCode: 410 } });
-    await untilStates(webhookId, "delivered");
-    expect((await endpoint())?.state).toBe("healthy");
-    expect((await rig.request("GET", rig.path(webhookId))).headers.get("etag")).toBe('"r1"');
-    await rig.request("PATCH", rig.path(webhookId), { body: { active: false } });
-    expect(await endpoint()).toMatchObject({ state: "disabled", context: { disabledReason: "patch" } });
-    await rig.request("PATCH", rig.path(webhookId), { body: { active: true } });
-    expect((await endpoint())?.state).toBe("healthy");
-    await rig.request("DELETE", rig.path(webhookId));
-    expect(await endpoint()).toBeUndefined();
-  });
-
-  test("[WH9] if the operator chose so, a 410 disables the webhook and skips its queued attempts", async () => {
-    await open({ autoDisable: { onGone: true }, scheduleMs: [0, 100] });
-    const receiver = await receive(() => ({ status: 410 }));
-    const { webhookId } = await rig.make(receiver.url);
-    await rig.happen();
-    await untilStates(webhookId, "skipped");
-    expect(receiver.received.length).toBe(1);
-    expect((await rig.request("GET", rig.path(webhookId))).body.active).toBe(false);
-    expect(rig.logged.some((line) => line.includes('"event":"webhook.disabled"'))).toBe(true);
-  });
-
-  test("[WH14] a deleted webhook loses its log; finished deliveries and then their events expire", async () => {
-    await open({ limits: { "keep.deliveries": 3_600_000 } });
-    const receiver = await receive();
-    const [one, two] = [await rig.make(receiver.url), await rig.make(receiver.url)];
-    for (let n = 0; n < 5; n += 1) await rig.happen();
-    await untilStates(one.webhookId, ...Array(5).fill("delivered"));
-    await untilStates(two.webhookId, ...Array(5).fill("delivered"));
-    const eventId = (await rig.deliveries(one.webhookId))[0]?.context.eventId ?? "";
-    await rig.request("DELETE", rig.path(one.webhookId));
-    await untilStates(one.webhookId);
-    expect(await stateOf(two.webhookId)).toHaveLength(5);
-    expect(await rig.storage.records.get(webhookEventRecord, eventId)).toBeDefined();
-    aheadMs = 3_700_000;
-    await untilStates(two.webhookId);
-    aheadMs = 26 * 3_600_000;
-    await expect.poll(() => rig.storage.records.get(webhookEventRecord, eventId), { timeout: 10_000 }).toBeUndefined();
-    await expect.poll(async () => (await rig.storage.due.stats()).rows, { timeout: 10_000 }).toBe(0);
-  });
-
-  test("[WH14] an unsent delivery is kept, however long it takes", async () => {
-    await open({ scheduleMs: [0, 7_200_000], limits: { "keep.deliveries": 3_600_000 } });
-    const receiver = await receive((_request, n) => ({ status: n === 1 ? 500 : 200 }));
-    const { webhookId } = await rig.make(receiver.url);
-    await rig.happen();
-    await untilStates(webhookId, "waiting");
-    const dueSoon = async () => (await rig.storage.due.stats()).oldestDueAtMs ?? 0;
-    aheadMs = 3_700_000;
-    // The due event has been processed once no row is due.
-    await expect.poll(async () => (await dueSoon()) > rig.storage.now(), { timeout: 10_000 }).toBe(true);
-    aheadMs = 7_300_000;
-    await untilStates(webhookId, "delivered");
-    expect(receiver.received[1]?.body.equals(receiver.received[0]?.body ?? Buffer.alloc(0))).toBe(true);
-  });
-
-  test("[WH5] a webhook whose secret cannot be opened fails normally until its secret is rotated", async () => {
-    await open({ scheduleMs: [0, 3_600_000, 10] });
-    const receiver = await receive();
-    const { webhookId } = await rig.make(receiver.url);
-    const stored = await rig.storage.records.get(webhookRecord, webhookId);
-    if (stored === undefined) throw new Error("the webhook is not there");
-    const value = { ...stored.value, secret: `${stored.value.secret.slice(0, -4)}AAAA` };
-    await rig.storage.commit({
-      partition: partitionOfId(webhookId),
-      records: [{ op: "put", type: webhookRecord, value, replacing: stored }],
-    });
-    await rig.happen();
-    await untilStates(webhookId, "waiting");
-    expect((await rig.deliveries(webhookId))[0]?.context.attempts).toMatchObject([{ error: "secret_unavailable" }]);
-    const { secret } = (await rig.request("PATCH", rig.path(webhookId), { body: { rotateSecret: true } })).body;
-    aheadMs = 3_700_000;
-    await untilStates(webhookId, "delivered");
-    expect(receiver.received.map((request) => verifyOwn(request, secret))).toEqual([true]);
-  });
-
   test("[WH2] neither the store nor the log ever contains a secret", async () => {
-    await open({ scheduleMs: [0, 10, 10] });
+    const rig = await open({ scheduleMs: [0, 10, 10] });
     const receiver = await receive((_request, n) => ({ status: n % 2 === 0 ? 200 : 500 }));
     const secrets: string[] = [];
     for (let n = 0; n < 5; n += 1) {
