@@ -1,14 +1,12 @@
 /** Serves public pages from memory for the tests of hostile texts, and finds what is harmful in a page. */
 import { createHash } from "node:crypto";
-import rehypeParse from "rehype-parse";
-import { unified } from "unified";
 import { afterAll } from "vitest";
 import { defaultLimits } from "../../api/limits.ts";
 import type { PublicPages, PublishedPage } from "../../server/domain/publishing/service.ts";
 import { createNodeRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import { type HtmlNode as Node, walkHtml as walk } from "../support/htmlTree.ts";
+import { type HtmlNode as Node, parseHtml, walkHtml as walk } from "../support/htmlTree.ts";
 import { createPageRequests } from "../support/pageRequests.ts";
 
 export interface Shown {
@@ -62,7 +60,7 @@ export function usePages(): ShowPage {
     const reply = await request(`/p/${slug}`);
     texts.delete(slug);
     const html = String(reply.body);
-    const tree = unified().use(rehypeParse).parse(html) as unknown as Node;
+    const tree = parseHtml(html);
     return { html, tree, policy: reply.headers["content-security-policy"] ?? "", headers: reply.headers };
   };
 }

@@ -1,12 +1,10 @@
 /** Tests the pages at the `type` addresses of problems over a real host, parsed by a conforming HTML parser. */
 import { STATUS_CODES } from "node:http";
-import rehypeParse from "rehype-parse";
-import { unified } from "unified";
 import { describe, expect, it } from "vitest";
 import { contract } from "../../api/contract/contract.ts";
 import { errorTable } from "../../api/schema/error.ts";
 import { errorTexts, resultCodes } from "../../api/schema/errorTexts.ts";
-import { type HtmlNode, hrefsIn, textIn, walkHtml } from "../support/htmlTree.ts";
+import { hrefsIn, parseHtml, textIn, walkHtml } from "../support/htmlTree.ts";
 import { useSurface } from "./surfaceFixture.ts";
 
 const surface = useSurface();
@@ -15,7 +13,7 @@ const codes = [...errorTable.keys(), ...resultCodes];
 async function open(path: string) {
   const response = await surface.fetch("GET", path);
   const html = await response.text();
-  const tree = unified().use(rehypeParse).parse(html) as unknown as HtmlNode;
+  const tree = parseHtml(html);
   const find = (tagName: string) => [...walkHtml(tree)].filter((node) => node.tagName === tagName);
   const main = find("main")[0];
   if (main === undefined) throw new Error(`${path} has no main`);

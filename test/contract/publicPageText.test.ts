@@ -1,19 +1,10 @@
-/** Tests public pages in many languages and on small screens: text direction, tables, long words, links to headings. */
-import rehypeParse from "rehype-parse";
-import { unified } from "unified";
 import { describe, expect, test } from "vitest";
-import { toPageText } from "../../server/edge/pages/markdownPage.ts";
-import { toPageHtml } from "../../server/edge/pages/publicPageHtml.ts";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";
 import { findHtml, type HtmlNode, hrefsIn, textIn, walkHtml } from "../support/htmlTree.ts";
-import { publishedPage } from "../support/samplePages.ts";
+import { show as showPage } from "./pageFixture.ts";
 
 async function showMain(...blocks: string[]): Promise<HtmlNode> {
-  const text = await toPageText({ title: publishedPage.title, markdown: blocks.join("\n\n") });
-  const tree = unified()
-    .use(rehypeParse)
-    .parse(toPageHtml(publishedPage, text, "https://pages.example")) as unknown as HtmlNode;
-  return findHtml(tree, "main")[0] ?? { type: "none" };
+  return findHtml(await showPage(blocks.join("\n\n")), "main")[0] ?? { type: "none" };
 }
 /** Returns the text of the article. */
 async function show(...blocks: string[]): Promise<HtmlNode> {

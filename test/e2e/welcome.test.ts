@@ -1,11 +1,9 @@
 /** Tests what a person sees after the set-up of a server: the page at `/`, its commands in a plain shell, and its links. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import rehypeParse from "rehype-parse";
-import { unified } from "unified";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRest, type Rest } from "../support/clients.ts";
-import { findHtml, type HtmlNode, hrefsIn, textIn } from "../support/htmlTree.ts";
+import { findHtml, type HtmlNode, hrefsIn, parseHtml, textIn } from "../support/htmlTree.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 const account = { username: "ada", password: "correct horse battery" };
@@ -21,7 +19,7 @@ afterAll(() => server.remove());
 async function open(path: string): Promise<HtmlNode> {
   const { status, body } = await anyone.request("GET", path, undefined, { accept: "text/html" });
   expect(status, path).toBe(200);
-  return unified().use(rehypeParse).parse(String(body)) as unknown as HtmlNode;
+  return parseHtml(String(body));
 }
 
 test("[API36] after set-up, the start page's commands sign in, write, publish and make a key", async () => {

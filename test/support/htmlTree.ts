@@ -1,4 +1,6 @@
 /** Reads the tree that a conforming HTML parser builds from a page. */
+import rehypeParse from "rehype-parse";
+import { unified } from "unified";
 
 export interface HtmlNode {
   readonly type: string;
@@ -7,6 +9,8 @@ export interface HtmlNode {
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly children?: readonly HtmlNode[];
 }
+
+export const parseHtml = (html: string) => unified().use(rehypeParse).parse(html) as unknown as HtmlNode;
 
 /** Yields the node itself, then its descendants in document order. */
 export function* walkHtml(node: HtmlNode): Generator<HtmlNode> {
