@@ -179,6 +179,9 @@ export async function createRunRig({ storage, executors = {}, limits: own = {} }
       return (await expect(201, "POST", `${inWorkspace}/topics`, { title, targetAudience: "builders", ...rest })).topicId;
     },
     topicPath: (topicId: string, rest = "") => `${inWorkspace}/topics/${topicId}${rest}`,
+    /** Starts the staged pipeline of a topic. */
+    startStaged: (topicId: string, body: object = {}): Promise<{ readonly runId: string; readonly articleId: string }> =>
+      expect(202, "POST", `${inWorkspace}/topics/${topicId}/workflow-runs`, body),
     topic: (topicId: string) => expect(200, "GET", `${inWorkspace}/topics/${topicId}`),
     run: (runId: string) => expect(200, "GET", `/runs/${runId}`),
     /** Waits until the run is in one of these states. */
