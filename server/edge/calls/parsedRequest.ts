@@ -44,8 +44,8 @@ export class ParsedRequest implements PreparedRequest {
   }
 
   /**
-   * Returns the id of the resource. Parses the query or the body first if the id is there. Faults of its other fields wait
-   * for `readRest`, because a caller that cannot see the resource gets 404 for any fields (D7).
+   * Returns the id of the resource. Parses the query or the body first if the id is there. Faults of other fields are
+   * thrown by `readRest`, because a caller that cannot see the resource gets 404 whatever these fields are (API2).
    */
   readResourceId(resource: ResourceRule): string {
     try {
