@@ -61,7 +61,8 @@ export function hostSocketsSuite(name: string, start: StartHost): void {
         const received: Uint8Array[] = [];
         const message = (bytes: Uint8Array) => received.push(bytes);
         const accept = { open, close, drain: () => undefined, control: () => undefined, message };
-        // As the server, which first checks the credential: the library treats an upgrade in its own turn in another way.
+        // Accepts later, as the server does after it has checked the credential. The library treats an upgrade inside its
+        // callback differently.
         on.upgrade = () => new Promise((resolve) => setImmediate(resolve, { accept }));
         for (let at = 1; at <= 20; at += 1) {
           const client = await on.socket();

@@ -54,7 +54,7 @@ describe("findings", () => {
     ]);
   });
 
-  it("[OP78] an unknown name is answered with the known name that was probably meant, and with all names if they are few", () => {
+  it("[OP78] the refusal of an unknown name proposes the nearest known name, and lists all if they are few", () => {
     const known = "known: 'name', 'description', 'scopes', 'workspaceIds', 'expiresAt'";
     for (const [name, meant] of [
       ["nmae", "name"],
