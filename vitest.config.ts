@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
  */
 const shared = {
   pool: "forks",
-  // How long a test or a condition may take says nothing about it; these only end what hangs.
+  // No test promises a time. These limits only end a test or a condition that hangs.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
