@@ -51,6 +51,8 @@ const tagName = /[^\s/>=<"'&]+/y;
 const attribute = /\s+([^\s/>=<"'&]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const tagEnd = /\s*(\/?)>/y;
 const reference = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));|&/gi;
+/** What a character reference may name: the characters of XML 1.0, without halves of surrogate pairs. */
+const character = /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 /** The namespaces of a prefix at one place, and the names that were already resolved there. */
@@ -107,8 +109,8 @@ export function parseXml(source: string, prefixes: Prefixes): XmlElement {
     if (!value.includes("&")) return value;
     return value.replace(reference, (_, decimal?: string, hexadecimal?: string, entity?: string) => {
       const codePoint = decimal !== undefined ? Number(decimal) : Number.parseInt(hexadecimal ?? "", 16);
-      const character = entity === undefined ? (codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : undefined) : entities[entity];
-      return character ?? fail("an entity is unknown");
+      const decoded = entity !== undefined ? entities[entity] : codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "";
+      return decoded !== undefined && character.test(decoded) ? decoded : fail("an entity is unknown");
     });
   };
 
@@ -131,8 +133,11 @@ export function parseXml(source: string, prefixes: Prefixes): XmlElement {
     const isEmpty = (match(tagEnd) ?? fail(`the tag ${name} does not end`))[1] === "/";
     if (namespaces !== undefined) scope = toScope(namespaces);
     const attributes: Record<string, string> = {};
-    for (let index = 0; written !== undefined && index < written.length; index += 2)
-      attributes[toAttributeName(written[index] ?? "", scope, prefixes)] = written[index + 1] ?? "";
+    for (let index = 0; written !== undefined && index < written.length; index += 2) {
+      const attributeName = toAttributeName(written[index] ?? "", scope, prefixes);
+      if (Object.hasOwn(attributes, attributeName)) fail(`the attribute ${attributeName} occurs twice`);
+      attributes[attributeName] = written[index + 1] ?? "";
+    }
     const element = new mammothXml.Element(toElementName(name, scope, prefixes), attributes, []);
     const parent = open.at(-1);
     if (parent !== undefined) parent.element.children.push(element);
