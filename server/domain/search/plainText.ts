@@ -33,6 +33,11 @@ export function toPlainText(markdown: string): string {
     paragraph = [];
   };
   for (const line of markdown.replace(frontMatter, "").split("\n")) {
+    if (line === "") {
+      endParagraph();
+      parts.push("");
+      continue;
+    }
     const [, mark, rest = ""] = fence.exec(line) ?? [];
     if (open !== undefined) {
       if (mark?.startsWith(open) && rest.trim() === "") open = undefined;
