@@ -18,7 +18,7 @@ function readCosts(): Costs {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Costs;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { machine: "", node: "", figures: {} };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { figures: {} };
     throw error;
   }
 }
@@ -34,13 +34,10 @@ for (const name of names) {
   }
   const date = new Date().toISOString().slice(0, 10);
   const measured = await measure();
-  const fresh = Object.entries(measured).map(([key, figure]) => [key, { ...figure, from: name, date }]);
+  const measuredOn = { date, machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`, node: process.version };
+  const fresh = Object.entries(measured).map(([key, figure]) => [key, { ...figure, from: name, ...measuredOn }]);
   for (const [key, { value, unit }] of Object.entries(measured)) console.error(`${name}: ${key} ${value.toFixed(2)} ${unit}`);
-  costs = {
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
-    node: process.version,
-    figures: { ...costs.figures, ...Object.fromEntries(fresh) },
-  };
+  costs = { figures: { ...costs.figures, ...Object.fromEntries(fresh) } };
   writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
 }
 writeFileSync(page, toScalePage(costs, JSON.parse(readFileSync(resultsFile, "utf8")) as readonly Row[]));

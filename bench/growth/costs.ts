@@ -27,11 +27,12 @@ export interface Figure {
   /** Name of the measurement. */
   readonly from: string;
   readonly date: string;
+  readonly machine: string;
+  /** Version of Node. */
+  readonly node: string;
 }
 
 export interface Costs {
-  readonly machine: string;
-  readonly node: string;
   readonly figures: Readonly<Record<string, Figure>>;
 }
 

@@ -37,6 +37,16 @@ const sameAsRow: Readonly<
 /** Above this ratio, two measurements of the same thing do not agree. */
 const maxRatio = 1.25;
 
+/** One line for each machine and version of Node, with the groups that were measured there. */
+function listMachines(figures: Costs["figures"]): string {
+  const groups = new Map<string, Set<string>>();
+  for (const { machine, node, from } of Object.values(figures)) {
+    const place = `${machine}, Node ${node.replace(/^v/, "")}`;
+    groups.set(place, (groups.get(place) ?? new Set()).add(`\`${from}\``));
+  }
+  return [...groups].map(([place, names]) => `- ${place}: ${[...names].join(", ")}`).join("\n");
+}
+
 /** One sentence for each input that differs from a row of the last benchmark. */
 function findContradictions(figures: Costs["figures"], rows: readonly Row[]): string {
   const sentences = Object.entries(sameAsRow).flatMap(([key, { scenario, measure, toInput }]) => {
@@ -54,7 +64,7 @@ function findContradictions(figures: Costs["figures"], rows: readonly Row[]): st
 }
 
 /** `rows`: the last results of `npm run bench`. */
-export function toScalePage({ machine, node, figures }: Costs, rows: readonly Row[]): string {
+export function toScalePage({ figures }: Costs, rows: readonly Row[]): string {
   const of = (key: string): number => {
     const figure = figures[key];
     if (figure === undefined) throw new Error(`bench/costs.json has no figure ${key}; run npm run bench:costs`);
@@ -141,7 +151,9 @@ is in the tables, and \`bench/growth/scalePage.ts\` computes it, so a new measur
 
 ## Inputs
 
-Measured on ${machine}, Node ${node.replace(/^v/, "")}, with the load generator on the same machine. The column "group" is the argument of the command above.
+Measured with the load generator on the same machine. The column "group" is the argument of the command above.
+
+${listMachines(figures)}
 
 | input | value | of | group | date |
 |---|---|---|---|---|
