@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
+import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
 import { type CollabServer, closeOf, credentialFrame, expectAdmitted, startCollabServer, textOf } from "../support/collabServer.ts";
 import { updateFrame, updateOf } from "../support/hostileFrames.ts";
 
@@ -133,6 +134,15 @@ describe("admission", () => {
     await expectAdmitted(inside);
     await expectClosed(await server.socket(`/art_two${ticket("ada", "art_two")}`), 4429);
     await expectAdmitted(inside);
+  });
+
+  it("[RT117] upgrades get 503 while the store does not answer, and a stock client connects later", async () => {
+    server.rateStore.error = new StorageUnavailableError("away");
+    expect(await refusalOf(`/art_one${ticket("ada")}`)).toBe(503);
+    const provider = server.provider("ada");
+    await new Promise((resolve) => provider.once("connection-error", resolve));
+    server.rateStore.error = undefined;
+    await vi.waitFor(() => expect(provider.synced).toBe(true), 20_000);
   });
 
   it("[RT6] a document that cannot be loaded closes with 1013, or with 1011 after a bug", async () => {

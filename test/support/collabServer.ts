@@ -57,6 +57,8 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
   const logLines: LogLine[] = [];
   /** Tokens drawn from each bucket. Buckets are never refilled. */
   const drawn = new Map<string, number>();
+  /** With an error, no bucket can be read. */
+  const rateStore: { error: Error | undefined } = { error: undefined };
 
   function sessionOf(username: string): Principal {
     return { kind: "session", accountId: `usr_${username}`, username, operator: false, sessionId: `ses_${username}` };
@@ -85,6 +87,7 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
       storage: {
         rates: {
           async take(demands) {
+            if (rateStore.error !== undefined) throw rateStore.error;
             return demands.map(({ bucket, policy }) => {
               const count = (drawn.get(bucket) ?? 0) + 1;
               drawn.set(bucket, count);
@@ -140,6 +143,7 @@ export async function startCollabServer(start: StartHost, { limits = {}, proxyHo
     keys,
     refusedKeys,
     articles,
+    rateStore,
     errors,
     logLines,
     url,
