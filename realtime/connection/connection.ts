@@ -146,7 +146,7 @@ export class Connection implements PartsOwner {
 
   /** Reports to a client with extensions that its updates are stored and that the article is at `revision`. */
   acknowledge(revision: number): void {
-    if (this.extensions) this.deliver(writeAck(revision));
+    if (this.extensions && this.ownParts?.isCut !== true) this.deliver(writeAck(revision));
   }
 
   answer(stateVector: Uint8Array): void {

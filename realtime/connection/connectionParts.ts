@@ -96,6 +96,11 @@ export class ConnectionParts<Owner extends PartsOwner> {
     return this.ownUpdates?.hasRefused === true;
   }
 
+  /** True if content that the client sent was cut out and may not be stored. */
+  get isCut(): boolean {
+    return this.ownUpdates?.sync.isCut === true;
+  }
+
   /** When the server last sent sync step 1 (Unix milliseconds). */
   get resyncedAtMs(): number {
     return this.ownUpdates?.sync.resyncedAtMs ?? Number.NEGATIVE_INFINITY;

@@ -18,7 +18,6 @@ export class SyncProgress {
   /** Number of sync step 1 messages that the client has not answered. */
   private unanswered = 0;
   private hasDeferred = false;
-  /** True until a sync step 2 of the client is stored whole. */
   private hasCut = false;
   /** State vector of the newest sync step 1 that the client sent while an update was deferred or cut. */
   private heldStateVector: Uint8Array | undefined;
@@ -42,6 +41,11 @@ export class SyncProgress {
 
   defer(): void {
     this.hasDeferred = true;
+  }
+
+  /** True from the update of which content was cut out until a sync step 2 of the client is stored whole. */
+  get isCut(): boolean {
+    return this.hasCut;
   }
 
   /** Notes that content was cut out of an update of the client. */

@@ -108,6 +108,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     const owesSyncStep2 = !sender.hasAnswered && !isSyncStep2;
     const request = { update, sender, isSyncStep2, afterRefusal: this.refusals.hasRefused, owesSyncStep2, waits };
     const outcome = this.room.submit(request, sender.identity.author);
+    const wasCut = this.sync.isCut;
     const isCut = isCutBy(outcome);
     if (isCut) this.sync.cut();
     if (isRequested && outcome.kind !== "wait" && outcome.kind !== "overflow") this.answerHandled(isCut);
@@ -118,7 +119,7 @@ export class UpdateReceiver<Sender extends UpdateSender> {
         sender.close(1013, "the document cannot be written as fast");
         break;
       case "known":
-        if (!isSyncStep2 && !isCut) this.acknowledgeKnown();
+        if (!isSyncStep2 || wasCut) this.acknowledgeKnown();
         break;
       case "refused":
         this.refuse(outcome.refusal);
