@@ -1,122 +1,15 @@
 /** Tests identity over the real host: requests pass the wrapper and reach the real services. */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
-import pino from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accounts } from "../../api/contract/accounts.ts";
-import { auth } from "../../api/contract/auth.ts";
-import { keys } from "../../api/contract/keys.ts";
-import { members } from "../../api/contract/members.ts";
+import { describe, expect, it } from "vitest";
 import type { OperationSpec } from "../../api/contract/operation.ts";
-import { workspaces } from "../../api/contract/workspaces.ts";
-import { createApp } from "../../server/edge/app.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
-import { createAccountHandlers } from "../../server/edge/handlers/accounts.ts";
-import { createAuthHandlers } from "../../server/edge/handlers/auth.ts";
-import { createKeyHandlers } from "../../server/edge/handlers/keys.ts";
-import { createMemberHandlers } from "../../server/edge/handlers/members.ts";
-import { createSearchHandler } from "../../server/edge/handlers/search.ts";
-import { createWorkspaceHandlers } from "../../server/edge/handlers/workspaces.ts";
-import type { Host } from "../../server/edge/host/port.ts";
-import { startUwsHost } from "../../server/edge/host/uws.ts";
-import { setupRoutes } from "../../server/edge/pages/setup.ts";
-import { createWellKnownRoutes } from "../../server/edge/pages/wellKnown.ts";
-import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { baseUrl } from "../support/composeParts.ts";
-import { createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
-
-const contract = { auth, accounts, keys, workspaces, members };
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer's body, read field by field
-  readonly body: any;
-}
+import { password, recordTypes } from "./identityFixture.ts";
+import { contract, useIdentityServer } from "./identityServerFixture.ts";
 
 describe("identity over REST", () => {
-  let host: Host;
-  let identity: Identity;
-  let rootToken: string;
-  const logged: string[] = [];
-
-  async function call(
-    method: string,
-    path: string,
-    options: { body?: unknown; headers?: Record<string, string>; raw?: string } = {},
-  ): Promise<Answer> {
-    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    const response = await fetch(`http://127.0.0.1:${host.port}${path}`, {
-      method,
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...options.headers },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await response.text();
-    const isJson = (response.headers.get("content-type") ?? "").includes("json");
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-  }
-  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-  const apiKey = (key: string) => ({ "x-api-key": key });
-  const signIn = async (username: string) =>
-    (await call("POST", "/auth/token", { body: { grantType: "password", username, password } })).body;
-  async function person(username: string): Promise<Record<string, string>> {
-    await call("POST", "/accounts", { body: { username, password }, headers: bearer(rootToken) });
-    return bearer((await signIn(username)).accessToken);
-  }
-
-  beforeAll(async () => {
-    const clock = {
-      get nowMs() {
-        return Date.now();
-      },
-    };
-    const storage = createMemoryStorage({ recordTypes: [...(recordTypes as never[]), ...callRecordTypes] });
-    identity = await createIdentity(
-      { storage, clock },
-      { limits: { "rate.auth": "off", "rate.management": "off", "keys.active": 10_000 } },
-    );
-    const app = createApp({
-      contract: contract as never,
-      handlers: {
-        auth: createAuthHandlers(identity),
-        accounts: createAccountHandlers(identity),
-        keys: createKeyHandlers(identity),
-        workspaces: { ...createWorkspaceHandlers(identity), search: createSearchHandler(async () => ({ hits: [], state: "ready" })) },
-        members: createMemberHandlers(identity),
-      } as never,
-      authenticator: identity.authenticator,
-      access: identity.accessResolver,
-      storage,
-      limits: identity.limits,
-      log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
-      baseUrl,
-      node: "node-1",
-      leaseMs,
-      corsOrigins: [],
-      proxyHops: 0,
-      routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl })],
-      upgrade: () => ({ refuse: { status: 404, headers: {} } }),
-    });
-    host = await startUwsHost(app, {
-      host: "127.0.0.1",
-      port: 0,
-      maxFrameBytes: 1024,
-      maxBufferedBytes: 1024,
-      onError: (error) => void logged.push(String(error)),
-    });
-    const prepared = await identity.prepare();
-    const token = new URLSearchParams(new URL(prepared.kind === "link" ? prepared.url : baseUrl).hash.slice(1)).get("token");
-    const setup = await call("POST", "/auth/setup", { body: { token, username: "Root", password } });
-    expect([setup.status, setup.headers.get("location"), setup.body]).toEqual([
-      201,
-      "/auth/me",
-      { username: "root", operator: true, disabled: false, createdAt: expect.any(Number) },
-    ]);
-    rootToken = (await signIn("root")).accessToken;
-  });
-  afterAll(async () => {
-    await host.close();
-    await identity.settled();
-  });
+  const server = useIdentityServer();
+  const { logged, call, bearer, apiKey, signIn, person } = server;
 
   it("[AU24] a used link answers 410, and the setup page exists", async () => {
     const again = await call("POST", "/auth/setup", { body: { token: "first.x", username: "eve", password } });
@@ -140,7 +33,7 @@ describe("identity over REST", () => {
   it("[AU7] the published key set verifies an access token, and the resource describes itself", async () => {
     const { body, headers } = await call("GET", "/.well-known/jwks.json");
     expect(headers.get("access-control-allow-origin")).toBe("*");
-    const { payload } = await jwtVerify(rootToken, createLocalJWKSet(body as JSONWebKeySet), {
+    const { payload } = await jwtVerify(server.rootToken, createLocalJWKSet(body as JSONWebKeySet), {
       issuer: baseUrl,
       audience: "svc",
       typ: "at+jwt",
@@ -155,7 +48,10 @@ describe("identity over REST", () => {
   });
 
   it("[AU12] a key is made, used, revoked, refused on the next request, and deleted", async () => {
-    const created = await call("POST", "/api-keys", { body: { name: "Build", scopes: ["keys:manage"] }, headers: bearer(rootToken) });
+    const created = await call("POST", "/api-keys", {
+      body: { name: "Build", scopes: ["keys:manage"] },
+      headers: bearer(server.rootToken),
+    });
     const { keyId, key } = created.body;
     expect([created.status, created.headers.get("location")]).toEqual([201, `/api-keys/${keyId}`]);
     const self = await call("GET", "/api-keys/self", { headers: apiKey(key) });
@@ -168,8 +64,8 @@ describe("identity over REST", () => {
     expect([revoked.status, revoked.body.state]).toEqual([200, "revoked"]);
     const refused = await call("GET", "/api-keys/self", { headers: apiKey(key) });
     expect([refused.status, refused.body.code]).toEqual([401, "key_revoked"]);
-    expect((await call("DELETE", `/api-keys/${keyId}`, { headers: bearer(rootToken) })).status).toBe(204);
-    expect((await call("GET", `/api-keys/${keyId}`, { headers: bearer(rootToken) })).status).toBe(404);
+    expect((await call("DELETE", `/api-keys/${keyId}`, { headers: bearer(server.rootToken) })).status).toBe(204);
+    expect((await call("GET", `/api-keys/${keyId}`, { headers: bearer(server.rootToken) })).status).toBe(404);
   });
 
   it("[AU15] the scopes of a request must have the documented form", async () => {
@@ -184,17 +80,21 @@ describe("identity over REST", () => {
       [null],
       [list],
     ]) {
-      const { status } = await call("POST", "/api-keys", { body: { name: "x", scopes }, headers: bearer(rootToken) });
+      const { status } = await call("POST", "/api-keys", { body: { name: "x", scopes }, headers: bearer(server.rootToken) });
       expect([scopes, status]).toEqual([scopes, 422]);
     }
-    const unknown = await call("POST", "/api-keys", { body: { name: "x", scope: ["articles:read"] }, headers: bearer(rootToken) });
+    const unknown = await call("POST", "/api-keys", { body: { name: "x", scope: ["articles:read"] }, headers: bearer(server.rootToken) });
     expect([unknown.status, unknown.body.code]).toEqual([422, "unknown_field"]);
   });
 
   it("[AU14] a key cannot make a key with more rights over REST, and nothing is made", async () => {
     const headers = apiKey(
-      (await call("POST", "/api-keys", { body: { name: "m", scopes: ["keys:manage", "articles:read"] }, headers: bearer(rootToken) })).body
-        .key,
+      (
+        await call("POST", "/api-keys", {
+          body: { name: "m", scopes: ["keys:manage", "articles:read"] },
+          headers: bearer(server.rootToken),
+        })
+      ).body.key,
     );
     const before = (await call("GET", "/api-keys", { headers })).body.apiKeys.length;
     for (const [body, code] of [
@@ -212,7 +112,7 @@ describe("identity over REST", () => {
   });
 
   it("[AU11] an idempotent repeat returns the same secret, which the store alone does not contain", async () => {
-    const headers = { ...bearer(rootToken), "idempotency-key": "once and only once" };
+    const headers = { ...bearer(server.rootToken), "idempotency-key": "once and only once" };
     const twice = async (path: string, body: object) =>
       [await call("POST", path, { body, headers }), await call("POST", path, { body, headers })] as const;
     const [key, sameKey] = await twice("/api-keys", { name: "once" });
@@ -225,12 +125,12 @@ describe("identity over REST", () => {
       expect(second.body).toEqual(first.body);
       expect(second.headers.get("idempotency-replayed")).toBe("true");
     }
-    const { apiKeys } = (await call("GET", "/api-keys", { headers: bearer(rootToken) })).body;
+    const { apiKeys } = (await call("GET", "/api-keys", { headers: bearer(server.rootToken) })).body;
     expect(apiKeys.filter((found: { name: string }) => found.name === "once")).toHaveLength(1);
     const kept: string[] = [];
     for (const type of [...recordTypes, ...callRecordTypes]) {
       for (let partition = 0; partition < 64; partition += 1) {
-        for await (const stored of identity.storage.records.scan(type as never, partition)) kept.push(JSON.stringify(stored));
+        for await (const stored of server.identity.storage.records.scan(type as never, partition)) kept.push(JSON.stringify(stored));
       }
     }
     const text = kept.join("\n");
@@ -243,7 +143,7 @@ describe("identity over REST", () => {
   });
 
   it("[AU25] operators make accounts, their link sets a password once, and others may not", async () => {
-    const created = await call("POST", "/accounts", { body: { username: "Linked", displayName: "L" }, headers: bearer(rootToken) });
+    const created = await call("POST", "/accounts", { body: { username: "Linked", displayName: "L" }, headers: bearer(server.rootToken) });
     expect([created.status, created.body.username]).toEqual([201, "linked"]);
     const token = new URLSearchParams(new URL(created.body.setupUrl).hash.slice(1)).get("token");
     expect((await call("POST", "/auth/setup", { body: { token, password } })).status).toBe(201);
@@ -258,7 +158,7 @@ describe("identity over REST", () => {
     });
     const forbidden = await call("GET", "/accounts", { headers: linked });
     expect([forbidden.status, forbidden.body.code]).toEqual([403, "insufficient_permission"]);
-    const twice = await call("POST", "/accounts", { body: { username: "linked" }, headers: bearer(rootToken) });
+    const twice = await call("POST", "/accounts", { body: { username: "linked" }, headers: bearer(server.rootToken) });
     expect([twice.status, twice.body.code]).toEqual([409, "already_exists"]);
   });
 
@@ -301,7 +201,7 @@ describe("identity over REST", () => {
       ["PATCH", "/members/keeper", { role: "member" }],
       ["DELETE", "/members/keeper", undefined],
     ] as const) {
-      for (const headers of [stranger, bearer(rootToken)]) {
+      for (const headers of [stranger, bearer(server.rootToken)]) {
         const answers = await Promise.all([workspaceId, missing].map((id) => call(method, `/workspaces/${id}${rest}`, { body, headers })));
         expect(answers.map(({ status }) => status)).toEqual([404, 404]);
         const bodies = answers.map(({ body: problem }) => ({ ...problem, requestId: "", instance: "" }));
@@ -333,7 +233,15 @@ describe("identity over REST", () => {
       [/\{keyId\}/, [keyId, "x", "key_", "%00", "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ"]],
       [/\{username\}/, ["victim", "nobody", "%00", "..", "__proto__", "constructor"]],
     ];
-    const credentials = [headers, bearer(rootToken), apiKey("svc_x"), bearer("a.b.c"), bearer(""), {}, { ...headers, ...apiKey("x") }];
+    const credentials = [
+      headers,
+      bearer(server.rootToken),
+      apiKey("svc_x"),
+      bearer("a.b.c"),
+      bearer(""),
+      {},
+      { ...headers, ...apiKey("x") },
+    ];
     let probes = 0;
     for (const operations of Object.values(contract)) {
       for (const spec of Object.values(operations) as OperationSpec[]) {
