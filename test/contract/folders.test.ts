@@ -306,7 +306,7 @@ describe("archiving", () => {
     for (let at = 0; at < 5; at += 1) topics.push(await rig.makeTopic(`Kites ${at}`, { contentProjectId: folderId }));
     const [shortlisted = "", running = "", manual = ""] = topics;
     await rig.expect(200, "POST", rig.topicPath(shortlisted, "/shortlist"), {});
-    const { runId } = await rig.expect(202, "POST", rig.topicPath(running, "/workflow-runs"), {});
+    const { runId } = await rig.startStaged(running);
     await rig.runIn(runId, "paused_for_approval");
     await rig.expect(200, "POST", rig.topicPath(manual, "/archive"), {});
     const outside = await rig.makeTopic("Elsewhere");

@@ -92,7 +92,7 @@ describe("runs", () => {
     const topics = [await rig.makeTopic("One"), await rig.makeTopic("Two"), await rig.makeTopic("Three")];
     const runIds: string[] = [];
     for (const topicId of topics) {
-      const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+      const { runId } = await rig.startStaged(topicId);
       await rig.runIn(runId, "paused_for_approval");
       runIds.push(runId);
     }
@@ -121,7 +121,7 @@ describe("runs", () => {
 
   test("[RU63] artifacts are listed newest first and read in their types, and approvals page by page", async () => {
     const topicId = await rig.makeTopic();
-    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+    const { runId } = await rig.startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");
     const { artifacts } = await rig.expect(200, "GET", `/runs/${runId}/artifacts`);
     expect(artifacts.map(({ artifactKey }: { artifactKey: string }) => artifactKey)).toEqual(["outline-1", "research-1"]);
@@ -184,7 +184,7 @@ describe("runs", () => {
 
   test("[RU65] runs of a foreign workspace look missing, and a reader may not decide", async () => {
     const topicId = await rig.makeTopic();
-    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+    const { runId } = await rig.startStaged(topicId);
     const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
     for (const [method, path, body] of [
       ["GET", `/runs/${runId}`, undefined],
@@ -217,7 +217,7 @@ describe("runs", () => {
     expect(await rig.request("POST", rig.topicPath(topicId, "/shortlist"), { instructions: "go" }, { key })).toMatchObject(refusal);
     expect((await rig.topic(topicId)).status).toBe("idea");
     await rig.expect(200, "POST", rig.topicPath(topicId, "/shortlist"), {}, { key });
-    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+    const { runId } = await rig.startStaged(topicId);
     await rig.runIn(runId, "paused_for_approval");
     expect(await rig.request("POST", rig.topicPath(topicId, "/outline/approve"), {}, { key })).toMatchObject(refusal);
     expect((await rig.run(runId)).status).toBe("paused_for_approval");
@@ -230,7 +230,7 @@ describe("runs", () => {
     const topicId = await rig.makeTopic();
     const refusal = { status: 403, body: { code: "insufficient_scope", missingScopes: ["articles:write"] } };
     expect(await rig.request("POST", rig.topicPath(topicId, "/shortlist"), { styleProfileId: "none" }, { key })).toMatchObject(refusal);
-    const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+    const { runId } = await rig.startStaged(topicId);
     const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
     const path = `/runs/${runId}/approvals/${pendingApproval.approvalId}`;
     await rig.expect(200, "POST", path, { decision: "reject" }, { key });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   });
   rig = await createRunRig({ storage: createMemoryStorage(), executors: { thesis } });
   const topicId = await rig.makeTopic();
-  ({ runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {}));
+  ({ runId } = await rig.startStaged(topicId));
   await rig.runIn(runId, "paused_for_approval");
 });
 afterEach(() => rig.close());

@@ -52,7 +52,7 @@ describe("decisions", () => {
       // Three of the eight choices of a surface for each decision. All eight occur.
       for (const surfaces of [0, 1, 2].map((next) => (3 * at + next) % 8)) {
         const topicId = await rig.makeTopic();
-        const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+        const { runId } = await rig.startStaged(topicId);
         const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
         const current = rig;
         const raced = order.map((move, at) =>

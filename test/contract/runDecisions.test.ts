@@ -20,7 +20,7 @@ interface Paused {
 
 async function pause(title = "Kites"): Promise<Paused> {
   const topicId = await rig.makeTopic(title);
-  const { runId } = await rig.expect(202, "POST", rig.topicPath(topicId, "/workflow-runs"), {});
+  const { runId } = await rig.startStaged(topicId);
   const { pendingApproval } = await rig.runIn(runId, "paused_for_approval");
   return { topicId, runId, approvalId: pendingApproval.approvalId };
 }
