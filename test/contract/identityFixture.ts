@@ -199,6 +199,16 @@ export async function newPerson(identity: Identity, operator: Person, username: 
   return signedIn(identity, username);
 }
 
+/** Creates an operator, two people, and a second later a team workspace of the first of them. */
+export async function newTeam({ store, identity }: { readonly store: Store; readonly identity: Identity }) {
+  const root = await firstOperator(identity);
+  const ann = await newPerson(identity, root, "ann");
+  const bob = await newPerson(identity, root, "bob");
+  store.clock.nowMs += 1000;
+  const { workspaceId: team } = await identity.workspaces.create(ann.call(), { name: "Team", type: "team" });
+  return { root, ann, bob, team };
+}
+
 /** Creates a key of this person and returns its principal. */
 export async function newKey(
   identity: Identity,
