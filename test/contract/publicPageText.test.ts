@@ -1,3 +1,4 @@
+/** Tests public pages in many languages and on small screens: text direction, tables, long words, links to headings. */
 import { describe, expect, test } from "vitest";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";
 import { findHtml, type HtmlNode, hrefsIn, textIn, walkHtml } from "../support/htmlTree.ts";
