@@ -262,6 +262,21 @@ describe("presence", () => {
     expect(cursors()).toEqual([undefined, 2]);
   });
 
+  it("[RT112] a state of more than awareness.state bytes is not shown", async () => {
+    rig = createRealtimeRig({ limits: { "awareness.state": 100 } });
+    const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+    await calm();
+    for (const [clientId, cursor] of [
+      [101, "x".repeat(80)],
+      [102, "x".repeat(120)],
+      [103, "漢".repeat(50)],
+    ] as const) {
+      bob.send(presenceFrame([{ clientId, clock: 1, json: JSON.stringify({ cursor }) }]));
+      await calm();
+    }
+    expect([101, 102, 103].map((clientId) => ada.awareness.getStates().has(clientId))).toEqual([true, false, false]);
+  });
+
   it("[RT112] states above awareness.room are not shown; shown ones change, and their room is given back", async () => {
     rig = createRealtimeRig({ limits: { "awareness.room": 6 * 512 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
