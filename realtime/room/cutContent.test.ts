@@ -56,3 +56,29 @@ it("[RT116] a client that passes on text of another one is acknowledged when tha
   await settle(rig.clients);
   expect([await rig.liveText(), bob.answers, bob.acks.length, bob.denied]).toEqual(["first", answers + 1, 1, []]);
 });
+
+it("[RT116] text of a client on another node is acknowledged when this node has read it, or that client is gone", async () => {
+  rig = createRealtimeRig({ nodes: 2 });
+  const [ada, bob] = [await rig.join("ada"), await rig.join("bob", { node: 1 })];
+  await settle(rig.clients);
+  const passOn = async () => {
+    Y.applyUpdate(bob.document, Y.encodeStateAsUpdate(ada.document, Y.encodeStateVector(bob.document)), "another provider");
+    bob.ask();
+    const { answers } = bob;
+    await settle([bob]);
+    expect(bob.answers).toBe(answers);
+    return answers;
+  };
+  ada.type("first");
+  const before = await passOn();
+  await settle(rig.clients);
+  await rig.time.advance(6000);
+  await settle(rig.clients);
+  expect([await rig.liveText(), bob.answers]).toEqual(["first", before + 1]);
+  ada.type(" second");
+  const beforeLoss = await passOn();
+  ada.disconnect();
+  await rig.time.advance(12_000);
+  await settle(rig.clients);
+  expect([await rig.liveText(), bob.answers, bob.denied]).toEqual(["first second", beforeLoss + 1, []]);
+});
