@@ -1,3 +1,4 @@
+/** Starts identity as a server has it, over a real host, with a first account, for the tests of a file. */
 import pino from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
 import { accounts } from "../../api/contract/accounts.ts";

@@ -1,3 +1,4 @@
+/** Tests what the text of a public page offers to its readers: formulas, coloured code, contents, headings. */
 import { describe, expect, test } from "vitest";
 import { createPageRenderer } from "../../server/edge/pages/pageRenderer.ts";
 import { publicPageStyle } from "../../server/edge/pages/publicPageStyle.ts";

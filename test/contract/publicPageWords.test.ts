@@ -1,3 +1,4 @@
+/** Tests the language of public pages: how it is found, and the words that the server adds in it. */
 import { describe, expect, test } from "vitest";
 import { findHeadingWords } from "../../server/domain/call/headingWords.ts";
 import type { PublishedPage } from "../../server/domain/publishing/service.ts";

@@ -1,3 +1,4 @@
+/** Tests deliveries over real TLS to a receiver of the test, from the commit of the event to the last attempt. */
 import { describe, expect, test } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";

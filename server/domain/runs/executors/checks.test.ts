@@ -1,3 +1,4 @@
+/** Tests the steps that check an article: review, SEO review, validation, and verification of code. */
 import { describe, expect, test } from "vitest";
 import { CodeVerificationReport } from "../../../../api/schema/report.ts";
 import { TopicSeoReviewSnapshot } from "../../../../api/schema/seo.ts";

@@ -1,3 +1,4 @@
+/** Tests the texts that the built-in composer writes. */
 import { describe, expect, test } from "vitest";
 import type { ContentTopic } from "../../../../api/schema/topic.ts";
 import { topic, useExecutors } from "../../../../test/support/stepExecutors.ts";
