@@ -5,7 +5,9 @@
 import { describe } from "vitest";
 import { blobTests } from "./storageBlobs.ts";
 import { dueTests } from "./storageDue.ts";
+import { expiryTests } from "./storageExpiry.ts";
 import { indexTests } from "./storageIndexes.ts";
+import { leaseTests } from "./storageLeases.ts";
 import { logTests } from "./storageLogs.ts";
 import { propertyTests } from "./storageModel.ts";
 import { recordTests } from "./storageRecords.ts";
@@ -19,6 +21,8 @@ export function storageSuite(name: string, withStorage: WithStorage, modelRuns =
     indexTests(withStorage);
     logTests(withStorage);
     dueTests(withStorage);
+    expiryTests(withStorage);
+    leaseTests(withStorage);
     blobTests(withStorage);
     sharedTests(withStorage);
     propertyTests(withStorage, modelRuns);

@@ -1,34 +1,8 @@
-/** Tests the due queue, expiry rows and their housekeeping, and named leases. The clock moves only when a test moves it. */
+/** Tests the due queue: which worker gets a row, and which writes to a row are refused. */
 import { describe, expect, test } from "vitest";
-import { createHousekeeping, housekeepingKinds } from "../../server/platform/storage/housekeeping.ts";
-import { type Batch, type ClaimedRow, type DueRow, partitionCount, type Storage, type Stored } from "../../server/platform/storage/port.ts";
-import { createRecordTypes } from "../../server/platform/storage/recordType.ts";
-import { batch, type Item, itemType, put, remove, type WithStorage } from "./storageTypes.ts";
-
-const partition = 40;
-const startMs = 1_900_000_000_000;
-const partitions = Array.from({ length: partitionCount }, (_, at) => at);
-
-function createClock() {
-  let nowMs = startMs;
-  return { now: () => nowMs, advance: (ms: number) => (nowMs += ms) };
-}
-
-const row = (id: string, dueAtMs: number, rest: Partial<DueRow> = {}): DueRow => ({
-  id,
-  kind: "work",
-  dueAtMs,
-  payload: { id },
-  attempts: 0,
-  ...rest,
-});
-
-function schedule(storage: Storage, rows: readonly DueRow[], op: "schedule" | "arm" = "schedule", where = partition) {
-  return storage.commit(batch(where, { due: rows.map((due) => ({ op, row: due })) }));
-}
-
-const claimAll = (storage: Storage, limit = 100, leaseMs = 1000) => storage.due.claim({ partitions, limit, leaseMs });
-const idsOf = (rows: readonly ClaimedRow[]) => rows.map(({ id }) => id);
+import type { Batch, ClaimedRow } from "../../server/platform/storage/port.ts";
+import { claimAll, createClock, idsOf, partition, row, schedule, startMs } from "./storageDueRows.ts";
+import { batch, itemType, put, type WithStorage } from "./storageTypes.ts";
 
 export function dueTests(withStorage: WithStorage): void {
   describe("due queue", () => {
@@ -263,117 +237,6 @@ export function dueTests(withStorage: WithStorage): void {
           ids.map((id) => row(id, startMs)),
         );
         expect(new Set(idsOf(await claimAll(storage)))).toEqual(new Set(ids));
-      }, clock);
-    });
-  });
-
-  describe("expiry", () => {
-    const keep = (storage: Storage) => createHousekeeping(storage, createRecordTypes([itemType]));
-
-    test("[ST8] a record with an expiry has a row that deletes it and its index rows then", () => {
-      const clock = createClock();
-      return withStorage(async (storage) => {
-        const house = keep(storage);
-        await storage.commit(
-          batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 100, keys: [["k"]], groups: ["g"], name: "n" })] }),
-        );
-        expect(await storage.due.get(partition, "expire/item/40/a")).toMatchObject({
-          kind: "record.expire",
-          dueAtMs: startMs + 100,
-          payload: { type: "item", key: "40/a" },
-        });
-        expect(await claimAll(storage)).toEqual([]);
-        clock.advance(100);
-        const [due] = (await claimAll(storage)) as [ClaimedRow];
-        expect(housekeepingKinds).toContain(due.kind);
-        await house(due);
-        await house(due);
-        expect(await storage.records.get(itemType, "40/a")).toBeUndefined();
-        expect(await storage.index.scan({ partition, prefix: ["item"], limit: 5 })).toEqual([]);
-        expect(await storage.counts.get(partition, [["group", "g"]])).toEqual([0]);
-        expect(await storage.due.stats()).toEqual({ rows: 0 });
-        expect((await storage.commit(batch(partition, { records: [put({ id: "40/b", name: "n" })] }))).ok).toBe(true);
-      }, clock);
-    });
-
-    test("[ST8] the expiry moves or disappears with the record's value", () => {
-      const clock = createClock();
-      return withStorage(async (storage) => {
-        const house = keep(storage);
-        await storage.commit(batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 10 })] }));
-        clock.advance(10);
-        const [early] = (await claimAll(storage)) as [ClaimedRow];
-        const first = (await storage.records.get(itemType, "40/a")) as Stored<Item>;
-        await storage.commit(batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 500 }, first)] }));
-        await house(early);
-        expect(await storage.records.get(itemType, "40/a")).toBeDefined();
-        expect(await storage.due.get(partition, "expire/item/40/a")).toMatchObject({ dueAtMs: startMs + 500 });
-        const second = (await storage.records.get(itemType, "40/a")) as Stored<Item>;
-        await storage.commit(batch(partition, { records: [put({ id: "40/a" }, second)] }));
-        expect(await storage.due.stats()).toEqual({ rows: 0 });
-        const third = (await storage.records.get(itemType, "40/a")) as Stored<Item>;
-        await storage.commit(batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 900 }, third)] }));
-        const fourth = (await storage.records.get(itemType, "40/a")) as Stored<Item>;
-        await storage.commit(batch(partition, { records: [remove(fourth)] }));
-        expect(await storage.due.stats()).toEqual({ rows: 0 });
-      }, clock);
-    });
-  });
-
-  describe("expiry, read by a later version of the server", () => {
-    test.each([
-      ["later", (item: Item) => (item.expiresAtMs ?? 0) + 500, startMs + 510],
-      ["never", () => undefined, undefined],
-    ])("[ST8] a record that now ends %s is kept, and its row follows", (_name, expiresAtMs, dueAtMs) => {
-      const clock = createClock();
-      return withStorage(async (storage) => {
-        await storage.commit(batch(partition, { records: [put({ id: "40/a", expiresAtMs: startMs + 10 })] }));
-        clock.advance(10);
-        const [due] = (await claimAll(storage)) as [ClaimedRow];
-        await createHousekeeping(storage, createRecordTypes([{ ...itemType, expiresAtMs }]))(due);
-        expect(await storage.records.get(itemType, "40/a")).toBeDefined();
-        expect((await storage.due.get(partition, due.id))?.dueAtMs).toBe(dueAtMs);
-      }, clock);
-    });
-  });
-
-  describe("named leases", () => {
-    test("[ST12] a lease has one holder until its end, and its fence rises at each acquisition", () => {
-      const clock = createClock();
-      return withStorage(async (storage) => {
-        const acquire = (owner: string, name = "room", where = partition) => storage.leases.acquire(where, name, owner, 1000);
-        const first = await acquire("one");
-        expect(first).toMatchObject({ partition, name: "room", owner: "one" });
-        expect(await acquire("two")).toBeUndefined();
-        expect(await acquire("two", "other")).toBeDefined();
-        expect(await acquire("two", "room", 41)).toBeDefined();
-        if (first === undefined) throw new Error("no lease");
-        clock.advance(900);
-        expect(await storage.leases.renew(first, 1000)).toBe(true);
-        clock.advance(900);
-        expect(await acquire("two")).toBeUndefined();
-        clock.advance(100);
-        const second = await acquire("two");
-        expect(second?.fence).toBeGreaterThan(first.fence);
-        expect(await storage.leases.renew(first, 1000)).toBe(false);
-        await storage.leases.release(first);
-        expect(await acquire("three")).toBeUndefined();
-        if (second !== undefined) await storage.leases.release(second);
-        expect((await acquire("three"))?.fence).toBeGreaterThan(second?.fence ?? Number.POSITIVE_INFINITY);
-      }, clock);
-    });
-
-    test("[ST12] a commit under a lease that was acquired again since is refused", () => {
-      const clock = createClock();
-      return withStorage(async (storage) => {
-        const under = (atLeast: number, id: string) =>
-          storage.commit(batch(partition, { records: [put({ id })], require: [{ kind: "fence", lease: "room", atLeast }] }));
-        const first = await storage.leases.acquire(partition, "room", "one", 1000);
-        expect((await under(first?.fence ?? 0, "40/a")).ok).toBe(true);
-        clock.advance(1000);
-        const second = await storage.leases.acquire(partition, "room", "two", 1000);
-        expect(await under(first?.fence ?? 0, "40/b")).toEqual({ ok: false, conflict: { kind: "fence", lease: "room" } });
-        expect((await under(second?.fence ?? 0, "40/b")).ok).toBe(true);
       }, clock);
     });
   });
