@@ -7,6 +7,10 @@
  * the previous token after the grace period, means that two parties hold the session, so the session ends for both
  * (AU4). An unknown username, a wrong password, a disabled account and an account without a password get the same
  * response after the same amount of work (AU1).
+ *
+ * Tabs of a browser share one token in a cookie, and answers of two tabs may arrive in any order. A shared token is
+ * therefore replaced at most once in `keep.refreshGrace`: the browser then holds the current token or its predecessor,
+ * whichever answer came last (AU45).
  */
 import type { Logger } from "pino";
 import type { Limits } from "../../../../api/limits.ts";
@@ -29,8 +33,12 @@ import { hashSecretText, sameHash } from "./secretHash.ts";
 export interface Sessions {
   /** Handles both grants of POST /auth/token. */
   token(call: Pick<Call, "ids" | "limits">, request: TokenRequest): Promise<TokenResponse>;
+  /** Refreshes with a token that several tabs share. */
+  refreshShared(call: Pick<Call, "limits">, refreshToken: string): Promise<TokenResponse>;
   /** Ends the session of the caller. */
   logout(call: Call): Promise<void>;
+  /** Ends the session of a refresh token, which may be an old one. Does nothing if the session has ended, or for an invented token. */
+  endByToken(refreshToken: string, reason: string): Promise<void>;
 }
 
 export interface SessionsOptions {
@@ -120,11 +128,16 @@ export function createSessions(options: SessionsOptions): Sessions {
     return refreshTokens.successorsOf(text).find((successor) => sameHash(refreshHash, hashSecretText(successor)));
   }
 
-  function refresh(call: Pick<Call, "limits">, text: string): Promise<TokenResponse> {
-    return retryOnConflict("session.refresh", () => refreshOnce(call, text));
+  /** True if the current token was issued within the grace period of its predecessor. */
+  function isJustIssued({ predecessor }: SessionRecord, limits: Limits, nowMs: number): boolean {
+    return predecessor !== undefined && nowMs < predecessor.usedAtMs + limits["keep.refreshGrace"];
   }
 
-  async function refreshOnce(call: Pick<Call, "limits">, text: string): Promise<TokenResponse | typeof conflict> {
+  function refresh(call: Pick<Call, "limits">, text: string, isShared: boolean): Promise<TokenResponse> {
+    return retryOnConflict("session.refresh", () => refreshOnce(call, text, isShared));
+  }
+
+  async function refreshOnce(call: Pick<Call, "limits">, text: string, isShared: boolean): Promise<TokenResponse | typeof conflict> {
     const sessionId = refreshTokens.sessionIdOf(text);
     if (sessionId === undefined) throw refuseRefresh();
     const stored = await storage.records.get(sessionRecord, sessionId);
@@ -132,7 +145,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     const session = stored.value;
     const nowMs = storage.now();
     const isCurrent = sameHash(session.refreshHash, hashSecretText(text));
-    const known = isCurrent ? undefined : toKnownSuccessor(session, call.limits, text, nowMs);
+    const unreplaced = isShared && isJustIssued(session, call.limits, nowMs) ? text : undefined;
+    const known = isCurrent ? unreplaced : toKnownSuccessor(session, call.limits, text, nowMs);
     if (!isCurrent && known === undefined) {
       await end(stored, "refresh token reused");
       throw refuseRefresh();
@@ -160,12 +174,19 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   return {
     token(call, request) {
-      return request.grantType === "password" ? signIn(call, request.username, request.password) : refresh(call, request.refreshToken);
+      if (request.grantType === "password") return signIn(call, request.username, request.password);
+      return refresh(call, request.refreshToken, false);
     },
+    refreshShared: (call, refreshToken) => refresh(call, refreshToken, true),
     async logout(call) {
       const { sessionId } = sessionOf(call);
       const stored = await storage.records.get(sessionRecord, sessionId);
       if (stored !== undefined) await end(stored, "logout");
+    },
+    async endByToken(refreshToken, reason) {
+      const sessionId = refreshTokens.sessionIdOf(refreshToken);
+      const stored = sessionId === undefined ? undefined : await storage.records.get(sessionRecord, sessionId);
+      if (stored !== undefined) await end(stored, reason);
     },
   };
 }
