@@ -1,14 +1,18 @@
 import {
   Account,
   Me,
+  OpenWebSessionRequest,
   SetupRequest,
   StreamTicket,
   StreamTicketRequest,
   TokenRequest,
   TokenResponse,
   UpdateMeRequest,
+  WebSessionToken,
 } from "../schema/account.ts";
 import { operation } from "./operation.ts";
+
+const setsCookie = { "set-cookie": "Cookie `svc_session` with the refresh token." };
 
 export const auth = {
   token: operation({
@@ -48,6 +52,44 @@ export const auth = {
     credential: "session",
     summary: "End this session",
     description: "The access and refresh tokens of the session stop working at once.",
+  }),
+  openWebSession: operation({
+    method: "POST",
+    path: "/auth/web-session",
+    bodies: { "application/json": OpenWebSessionRequest },
+    replies: { 200: WebSessionToken },
+    replyHeaders: setsCookie,
+    credential: "none",
+    webSession: "open",
+    rate: "auth",
+    errors: ["unauthenticated", "insufficient_permission"],
+    summary: "Sign in to the service's own web app",
+    description:
+      "The access token is in the answer, the refresh token in the cookie `svc_session` (HttpOnly, SameSite=Strict, sent to `/auth/web-session` only). A session that the cookie held before ends. Pages of other origins are refused. Other clients use `POST /auth/token`.",
+    example: { username: "ana", password: "correct horse battery" },
+  }),
+  renewWebSession: operation({
+    method: "POST",
+    path: "/auth/web-session/refresh",
+    replies: { 200: WebSessionToken },
+    replyHeaders: setsCookie,
+    credential: "none",
+    webSession: "renew",
+    errors: ["unauthenticated", "token_expired", "insufficient_permission"],
+    summary: "Get a new access token for the web app",
+    description:
+      "Needs the cookie `svc_session`, an `Origin` of this service and the header `x-svc-web: 1`. Tabs of one browser may refresh at the same time: the refresh token is replaced at most once in 30 seconds. An answer 401 clears the cookie.",
+  }),
+  endWebSession: operation({
+    method: "DELETE",
+    path: "/auth/web-session",
+    replies: { 204: null },
+    replyHeaders: { "set-cookie": "Clears the cookie `svc_session`." },
+    credential: "none",
+    webSession: "end",
+    errors: ["insufficient_permission"],
+    summary: "Sign out of the web app",
+    description: "Ends the session of the cookie, with its access token, tickets and sockets. Without a session the answer is the same.",
   }),
   streamTicket: operation({
     method: "POST",

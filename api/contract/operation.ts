@@ -77,6 +77,12 @@ export type RateClass = "management" | "auth" | "runs" | "conversions";
 /** True if the named field of the body has this value, or if the body has any of these fields. */
 export type RateCondition = { readonly name: string; readonly is: string } | { readonly anyOf: readonly string[] };
 
+/**
+ * The effect of an operation on the session cookie of the service's own web app: `open` sets it, `renew` needs it and
+ * sets it again, `end` clears it.
+ */
+export type WebSessionUse = "open" | "renew" | "end";
+
 export interface OperationSpec {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** OpenAPI path template. */
@@ -97,6 +103,11 @@ export interface OperationSpec {
    */
   readonly location?: `/${string}`;
   readonly credential: CredentialNeed;
+  /**
+   * The operation may use the session cookie, and pages of other origins may not call it. It exists over REST only, because
+   * browsers do not send the cookie to `/trpc`. Its `credential` is `none`.
+   */
+  readonly webSession?: WebSessionUse;
   readonly scopes?: readonly Scope[];
   readonly resource?: ResourceReference;
   readonly role?: Role;

@@ -40,6 +40,10 @@ export const requestHeaders = {
   ),
   ifMatch: requestHeader("if-match", "Entity tag of the record as last read; 412 if it has changed since.", '"r3"'),
   ifNoneMatch: requestHeader("if-none-match", "Entity tag of the caller's copy; 304 if that is current.", '"r3"'),
+  web: {
+    ...requestHeader("x-svc-web", "Shows that a script of the web app sent the request.", "1", { type: "string", enum: ["1"] }),
+    required: true,
+  },
 };
 
 export const ticketParameter = {

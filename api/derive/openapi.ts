@@ -33,7 +33,7 @@ const description = [
   "an idea to a draft, with approvals and an audit trail. Runs of agents that write outlines and drafts into the live article, step by step.",
   "\n\nSend an API key as `x-api-key`, or an access token as `Authorization: Bearer`. Bodies are JSON, and a body with an unknown field is refused.",
   "Every refusal is a problem (RFC 9457) whose `code` says what is wrong. Times are Unix seconds with fractions, or ISO 8601 text where",
-  "the description of the field says so. Every operation can also be called over tRPC at `/trpc`, under its `operationId`.",
+  "the description of the field says so. Every operation except those of `/auth/web-session` can also be called over tRPC at `/trpc`, under its `operationId`.",
 ].join(" ");
 
 /** Error statuses that every operation may return, in addition to its own. */
@@ -73,6 +73,7 @@ export function toOpenApi(contract: Contract, streams: StreamContract, { baseUrl
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key, created with `POST /api-keys`." },
         accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The access token of `POST /auth/token`." },
+        webSession: { type: "apiKey", in: "cookie", name: "svc_session", description: "The cookie of `POST /auth/web-session`." },
       },
       parameters: requestHeaders,
       headers: replyHeaders,
@@ -147,7 +148,9 @@ function toEventText({ resource }: StreamSpec, example: unknown): string {
   return `id: ${resource.kind === "workspace" ? cursor : id}\nevent: ${event}\ndata: ${JSON.stringify(example)}\n\n`;
 }
 
-function toSecurity({ credential }: OperationSpec): Json[] {
+function toSecurity({ credential, webSession }: OperationSpec): Json[] {
+  if (webSession === "renew") return [{ webSession: [] }];
+  if (webSession === "end") return [{ webSession: [] }, {}];
   if (credential === "none") return [];
   return credential === "any" ? [{ apiKey: [] }, { accessToken: [] }] : [{ accessToken: [] }];
 }
@@ -167,6 +170,7 @@ function toHeaderParameters(spec: OperationSpec): string[] {
   if (spec.prefersWait === true) names.push("prefer");
   if (spec.ifMatch === true) names.push("ifMatch");
   if (takesIfNoneMatch(spec)) names.push("ifNoneMatch");
+  if (spec.webSession === "renew") names.push("web");
   return names;
 }
 

@@ -55,10 +55,13 @@ type SubscriptionOf<Spec extends StreamSpec> = TRPCSubscriptionProcedure<{
   meta: object;
 }>;
 
+/** Names of the operations that are procedures: those of the web session exist over REST only. */
+type ProcedureName<Operations, Name extends keyof Operations> = Operations[Name] extends { readonly webSession: unknown } ? never : Name;
+
 type Procedures<C extends Contract, S extends StreamContract> = {
-  [Resource in keyof C]: { [Name in keyof C[Resource]]: ProcedureOf<C[Resource][Name]> } & (Resource extends keyof S
-    ? { [Name in keyof S[Resource]]: SubscriptionOf<S[Resource][Name]> }
-    : unknown);
+  [Resource in keyof C]: {
+    [Name in keyof C[Resource] as ProcedureName<C[Resource], Name>]: ProcedureOf<C[Resource][Name]>;
+  } & (Resource extends keyof S ? { [Name in keyof S[Resource]]: SubscriptionOf<S[Resource][Name]> } : unknown);
 };
 
 export type RouterOf<C extends Contract, S extends StreamContract> = TRPCBuiltRouter<RootTypes, Procedures<C, S>>;

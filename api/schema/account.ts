@@ -59,10 +59,14 @@ export const UpdateAccountRequest = z
   })
   .meta({ id: "UpdateAccountRequest", description: "The fields to change. Fields that are left out do not change." });
 
-const PasswordGrant = z.strictObject({
-  grantType: z.literal("password").describe("Sign in with a password."),
+const passwordSignIn = {
   username: z.string().max(100).meta({ description: "Username, in any case.", example: "ana" }),
   password: z.string().max(1000).meta({ description: "Password of the account.", example: "correct horse battery" }),
+};
+
+const PasswordGrant = z.strictObject({
+  grantType: z.literal("password").describe("Sign in with a password."),
+  ...passwordSignIn,
 });
 const RefreshGrant = z.strictObject({
   grantType: z.literal("refresh_token").describe("Exchange a refresh token for a new pair of tokens."),
@@ -78,15 +82,27 @@ export const TokenRequest = z
   .meta({ id: "TokenRequest", description: "Credentials of a sign-in: a password, or a refresh token." });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
+const accessToken = text("JSON Web Token for `Authorization: Bearer`.", "eyJhbGciOiJFZERTQSJ9…");
+const expiresIn = number("Seconds until the access token expires.", 900);
+
 export const TokenResponse = z
   .strictObject({
-    accessToken: text("JSON Web Token for `Authorization: Bearer`.", "eyJhbGciOiJFZERTQSJ9…"),
+    accessToken,
     tokenType: z.literal("Bearer").describe("Type of the access token in the header `Authorization`."),
-    expiresIn: number("Seconds until the access token expires.", 900),
+    expiresIn,
     refreshToken: text("Token for the next refresh; it replaces the token that was sent.", "svcr_…"),
   })
   .meta({ id: "TokenResponse", description: "The tokens of a session." });
 export type TokenResponse = z.infer<typeof TokenResponse>;
+
+export const OpenWebSessionRequest = z
+  .strictObject(passwordSignIn)
+  .meta({ id: "OpenWebSessionRequest", description: "Sign-in of the web app with a password." });
+export type OpenWebSessionRequest = z.infer<typeof OpenWebSessionRequest>;
+
+export const WebSessionToken = z
+  .strictObject({ accessToken, expiresIn })
+  .meta({ id: "WebSessionToken", description: "The access token of a web session, whose refresh token is in a cookie." });
 
 /** `username` is required only for the first account. The setup link of an existing account already identifies it. */
 export const SetupRequest = z

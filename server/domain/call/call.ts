@@ -97,6 +97,8 @@ export class AlreadyAnswered extends Error {
 export interface CallReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Refresh token for the session cookie; an empty one clears the cookie. Only for operations with `webSession`. */
+  readonly refreshCookie?: string;
   /** A JSON value; for a negotiated reply also bytes with their media type, as `RawReply` or `PieceReply`. */
   readonly body?: unknown;
 }
@@ -134,6 +136,8 @@ export interface HandlerRequest<Spec extends OperationSpec> extends ParsedInput<
    * without HTTP get only the JSON type. `pickMediaType` chooses when the resource offers only some of the types.
    */
   readonly accept: readonly string[];
+  /** Refresh token of the session cookie. Present only for operations with `webSession`, if the cookie is valid in form. */
+  readonly refreshCookie?: string | undefined;
 }
 
 /**

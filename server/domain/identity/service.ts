@@ -32,6 +32,7 @@ import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { createRefreshTokens } from "./auth/refreshTokens.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
+import { createWebSessions, type WebSessions } from "./auth/webSessions.ts";
 import { installationKey, installationRecord } from "./registry/accountRecords.ts";
 import { type AccountRegistry, createAccountRegistry } from "./registry/accountRegistry.ts";
 import { createAccessResolver, type Locators } from "./workspaces/access.ts";
@@ -65,6 +66,7 @@ export interface Identity {
   /** The services for the handlers of the edge, in the shape that the handlers expect. */
   readonly services: {
     readonly sessions: Sessions;
+    readonly webSessions: WebSessions;
     readonly setup: Setup;
     readonly ownAccount: OwnAccount;
     readonly accounts: Accounts;
@@ -107,6 +109,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     jwks: tokens.jwks,
     services: {
       sessions,
+      webSessions: createWebSessions(sessions),
       setup: createSetup({ storage, accounts: registry, installation, passwords, log }),
       ownAccount: createOwnAccount({ storage, accounts: registry, passwords, log }),
       accounts: createAccounts({ storage, registry, passwords, pager, baseUrl, log }),

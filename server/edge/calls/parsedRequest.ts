@@ -22,6 +22,7 @@ export class ParsedRequest implements PreparedRequest {
   query = noFields;
   body: unknown = undefined;
   accept: readonly string[] = onlyJson;
+  refreshCookie: string | undefined = undefined;
   // Private, because handlers receive this object as their request.
   readonly #operation: PreparedOperation;
   readonly #source: CallSource;

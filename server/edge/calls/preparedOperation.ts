@@ -32,6 +32,7 @@ export interface PreparedRequest {
   readonly query: Record<string, unknown>;
   readonly body: unknown;
   readonly accept: readonly string[];
+  readonly refreshCookie?: string | undefined;
 }
 
 /** Handler without its specific types. The type `Handlers` has already checked them against the contract. */
@@ -241,6 +242,8 @@ function checkContract(key: string, spec: OperationSpec): void {
   const declared = fieldNames(spec.params);
   if (inPath.join() !== declared.join()) throw new Error(`operation ${key}: path ${spec.path} and params (${declared.join()}) differ`);
   if (spec.rateWhen !== undefined && spec.rate === undefined) throw new Error(`operation ${key}: rateWhen needs a rate`);
+  if (spec.webSession !== undefined && spec.credential !== "none")
+    throw new Error(`operation ${key}: a web session takes no other credential`);
   if (spec.resource !== undefined && spec.credential === "none") throw new Error(`operation ${key}: a resource needs a credential`);
 }
 

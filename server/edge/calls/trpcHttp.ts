@@ -4,7 +4,8 @@
  *
  * It calls the wrapper directly instead of tRPC's own adapter. A stock `@trpc/client` works with it unchanged. The answer
  * to a single call has the headers of REST. The answer to a batch has only headers that are the same for all its calls.
- * A request with `If-Match` or `Idempotency-Key` must contain exactly one call.
+ * A request with `If-Match` or `Idempotency-Key` must contain exactly one call. Operations of the web session are no
+ * procedures, because their cookie is not sent here and a batch has no place for the cookies of its answers.
  */
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { readQuery, type TextFields } from "../../../api/derive/rest.ts";
@@ -140,7 +141,11 @@ function refuseProcedure(operation: PreparedOperation | undefined, path: string,
     const detail = `There is no procedure '${path.slice(0, 100)}'. ${baseUrl}/openapi.json names each procedure by its operationId.`;
     return new AppError("not_found", detail);
   }
-  if (operation.spec.method === "GET" || method === "POST") return undefined;
+  const { method: restMethod, path: restPath, webSession } = operation.spec;
+  if (webSession !== undefined) {
+    return new AppError("not_found", `'${path}' uses a cookie, so it exists over REST only: ${restMethod} ${restPath}.`);
+  }
+  if (restMethod === "GET" || method === "POST") return undefined;
   return new AppError("method_not_allowed", `'${path}' is a mutation: call it with POST.`, {}, { allow: "POST" });
 }
 

@@ -31,6 +31,7 @@ import type { PreparedOperation, PreparedRequest } from "./preparedOperation.ts"
 import { createRateLimits, type Draw, toRateHeaders } from "./rateLimits.ts";
 import { apiVersion, checkApiVersion, type RequestContext } from "./requestContext.ts";
 import { type Attempt, RunningCall } from "./runningCall.ts";
+import { createSessionCookie, readSessionCookie } from "./sessionCookie.ts";
 
 /** Facts about one answered call, for the request log and the metrics. */
 export interface AnsweredCall {
@@ -69,6 +70,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
   const rateLimits = createRateLimits({ storage, limits });
   const idempotency = createIdempotency({ storage, limits, owner: options.node, leaseMs: options.leaseMs });
   const ids = createIds(storage);
+  const sessionCookie = createSessionCookie(options);
   const commit: Attempt["commit"] = (batch) => storage.commit(batch);
 
   async function toRefused(thrown: unknown, context: RequestContext, draw: Draw | undefined, operation: string): Promise<Answer> {
@@ -147,11 +149,13 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       try {
         checkSize(operation, source);
         if (spec.credential !== "none") principal = await context.authenticate(authenticator);
+        if (spec.webSession !== undefined) sessionCookie.checkPage(spec.webSession, context);
         const subject = principal === undefined ? toAddressSubject(context.remoteAddress) : toCredentialId(principal);
         draw = await rateLimits.draw(operation.rates, subject);
         if (draw.refusal !== undefined) throw draw.refusal;
         if (source.bodyNeeded === "early") await receiveBody(operation, source, toOwner(principal, subject));
         const request = new ParsedRequest(operation, source);
+        if (spec.webSession !== undefined) request.refreshCookie = readSessionCookie(context);
         if (operation.bodyRate !== undefined && request.bodyIs(operation.bodyRate.when)) {
           const { refusal } = await rateLimits.draw([operation.bodyRate.field], subject);
           if (refusal !== undefined) throw refusal;
@@ -177,7 +181,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
         const call = new RunningCall(context, request, principal, access, conditions, limits, attempt);
         const given =
           key === undefined
-            ? encodeReply(operation, operation.handler.reply(await serve(operation, request, call), request))
+            ? encodeReply(operation, sessionCookie.addTo(operation.handler.reply(await serve(operation, request, call), request)))
             : await once(operation, request, call, key);
         const headers = toHeaders(given.mediaType, context, draw);
         for (const name in given.headers) headers[name] = given.headers[name] ?? "";
@@ -186,6 +190,7 @@ export function createCallWrapper(options: CallWrapperOptions): CallWrapper {
       } catch (error) {
         if (error instanceof ClientGone) throw error;
         answer = await toRefused(error, context, draw, operation.key);
+        if (spec.webSession !== undefined) answer = sessionCookie.clearIn(spec.webSession, answer);
       }
       if (onAnswered !== undefined) onAnswered(toAnswered(operation.key, answer.status, startedAt, context, principal));
       return answer;

@@ -11,11 +11,11 @@ import { problemMediaType, toProblem, toProblemHeaders, toRefusal } from "../../
 import type { AccessWatch } from "../../domain/identity/access/accessFacts.ts";
 import { createAccessLeases } from "../../domain/identity/access/accessLease.ts";
 import { toAddressSubject } from "../calls/addressSubject.ts";
+import { isOriginAllowed, toOrigins } from "../calls/origin.ts";
 import { createRequestContext, type RequestContext } from "../calls/requestContext.ts";
 import type { HttpReply, HttpRequest, UpgradeAnswer } from "../host/port.ts";
 import { createAnonymousSockets } from "./anonymousSockets.ts";
 import { CollabSession, type CollabSessionOptions } from "./collabSession.ts";
-import { isOriginAllowed, toOrigins } from "./origin.ts";
 import { type Presented, presentedByUpgrade } from "./presented.ts";
 import { createRefusalHold } from "./refusalHold.ts";
 import { SharedAccess } from "./sharedAccess.ts";

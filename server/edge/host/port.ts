@@ -16,6 +16,7 @@ export const readHeaders = [
   "content-encoding",
   "content-length",
   "content-type",
+  "cookie",
   "host",
   "idempotency-key",
   "if-match",
@@ -30,6 +31,7 @@ export const readHeaders = [
   "x-forwarded-for",
   "x-request-id",
   "x-svc-api-version",
+  "x-svc-web",
 ] as const;
 
 export type HeaderName = (typeof readHeaders)[number];

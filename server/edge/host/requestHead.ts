@@ -19,6 +19,8 @@ const readNames: ReadonlyMap<string, HeaderName> = new Map(readHeaders.map((name
 const methodToken = /^[A-Z][A-Z-]{0,31}$/;
 const unprintable = /[^\x21-\x7e]/;
 const unprintableInValue = /[^\t\x20-\x7e]/;
+/** Browsers send the cookies of every service at this host, whatever they contain. A cookie of this service is printable. */
+const freeTextHeader = "cookie";
 /** Value of the header `host`: a name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const hostSyntax = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i;
 const lengthSyntax = /^\d{1,15}$/;
@@ -44,7 +46,7 @@ export function findHeadFault({ method, path, query, headers }: RequestHead): st
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? "";
     const value = headers[at + 1] ?? "";
-    if (unprintableInValue.test(value)) return `The header ${name} must be printable ASCII.`;
+    if (name !== freeTextHeader && unprintableInValue.test(value)) return `The header ${name} must be printable ASCII.`;
     const place = single.indexOf(name);
     if (place === -1) continue;
     if ((seen & (1 << place)) !== 0) return `The header ${name} was sent twice.`;
