@@ -5,11 +5,12 @@ import type { OperationSpec } from "../../api/contract/operation.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
 import { baseUrl } from "../support/composeParts.ts";
 import { password, recordTypes } from "./identityFixture.ts";
-import { contract, useIdentityServer } from "./identityServerFixture.ts";
+import { identityContract } from "./identityHost.ts";
+import { useIdentityServer } from "./identityServerFixture.ts";
 
 describe("identity over REST", () => {
   const server = useIdentityServer();
-  const { logged, call, bearer, apiKey, signIn, person } = server;
+  const { call, bearer, apiKey, signIn, person } = server;
 
   it("[AU24] a used link answers 410, and the setup page exists", async () => {
     const again = await call("POST", "/auth/setup", { body: { token: "first.x", username: "eve", password } });
@@ -243,7 +244,7 @@ describe("identity over REST", () => {
       { ...headers, ...apiKey("x") },
     ];
     let probes = 0;
-    for (const operations of Object.values(contract)) {
+    for (const operations of Object.values(identityContract)) {
       for (const spec of Object.values(operations) as OperationSpec[]) {
         if (spec.path === "/auth/logout") continue;
         const paths = fills.reduce<string[]>(
@@ -280,6 +281,6 @@ describe("identity over REST", () => {
       members: [{ username: "victim", role: "owner" }],
     });
     expect((await call("GET", "/api-keys", { headers })).body.apiKeys).toMatchObject([{ keyId, name: "k" }]);
-    expect(logged.filter((line) => line.includes("failed on a bug"))).toEqual([]);
+    expect(server.logged.filter((line) => line.includes("failed on a bug"))).toEqual([]);
   });
 });

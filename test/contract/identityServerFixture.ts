@@ -1,28 +1,11 @@
 /** Starts identity as a server has it, over a real host, with a first account, for the tests of a file. */
-import pino from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
-import { accounts } from "../../api/contract/accounts.ts";
-import { auth } from "../../api/contract/auth.ts";
-import { keys } from "../../api/contract/keys.ts";
-import { members } from "../../api/contract/members.ts";
-import { workspaces } from "../../api/contract/workspaces.ts";
-import { createApp } from "../../server/edge/app.ts";
 import { callRecordTypes } from "../../server/edge/calls/records.ts";
-import { createAccountHandlers } from "../../server/edge/handlers/accounts.ts";
-import { createAuthHandlers } from "../../server/edge/handlers/auth.ts";
-import { createKeyHandlers } from "../../server/edge/handlers/keys.ts";
-import { createMemberHandlers } from "../../server/edge/handlers/members.ts";
-import { createSearchHandler } from "../../server/edge/handlers/search.ts";
-import { createWorkspaceHandlers } from "../../server/edge/handlers/workspaces.ts";
 import type { Host } from "../../server/edge/host/port.ts";
-import { startUwsHost } from "../../server/edge/host/uws.ts";
-import { setupRoutes } from "../../server/edge/pages/setup.ts";
-import { createWellKnownRoutes } from "../../server/edge/pages/wellKnown.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import { baseUrl } from "../support/composeParts.ts";
-import { createIdentity, type Identity, leaseMs, password, recordTypes } from "./identityFixture.ts";
-
-export const contract = { auth, accounts, keys, workspaces, members };
+import { createIdentity, type Identity, password, recordTypes } from "./identityFixture.ts";
+import { startIdentityHost } from "./identityHost.ts";
 
 interface Answer {
   readonly status: number;
@@ -36,7 +19,7 @@ export function useIdentityServer() {
   let host: Host;
   let identity: Identity;
   let rootToken: string;
-  const logged: string[] = [];
+  let logged: readonly string[] = [];
 
   async function call(
     method: string,
@@ -73,35 +56,7 @@ export function useIdentityServer() {
       { storage, clock },
       { limits: { "rate.auth": "off", "rate.management": "off", "keys.active": 10_000 } },
     );
-    const app = createApp({
-      contract: contract as never,
-      handlers: {
-        auth: createAuthHandlers(identity),
-        accounts: createAccountHandlers(identity),
-        keys: createKeyHandlers(identity),
-        workspaces: { ...createWorkspaceHandlers(identity), search: createSearchHandler(async () => ({ hits: [], state: "ready" })) },
-        members: createMemberHandlers(identity),
-      } as never,
-      authenticator: identity.authenticator,
-      access: identity.accessResolver,
-      storage,
-      limits: identity.limits,
-      log: pino({ level: "trace" }, { write: (line: string) => void logged.push(line) }),
-      baseUrl,
-      node: "node-1",
-      leaseMs,
-      corsOrigins: [],
-      proxyHops: 0,
-      routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl })],
-      upgrade: () => ({ refuse: { status: 404, headers: {} } }),
-    });
-    host = await startUwsHost(app, {
-      host: "127.0.0.1",
-      port: 0,
-      maxFrameBytes: 1024,
-      maxBufferedBytes: 1024,
-      onError: (error) => void logged.push(String(error)),
-    });
+    ({ host, logged } = await startIdentityHost(identity));
     const prepared = await identity.prepare();
     const token = new URLSearchParams(new URL(prepared.kind === "link" ? prepared.url : baseUrl).hash.slice(1)).get("token");
     const setup = await call("POST", "/auth/setup", { body: { token, username: "Root", password } });
@@ -125,7 +80,9 @@ export function useIdentityServer() {
     get rootToken() {
       return rootToken;
     },
-    logged,
+    get logged() {
+      return logged;
+    },
     call,
     bearer,
     apiKey,
