@@ -148,7 +148,7 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
     });
 
     it("[HO30] any header with a byte that is not ASCII is refused by its name", async () => {
-      for (const header of readHeaders.filter((read) => !framingHeaders.includes(read))) {
+      for (const header of readHeaders.filter((read) => read !== "cookie" && !framingHeaders.includes(read))) {
         for (const value of ["k\xc3\xa9y", "k\xe9y", "k\x7fy"]) {
           const answer = await ask(`GET / HTTP/1.1\r\nhost: t\r\n${header}: ${value}\r\n\r\n`);
           expect({ header, ...answer }).toMatchObject({ header, status: 400, seen: [] });
@@ -170,8 +170,10 @@ export function hostHeadsSuite(name: string, start: StartHost): void {
       }
     });
 
-    it("[HO30] a header that the server does not read may contain any text", async () => {
-      expect(await ask("GET / HTTP/1.1\r\nhost: t\r\nx-person: J\xfcrgen M\r\n\r\n")).toMatchObject({ status: 200 });
+    it("[HO30] a header that the server does not read, and a cookie of others, may contain any text", async () => {
+      for (const header of ["x-person", "cookie"]) {
+        expect(await ask(`GET / HTTP/1.1\r\nhost: t\r\n${header}: J\xfcrgen M\r\n\r\n`)).toMatchObject({ status: 200 });
+      }
     });
   });
 }

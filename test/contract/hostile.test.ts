@@ -11,9 +11,20 @@ import { fieldNames } from "../../api/derive/input.ts";
 import { defaultLimits } from "../../api/limits.ts";
 import { type ErrorCode, Problem } from "../../api/schema/error.ts";
 import { satisfies, scopeNames } from "../../api/scopes.ts";
+import { toPageHeaders } from "../support/webPage.ts";
 import { rawConnection } from "./rawHttp.ts";
 import { sampleOf } from "./schemaSample.ts";
-import { articleId, credentials, foreignWorkspaceId, noRates, reviewId, runId, useSurface, workspaceId } from "./surfaceFixture.ts";
+import {
+  articleId,
+  baseUrl,
+  credentials,
+  foreignWorkspaceId,
+  noRates,
+  reviewId,
+  runId,
+  useSurface,
+  workspaceId,
+} from "./surfaceFixture.ts";
 
 interface Walked {
   readonly key: string;
@@ -38,7 +49,7 @@ const withBody = operations.filter(({ spec }) => spec.method !== "GET" && spec.m
 const json = { "content-type": "application/json" };
 
 function credentialOf(spec: OperationSpec): Record<string, string> {
-  if (spec.credential === "none") return {};
+  if (spec.credential === "none") return toPageHeaders(spec, baseUrl);
   return spec.credential === "operator" ? credentials.operator : credentials.session;
 }
 
