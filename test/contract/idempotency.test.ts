@@ -7,7 +7,8 @@ import { idempotencyAnswer, idempotencyReservation } from "../../server/edge/cal
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Partition, partitionCount } from "../../server/platform/storage/port.ts";
 import { defineRecord } from "../../server/platform/storage/recordType.ts";
-import { credentials, Reply, sampleReply, useSurface, workspaceId } from "./surfaceFixture.ts";
+import { webHeader } from "../support/webPage.ts";
+import { baseUrl, credentials, Reply, sampleReply, useSurface, workspaceId } from "./surfaceFixture.ts";
 
 const json = { "content-type": "application/json" };
 const article = sampleReply(contract.articles.create).body as Record<string, unknown>;
@@ -262,8 +263,10 @@ describe.each(["memory", "embedded"] as const)("Idempotency-Key on the %s store"
     for (let at = 0; at < 2; at += 1) {
       await surface.fetch("GET", "/auth/me", { headers: { ...credentials.session, "idempotency-key": key } });
       await post("/auth/token", key, { grantType: "refresh_token", refreshToken: "x" }, {});
+      await post("/auth/web-session", key, { username: "ana", password: "x" }, {});
+      await post("/auth/web-session/refresh", key, {}, { origin: baseUrl, ...webHeader });
     }
-    expect(surface.serve).toHaveBeenCalledTimes(4);
+    expect(surface.serve).toHaveBeenCalledTimes(8);
   });
 
   it("[API14] a key that is empty, too long or not printable is 400", async () => {

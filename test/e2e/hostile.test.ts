@@ -16,6 +16,7 @@ import { sampleOf } from "../contract/schemaSample.ts";
 import { type Answer, signIn } from "../support/clients.ts";
 import { type Ids, idNames, missingIds as missing, readSeededAccount, type SeededAccount, seedAccount } from "../support/seededAccount.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
+import { toPageHeaders } from "../support/webPage.ts";
 
 let server: RunningServer;
 let owner: SeededAccount;
@@ -27,6 +28,7 @@ const operations = Object.entries(contract).flatMap(([resource, group]) =>
 type Operation = (typeof operations)[number];
 /** The operation needs no credential, so its body must be small. */
 const isPublic = ({ spec }: Operation) => spec.credential === "none";
+const pageOf = ({ spec }: Operation) => toPageHeaders(spec, server.url);
 const writing = operations.filter(({ spec }) => spec.method !== "GET" && spec.method !== "DELETE");
 
 function pathOf({ spec }: Operation, ids: Readonly<Record<string, string>>): string {
@@ -87,7 +89,7 @@ describe("bodies", () => {
           }
         }
         for (const body of hostile) {
-          const problem = expectProblem(await owner.rest.request(operation.spec.method, path, body), operation.key);
+          const problem = expectProblem(await owner.rest.request(operation.spec.method, path, body, pageOf(operation)), operation.key);
           const expected = [422, 404, 401, ...(isPublic(operation) ? [413] : [])];
           expect(expected, `${operation.key} ${JSON.stringify(problem)}`).toContain(problem.status);
           if (problem.status === 422) expect(problem.errors?.length, operation.key).toBeGreaterThan(0);
@@ -110,7 +112,7 @@ describe("bodies", () => {
     await unchanged(async () => {
       for (const operation of writing) {
         for (const [body, type, statuses] of bodies) {
-          const headers = { "content-type": type };
+          const headers = { "content-type": type, ...pageOf(operation) };
           const answer = await owner.rest.request(operation.spec.method, pathOf(operation, owner.ids), body, headers);
           const { status } = expectProblem(answer, `${operation.key} ${type} ${String(body).slice(0, 30)}`);
           const expected = isPublic(operation) && body.length > defaultLimits["body.public"] ? [413] : statuses;
@@ -144,12 +146,12 @@ describe("bodies", () => {
           const names = Object.keys(owner.ids);
           const strange = pathOf(operation, Object.fromEntries(names.map((name) => [name, id])));
           if (strange === pathOf(operation, owner.ids)) continue;
-          expectProblem(await owner.rest.request(method, strange, body), `${operation.key} ${strange}`);
+          expectProblem(await owner.rest.request(method, strange, body, pageOf(operation)), `${operation.key} ${strange}`);
         }
         const path = pathOf(operation, owner.ids);
         const and = path.includes("?") ? "&" : "?";
         for (const query of ["zzUnknown=1", "__proto__=1", "limit=-1&limit=x", "nextToken=%ff", "a[]=1&a[]=2"]) {
-          expectProblem(await owner.rest.request(method, `${path}${and}${query}`, body), `${operation.key} ?${query}`);
+          expectProblem(await owner.rest.request(method, `${path}${and}${query}`, body, pageOf(operation)), `${operation.key} ?${query}`);
         }
       }
     });

@@ -45,6 +45,8 @@ test("[API14] every operation that accepts a key answers a repeat with its first
   await tourEverything({
     send: client.send,
     operator,
+    origin: url,
+    cookie: () => client.cookie,
     carry: (headers) => {
       carried = headers;
     },

@@ -20,6 +20,8 @@ test("[API44] a validating proxy finds no answer of any operation that violates 
   await tourEverything({
     send: client.send,
     operator: server.operator,
+    origin: server.url,
+    cookie: () => client.cookie,
     carry: (headers) => {
       carried = headers;
     },

@@ -5,6 +5,7 @@
 import * as Y from "yjs";
 import type { Send } from "./prismProxy.ts";
 import { untilReturns } from "./untilReturns.ts";
+import { webHeader } from "./webPage.ts";
 
 const hangMs = 30_000;
 const yjsUpdate = "application/octet-stream";
@@ -20,6 +21,10 @@ function toAsciiUpdate(): Uint8Array {
 export interface Tourist {
   readonly send: Send;
   readonly operator: { readonly username: string; readonly password: string };
+  /** Origin of the service's own pages. */
+  readonly origin: string;
+  /** Value of the session cookie that an answer has set. */
+  cookie(): string | undefined;
   /** Sets the access token or key for all later requests. */
   carry(headers: Readonly<Record<string, string>>): void;
 }
@@ -46,7 +51,7 @@ export async function tourEverything(tourist: Tourist): Promise<void> {
   await tourStreams(tourist, places);
 }
 
-async function tourAccounts({ send, operator, carry }: Tourist): Promise<void> {
+async function tourAccounts({ send, operator, origin, cookie, carry }: Tourist): Promise<void> {
   const password = "another long password";
   const signIn = (account: { username: string; password: string }) =>
     send(200, "auth.token", { body: { grantType: "password", ...account } });
@@ -71,6 +76,14 @@ async function tourAccounts({ send, operator, carry }: Tourist): Promise<void> {
   await send(200, "auth.updateMe", { as: asBea, body: { displayName: "Bea L." } });
   await send(204, "auth.logout", { as: asBea });
   await send(401, "auth.me", { as: asBea });
+  const page = { origin, ...webHeader };
+  await send(401, "auth.openWebSession", { as: page, body: { username: "bea", password: "wrong" } });
+  await send(200, "auth.openWebSession", { as: page, body: { username: "bea", password } });
+  const withCookie = { ...page, cookie: `svc_session=${cookie()}` };
+  await send(200, "auth.renewWebSession", { as: withCookie });
+  await send(403, "auth.renewWebSession", { as: { ...withCookie, origin: "https://evil.example" } });
+  await send(204, "auth.endWebSession", { as: withCookie });
+  await send(401, "auth.renewWebSession", { as: withCookie });
   await send(200, "auth.me");
 }
 

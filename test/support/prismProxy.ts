@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { type Answer, createRest } from "./clients.ts";
 import { freePort } from "./server.ts";
+import { cookieIn } from "./webPage.ts";
 
 const documentFile = "docs/openapi.json";
 const prismFile = "node_modules/@stoplight/prism-cli/dist/index.js";
@@ -91,6 +92,8 @@ export interface DocumentClient {
   /** Operations that were answered with a success. */
   readonly succeeded: ReadonlySet<string>;
   readonly requests: number;
+  /** Value of the session cookie that an answer has set. */
+  readonly cookie: string | undefined;
 }
 
 /** A request as it was sent, with its answer. */
@@ -119,8 +122,12 @@ export function createDocumentClient(
   const operations = readOperations();
   const succeeded = new Set<string>();
   let requests = 0;
+  let cookie: string | undefined;
   return {
     succeeded,
+    get cookie() {
+      return cookie;
+    },
     get requests() {
       return requests;
     },
@@ -138,6 +145,7 @@ export function createDocumentClient(
       };
       const answer: Answer<unknown> = await createRest(url, sent.headers).request(sent.method, sent.path, body);
       requests += 1;
+      cookie = cookieIn(answer) ?? cookie;
       const violations = answer.headers.get("sl-violations");
       if (answer.status !== status || violations !== null) {
         const found = violations ?? JSON.stringify(answer.body);

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { scopeNames } from "../../../api/scopes.ts";
 import { createRest, type Rest, signIn } from "../../support/clients.ts";
 import { type Ids, idNames, type SeededAccount, seedAccount } from "../../support/seededAccount.ts";
+import { openBrowser } from "../../support/webPage.ts";
 import type { Rig } from "./rig.ts";
 
 export interface Caller {
@@ -75,6 +76,9 @@ export async function settleNeighbourhood(rig: Rig): Promise<Neighbourhood> {
   const formerKey = await newKey(formerRest, { scopes: allButManaging });
   await formerRest.expect(200, "GET", home);
   await ownerRest.expect(204, "DELETE", `${home}/members/former-member`);
+  const browser = openBrowser(first.url);
+  await browser.open({ username: "owner-of-the-house", password });
+  if (browser.cookie === undefined) throw new Error("the owner has no session cookie");
   const revoked = await newKey(ownerRest, {});
   await ownerRest.expect(200, "POST", `/api-keys/${revoked.keyId}/revoke`);
   const ended = await signIn(first.url, { username: "owner-of-the-house", password });
@@ -103,6 +107,7 @@ export async function settleNeighbourhood(rig: Rig): Promise<Neighbourhood> {
       { name: "an expired key of the very owner", headers: expiring.headers, ...unknown },
       { name: "a revoked key of the very owner", headers: revoked.headers, ...unknown },
       { name: "an ended session of the very owner", headers: ended.headers, ...unknown },
+      { name: "the session cookie of the very owner", headers: { cookie: `svc_session=${browser.cookie}` }, ...unknown },
       { name: "a made-up key", headers: { "x-api-key": `${expiring.headers["x-api-key"]?.slice(0, -4)}AAAA` }, ...unknown },
       { name: "nobody", headers: {}, ...unknown },
     ],

@@ -9,6 +9,7 @@ import { createRest, openEditor, type Rest, signIn } from "../../support/clients
 import { openReader } from "../../support/eventReader.ts";
 import { createSecretScan } from "../../support/secretScan.ts";
 import { seedAccount } from "../../support/seededAccount.ts";
+import { openBrowser } from "../../support/webPage.ts";
 import { operations, toAsked } from "./probes.ts";
 import type { Rig } from "./rig.ts";
 import { createScenario, isClean } from "./scenario.ts";
@@ -19,6 +20,8 @@ interface Scale {
 }
 
 const mark = "Nothingtohide";
+/** Address of the pages of the service. */
+const baseUrl = "http://127.0.0.1:8787";
 
 function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -75,6 +78,22 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
     await ask(plain, "GET", `/runs/run_01KAHX0000050123456789ABCD/stream?ticket=${key}`);
   }
 
+  /** Signs in as a browser does, refreshes, and sends the refresh token in wrong places. */
+  async function useWebSession(at: number, account: { readonly username: string; readonly password: string }): Promise<void> {
+    const [url, plain] = [urlOf(at), createRest(urlOf(at))];
+    const browser = openBrowser(url, baseUrl);
+    for (const answer of [await browser.open(account), await browser.renew()]) {
+      if (answer.status !== 200) throw new Error(`a web session answered ${answer.status}`);
+      addToken("an access token of a web session", answer.body.accessToken);
+      addToken("a refresh token of a web session", browser.cookie ?? "");
+    }
+    const headers = { cookie: `svc_session=${browser.cookie}` };
+    await ask(plain.with(headers), "GET", "/auth/me");
+    await ask(plain.with(headers), "POST", "/auth/web-session/refresh");
+    await ask(plain.with({ ...headers, origin: "https://evil.example" }), "DELETE", "/auth/web-session");
+    await ask(plain, "POST", "/auth/web-session", { ...account, password: browser.cookie });
+  }
+
   async function live(at: number): Promise<{ readonly rest: Rest; readonly keyIds: readonly string[] }> {
     const username = `secretive-${at}`;
     const password = `a password that nobody knows ${at}`;
@@ -95,6 +114,7 @@ async function play(rig: Rig, scale: Scale, tell: (what: string) => void) {
       addToken("a refresh token", refreshToken);
     }
     const rest = plain.with({ authorization: `Bearer ${renewed.accessToken}` });
+    await useWebSession(at, { username, password });
     const { ids } = await seedAccount(rest, username, mark);
     const inside = `/workspaces/${ids.workspaceId}`;
     const keyIds: string[] = [];
@@ -201,7 +221,7 @@ export const secrets = createScenario<Scale>({
   modes: ["E", "R"],
   short: { count: 12 },
   full: { count: 100 },
-  rig: { settings: { BASE_URL: "http://127.0.0.1:8787", LOG_LEVEL: "trace", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8" } },
+  rig: { settings: { BASE_URL: baseUrl, LOG_LEVEL: "trace", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8" } },
   play,
   figure: "no secret in the store, the log or another answer, in any encoding",
   holds: isClean,
