@@ -63,8 +63,9 @@ export const errorTexts: Readonly<Record<ErrorCode | ResultCode, ErrorText>> = {
   },
   insufficient_permission: {
     happened:
-      "The credential does not allow this operation on this resource: it can only read the resource, or a limit of the credential excludes it.",
-    remedy: "Ask for write permission in the workspace, or use a credential without the limit that `detail` names.",
+      "The credential does not allow this operation on this resource: it can only read the resource, or a limit of the credential excludes it. Or the request comes from a page of an origin that may not send it.",
+    remedy:
+      "Ask for write permission in the workspace, use a credential without the limit that `detail` names, or open the page at the address of the service.",
   },
   interactive_session_required: {
     happened: "Only a signed-in person may do this. An API key is not enough, whatever its scopes are.",

@@ -58,6 +58,7 @@ test("[OP43] the examples show why the server refused a request", async () => {
 
 test.each([
   ["docs/authentication.md", "sign-in", ["admin", "204"]],
+  ["docs/authentication.md", "web-session", ["900", "900", "insufficient_permission", "204", "unauthenticated"]],
   ["docs/authentication.md", "api-key", ["write", "insufficient_scope", "revoked", "key_revoked"]],
   ["docs/workspaces.md", "members", ["bob", "member", "admin", "admin: owner, bob: admin", "Handbook", "204", "not_found"]],
   ["docs/articles.md", "edit", ["2", "true", "Uno.", "Two.", "", "2", "<p>Uno."]],

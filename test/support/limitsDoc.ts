@@ -81,7 +81,10 @@ const sections: readonly Section[] = [
       "rate.runs": { is: "Requests that start a run or continue one.", above: "429" },
       "rate.conversions": { is: "Requested conversions.", above: "429" },
       "rate.management": { is: "Writes to keys, webhooks, accounts and members.", above: "429" },
-      "rate.auth": { is: "Sign-in with a password, and setup, for each address. The rate slows down guessing.", above: "429" },
+      "rate.auth": {
+        is: "Sign-in with a password, also of the web app, and setup, for each address. The rate slows down guessing.",
+        above: "429",
+      },
       "rate.public": { is: "Public pages, for each address and server.", above: "429" },
     },
   },
@@ -400,7 +403,7 @@ thread gets so little of a processor that the work takes 20 times as long on the
       "keep.accessToken": { is: "Life of an access token.", above: "401 `token_expired`" },
       "keep.refreshToken": { is: "Life of a refresh token.", above: "401" },
       "keep.refreshGrace": {
-        is: "Time for which the previous refresh token is accepted after its first use: two tabs, or a lost answer.",
+        is: "Time for which the previous refresh token is accepted after its first use: two tabs, or a lost answer. The cookie of the web app gets at most one new token in this time.",
         above: "401, and the session ends",
       },
       "keep.ticket": { is: "Life of a stream ticket.", above: "401, close 4401" },

@@ -42,6 +42,13 @@ describe("types of the contract", () => {
     expectTypeOf<Inputs["keys"]["list"]["state"]>().toEqualTypeOf<"active" | "revoked" | "expired" | undefined>();
   });
 
+  it("[AU48] the operations of the web session are no procedures", () => {
+    expectTypeOf<AppContract["auth"]>().toHaveProperty("renewWebSession");
+    for (const name of ["openWebSession", "renewWebSession", "endWebSession"] as const) {
+      expectTypeOf<Client["auth"]>().not.toHaveProperty(name);
+    }
+  });
+
   it("[API23] unions in a body stay unions next to the other parts", () => {
     expectTypeOf<Inputs["auth"]["token"]>().toExtend<
       { grantType: "password"; username: string; password: string } | { grantType: "refresh_token"; refreshToken: string }
