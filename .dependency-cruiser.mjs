@@ -39,6 +39,24 @@ export default {
       { path: "^(api/(?!schema/)|server/)" },
     ),
     forbid(
+      "client imports no layer but api",
+      "The client is a package of its own: anybody can install it without the server.",
+      { path: "^client/", pathNot: tests },
+      { path: "^(machines|realtime|server)/" },
+    ),
+    forbid(
+      "client imports only types of api",
+      "The package of the client has no code of the server.",
+      { path: "^client/", pathNot: tests },
+      { path: "^api/", dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
+      "no layer imports client",
+      "A server does not call itself.",
+      { path: "^(api|machines|realtime|server)/", pathNot: tests },
+      { path: "^client/" },
+    ),
+    forbid(
       "platform imports no domain and no edge",
       "The platform knows no resource.",
       { path: "^server/platform/", pathNot: tests },

@@ -34,6 +34,9 @@ const notOnRedis = [
   "test/e2e/welcome.test.ts",
   "test/e2e/webhookRecipe.test.ts",
   "test/e2e/editorPage.test.ts",
+  // About the client package, whatever the store behind the server.
+  "test/e2e/clientApi.test.ts",
+  "test/e2e/clientPage.test.ts",
   // About addresses, bodies and the process, before any store is asked.
   "test/e2e/linkAddress.test.ts",
   "test/e2e/bodyMemory.test.ts",
@@ -90,7 +93,7 @@ export default defineConfig({
         test: {
           ...quick,
           name: "unit",
-          include: ["{api,machines,realtime,server,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
+          include: ["{api,client,machines,realtime,server,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
           isolate: false,
         },
       },

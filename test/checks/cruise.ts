@@ -23,7 +23,7 @@ export interface Cruise {
   readonly modules: number;
 }
 
-const folders = ["api", "machines", "realtime", "server", "test", "bench"];
+const folders = ["api", "client", "machines", "realtime", "server", "test", "bench"];
 
 const isTest = (path: string): boolean => /\.test\.ts$|^(test|bench)\//.test(path);
 

@@ -1,7 +1,7 @@
 /**
- * ClientTypes prints the tRPC router of the contract as a declaration file that needs nothing of this repository.
+ * ClientTypes prints the types of `client/contract.ts` as a declaration file that imports nothing.
  *
- * The compiler works out the input and the output of each procedure, and this module prints them as plain object types.
+ * The compiler works out the input and the output of each operation, and this module prints them as plain object types.
  * Therefore a client needs neither zod, nor these sources, nor their compiler options. A bundler of declarations would
  * keep every schema as a zod type, and each client would infer the whole contract again.
  */
@@ -9,19 +9,9 @@ import { join } from "node:path";
 import ts from "typescript";
 
 const root = join(import.meta.dirname, "../..");
-const routerFile = join(root, "api/derive/trpc.ts");
-export const clientTypesFile = join(root, "dist/client.d.ts");
+const contractFile = join(root, "client/contract.ts");
 
-/** The value of a procedure's `_def.type`, and the type of `@trpc/server` that stands for it. */
-const procedureTypes = new Map([
-  ["mutation", "TRPCMutationProcedure"],
-  ["query", "TRPCQueryProcedure"],
-  ["subscription", "TRPCSubscriptionProcedure"],
-]);
-
-const head = `/** The tRPC router of this server, for \`createTRPCClient<AppRouter>()\`. Written by \`npm run build:client\`. */
-import type { TRPCBuiltRouter, ${[...procedureTypes.values()].join(", ")} } from "@trpc/server";
-
+const head = `/** The operations of the server, and the body of its refusals. Written by \`npm run build:client\`. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 `;
 
@@ -46,15 +36,6 @@ class TypePrinter {
       type: this.checker.getTypeOfSymbol(symbol),
       isOptional: (symbol.flags & ts.SymbolFlags.Optional) !== 0,
     }));
-  }
-
-  /** The member at the end of a path of names. */
-  member(type: ts.Type, ...path: readonly string[]): ts.Type {
-    return path.reduce((outer, name) => {
-      const found = this.members(outer).find((member) => member.name === name);
-      if (found === undefined) throw new Error(`${this.checker.typeToString(outer)} has no member ${name}`);
-      return found.type;
-    }, type);
   }
 
   print(type: ts.Type): string {
@@ -111,40 +92,30 @@ class TypePrinter {
 /** The options of this repository, for a program of the given files. */
 export function compilerOptions(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  return ts.parseJsonConfigFileContent({ ...config, include: [], files: [routerFile] }, ts.sys, root).options;
+  return ts.parseJsonConfigFileContent({ ...config, include: [], files: [contractFile] }, ts.sys, root).options;
 }
 
-/** The text of the declaration file. */
-export function toClientTypes(): string {
-  const program = ts.createProgram([routerFile], compilerOptions());
+/** The text of the declaration file. `program` must contain `client/contract.ts`. */
+export function toClientTypes(program: ts.Program = ts.createProgram([contractFile], compilerOptions())): string {
   const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(routerFile) as ts.SourceFile) as ts.Symbol;
-  const router = checker.getExportsOfModule(module).find(({ name }) => name === "AppRouter") as ts.Symbol;
+  const module = checker.getSymbolAtLocation(program.getSourceFile(contractFile) as ts.SourceFile) as ts.Symbol;
+  const exported = new Map(checker.getExportsOfModule(module).map((symbol) => [symbol.name, symbol]));
+  const typeOf = (name: string) => checker.getDeclaredTypeOfSymbol(exported.get(name) as ts.Symbol);
   const printer = new TypePrinter(checker);
-
-  function printProcedure(name: string, procedure: ts.Type): string {
-    const kind = checker.typeToString(printer.member(procedure, "_def", "type")).replaceAll('"', "");
-    const [input, output] = ["input", "output"].map((part) => printer.print(printer.member(procedure, "_def", "$types", part)));
-    return `    ${name}: ${procedureTypes.get(kind)}<{ input: ${input}; output: ${output}; meta: object }>;`;
-  }
-
-  const definition = printer.member(checker.getDeclaredTypeOfSymbol(router), "_def");
   const resources = printer
-    .members(printer.member(definition, "record"))
+    .members(typeOf("Contract"))
     .flatMap(({ name, type }) => [
-      `    ${name}: {`,
-      ...printer.members(type).map((procedure) => `  ${printProcedure(procedure.name, procedure.type)}`),
-      "    };",
+      `  ${name}: {`,
+      ...printer.members(type).map((operation) => `    ${operation.name}: ${printer.print(operation.type)};`),
+      "  };",
     ]);
   return [
     head,
-    `export type ErrorShape = ${printer.print(printer.member(definition, "_config", "$types", "errorShape"))};\n`,
-    "export type AppRouter = TRPCBuiltRouter<",
-    "  { ctx: object; meta: object; errorShape: ErrorShape; transformer: false },",
-    "  {",
+    `export type ErrorShape = ${printer.print(typeOf("ErrorShape"))};`,
+    'export type Problem = ErrorShape["data"]["problem"];\n',
+    "export interface Contract {",
     ...resources,
-    "  }",
-    ">;",
+    "}",
     "",
   ].join("\n");
 }

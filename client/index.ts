@@ -1,0 +1,5 @@
+/** The calls of the server. */
+export { type Api, type ApiOptions, type CallOptions, createApi, type Ticket, type TypedClient } from "./api.ts";
+export { ApiError, type ApiErrorCode, type FieldError } from "./apiError.ts";
+export type { Contract, Problem } from "./contract.ts";
+export { type AccessToken, createTokens, type SignInOptions, signIn, type Tokens } from "./tokens.ts";
