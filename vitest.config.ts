@@ -36,6 +36,7 @@ const notOnRedis = [
   "test/e2e/editorPage.test.ts",
   // About the client package, whatever the store behind the server.
   "test/e2e/clientApi.test.ts",
+  "test/e2e/clientArticle.test.ts",
   "test/e2e/clientPage.test.ts",
   // About addresses, bodies and the process, before any store is asked.
   "test/e2e/linkAddress.test.ts",

@@ -1,4 +1,4 @@
-/** The calls of the server. */
+/** The calls of the server. The live editor is in `article.ts`, because it needs Yjs. */
 export { type Api, type ApiOptions, type CallOptions, createApi, type Ticket, type TypedClient } from "./api.ts";
 export { ApiError, type ApiErrorCode, type FieldError } from "./apiError.ts";
 export type { Contract, Problem } from "./contract.ts";

@@ -1,5 +1,6 @@
 /** Lists the machines that have a page in `docs/machines`. */
 
+import { articleMachine } from "../../client/articleMachine.ts";
 import { agentRunMachine } from "../../machines/agentRun.ts";
 import { apiKeyMachine } from "../../machines/apiKey.ts";
 import { createConversionMachine } from "../../machines/conversion.ts";
@@ -32,6 +33,7 @@ const machineDocs: readonly MachineDoc[] = [
     source: "machines/conversion.ts",
     machine: createConversionMachine({ keepOutputMs: 0, keepMs: 0 }),
   },
+  { name: "article", title: "Open article of the client package", source: "client/articleMachine.ts", machine: articleMachine },
   { name: "job", title: "Job", source: "machines/job.ts", machine: createJobMachine({ keepMs: 0 }) },
 ];
 
