@@ -38,6 +38,7 @@ const notOnRedis = [
   "test/e2e/clientApi.test.ts",
   "test/e2e/clientArticle.test.ts",
   "test/e2e/clientPage.test.ts",
+  "test/e2e/clientStreams.test.ts",
   // About addresses, bodies and the process, before any store is asked.
   "test/e2e/linkAddress.test.ts",
   "test/e2e/bodyMemory.test.ts",

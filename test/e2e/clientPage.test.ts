@@ -34,13 +34,14 @@ afterAll(async () => {
 });
 
 test("[CL40] the programs of docs/client.md compile with the default options of TypeScript", async () => {
-  for (const program of ["calls.mts", "live.mts"]) folder.save(page, program);
+  for (const program of ["calls.mts", "live.mts", "run.mts"]) folder.save(page, program);
   expect(await folder.run(readExample(page, "compile"))).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
 test.each([
   ["calls", ["Backups, Restores", "422 validation_failed /name"]],
   ["live", ["connecting 1", "saving 1", "saved 0", "Bob reads: Typed live.", "", "closed 0"]],
+  ["run", ["agent.approval_resolved", "agent.run_completed"]],
 ])("[CL40] the program %s of docs/client.md prints what the page says, and ends", async (program, lines) => {
   expect(await folder.run(readExample(page, program))).toEqual({ code: 0, stdout: `${lines.join("\n")}\n`, stderr: "" });
 });
