@@ -1,6 +1,6 @@
 /**
- * followRun and followWorkspace read timelines as async iterables. A stream that ends early is opened again after its last
- * token, so no event is lost or repeated (docs/timeline.md).
+ * followRun, followWorkspace and followArticle read event streams as async iterables. A stream that ends early is opened
+ * again after its last token, so no event is lost or repeated (docs/timeline.md, docs/documentStream.md).
  */
 import type { Api } from "./api.ts";
 import { toApiError } from "./apiError.ts";
@@ -10,17 +10,21 @@ import { readEventStream } from "./eventStream.ts";
 
 type ItemOf<Output> = Output extends AsyncIterable<infer Item, infer _Return, infer _Next> ? Item : never;
 type TimelineItem = ItemOf<Contract["runs"]["timeline"]["output"]>["data"];
+type ArticleItem = ItemOf<Contract["articles"]["events"]["output"]>["data"];
 
 /** An event of a run, the same on every stream. Ignore events that you do not know. */
 export type AgentEvent = Exclude<TimelineItem, { event: "stream.reset" }>;
+
+/** An event of an article. Signals (`document.live`, `presence.joined`, `presence.left`) have no `id` and are not repeated. */
+export type ArticleEvent = Exclude<ArticleItem, { event: "stream.reset" }>;
 
 /** The requested events are no longer kept: replace your state with the snapshot. The stream continues after it. */
 export type StreamReset = Extract<TimelineItem, { event: "stream.reset" }>;
 
 export interface FollowOptions {
-  /** Token of the last event that was read: `id` of an event of a run, `cursor` in the stream of a workspace. */
+  /** Token of the last event that was read: `cursor` in the stream of a workspace, `id` in the others. */
   readonly lastEventId?: string;
-  /** Where the stream begins without a token. A run begins at its start, a workspace now. */
+  /** Where the stream begins without a token. A run begins at its start, the others now. */
   readonly from?: "start" | "now";
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal;
@@ -40,6 +44,10 @@ export interface FollowWorkspaceOptions extends FollowOptions {
   readonly events?: readonly AgentEvent["event"][];
 }
 
+export interface FollowArticleOptions extends FollowOptions {
+  readonly articleId: string;
+}
+
 /** Yields the events of a run until it has ended. Throws an ApiError if the server refuses the stream. */
 export function followRun(
   api: Api,
@@ -57,12 +65,20 @@ export function followWorkspace(
   return follow(api, `/workspaces/${encodeURIComponent(workspaceId)}/timeline/stream`, filters, options);
 }
 
-async function* follow(
+/** Yields the events of an article until it is deleted or the signal is aborted. Throws an ApiError if the server refuses the stream. */
+export function followArticle(
+  api: Api,
+  { articleId, from, ...options }: FollowArticleOptions,
+): AsyncGenerator<ArticleEvent | StreamReset, void, undefined> {
+  return follow(api, `/articles/${encodeURIComponent(articleId)}/stream`, [["from", from]], options);
+}
+
+async function* follow<Event>(
   api: Api,
   path: string,
   filters: readonly (readonly [name: string, value: string | undefined])[],
   { lastEventId, signal }: FollowOptions,
-): AsyncGenerator<AgentEvent | StreamReset, void, undefined> {
+): AsyncGenerator<Event | StreamReset, void, undefined> {
   const query = new URLSearchParams(filters.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   let token = lastEventId;
   let failures = 0;
@@ -76,7 +92,7 @@ async function* follow(
         failures = 0;
         if (event === "stream.end") return;
         if (event === "stream.reset") yield { event, data: JSON.parse(data) };
-        else if (data !== "") yield JSON.parse(data) as AgentEvent;
+        else if (data !== "") yield JSON.parse(data) as Event;
       }
     } catch (reason) {
       const error = toApiError(reason);

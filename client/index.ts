@@ -4,9 +4,12 @@ export { ApiError, type ApiErrorCode, type FieldError } from "./apiError.ts";
 export type { Contract, Problem } from "./contract.ts";
 export {
   type AgentEvent,
+  type ArticleEvent,
+  type FollowArticleOptions,
   type FollowOptions,
   type FollowRunOptions,
   type FollowWorkspaceOptions,
+  followArticle,
   followRun,
   followWorkspace,
   type StreamReset,

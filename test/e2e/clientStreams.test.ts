@@ -1,4 +1,4 @@
-/** Tests followRun and followWorkspace of the client package while the server is killed and restarted. */
+/** Tests the event streams of the client package while the server is killed and restarted. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   type AgentEvent,
@@ -6,9 +6,9 @@ import {
   ApiError,
   createApi,
   createTokens,
+  followArticle,
   followRun,
   followWorkspace,
-  type StreamReset,
 } from "../../client/index.ts";
 import { type Rest, signIn } from "../support/clients.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
@@ -30,8 +30,8 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 /** Reads a stream to its end; `read` has what came so far. */
-function collect(stream: AsyncIterable<AgentEvent | StreamReset>) {
-  const read: (AgentEvent | StreamReset)[] = [];
+function collect<Event extends { readonly event: string }>(stream: AsyncIterable<Event>) {
+  const read: Event[] = [];
   const over = (async () => {
     for await (const event of stream) read.push(event);
   })();
@@ -81,6 +81,26 @@ test("[CL20] over kills of the server, every event of a run and of its workspace
   const past = collect(followRun(api, { runId, lastEventId: events.at(-1)?.id ?? "" }));
   await past.over;
   expect(past.read).toEqual([]);
+});
+
+test("[CL20] over kills of the server, every event of an article arrives once and in order, until it is deleted", async () => {
+  const { articleId } = await api.trpc.articles.create.mutate({ workspaceId, title: "Kites" });
+  const article = collect(followArticle(api, { articleId, from: "start" }));
+  const kept = () => article.read.flatMap((event) => ("id" in event ? [event] : []));
+  for (const end of ["kill", "stop"] as const) {
+    await rest.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: `Before the ${end}.\n`, message: end });
+    await vi.waitFor(() => expect(kept().at(-1)?.data).toMatchObject({ message: end }), hangMs);
+    await server[end]();
+    await server.start();
+  }
+  await vi.waitFor(() => expect(article.names()).toContain("document.live"), hangMs);
+  await rest.expect(204, "DELETE", `/articles/${articleId}`);
+  await article.over;
+  expect(kept().map(({ id, event }) => [id, event])).toEqual([
+    ["1", "document.committed"],
+    ["2", "document.committed"],
+    ["3", "document.deleted"],
+  ]);
 });
 
 test("[CL20] a reader whose events are not kept gets the snapshot, and then what follows", async () => {
