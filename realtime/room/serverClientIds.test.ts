@@ -4,6 +4,7 @@ import * as Y from "yjs";
 import { rawUpdate, struct } from "../../test/support/hostileFrames.ts";
 import { articleId, createRealtimeRig } from "../../test/support/realtimeRig.ts";
 import { settle } from "../../test/support/socketPair.ts";
+import { ServerClientIds } from "./serverClientIds.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());
@@ -99,5 +100,15 @@ describe("client ids of the server", () => {
     expect(await clientIds()).toHaveLength(2);
     expect(await rig.liveText()).toBe("one forged two");
     expect(loggedText()).toBe("one forged two");
+  });
+
+  it("[RT114] the ids of the 50,000 documents that were closed last are remembered", () => {
+    const ids = new ServerClientIds();
+    for (let at = 0; at <= 50_000; at += 1) ids.put(`article ${at}`, { clientId: at, clock: 1 });
+    expect([ids.take("article 0"), ids.take("article 1"), ids.take("article 1")]).toEqual([
+      undefined,
+      { clientId: 1, clock: 1 },
+      undefined,
+    ]);
   });
 });
