@@ -1,38 +1,20 @@
 /** Tests pages that follow their article: synchronization, failures and crashes. */
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { describe, expect, test } from "vitest";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
-import type { ManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
-import { type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
+import { createPublishingNode, usePublishing } from "./publishingFixture.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
-  let time: ManualTime;
-  let storage: Storage;
-  let close: () => Promise<void>;
-  let node: PublishingNode;
-  let workspaceId: string;
-  let articleId: string;
-  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partitionOfId(workspaceId), options);
-  const create = async (title: string, content?: string) =>
-    (await node.articles.create({ workspaceId, title, content }, call())).article.articleId;
-  const append = (content: string, on = articleId) => node.edits.edit(on, { mode: "append", content }, call());
-  const markdown = async (slug: string) => (await node.page(`/p/${slug}.md`)).body;
-  const liveSync = async () => (await node.links.get(call(), articleId)).link.liveSync;
-
-  beforeEach(async () => {
-    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
-    articleId = await create("Über den Wolken!", "First words.\n");
-    node.pump.start();
-  });
-  afterEach(() => close());
+  const rig = usePublishing(openStorage);
+  const { call, append, markdown } = rig;
+  const liveSync = async () => (await rig.node.links.get(call(), rig.articleId)).link.liveSync;
 
   test("[PL2] the same address shows a durable edit of a Live article without a further request", async () => {
+    const { time, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     expect(await markdown(link.slug)).toBe("First words.\n");
     await time.advance(2000);
@@ -47,6 +29,7 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL2] [AC17] an edit is followed at once, or right after the pause since the previous one", async () => {
+    const { time, node, articleId } = rig;
     const { slug } = (await node.links.put(call(), articleId, {})).link;
     await time.advance(2000);
     for (let n = 0; n < 4; n += 1) {
@@ -62,12 +45,14 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL2] an edit made while the article is being published is shown", async () => {
+    const { time, node, articleId } = rig;
     const [{ link }] = await Promise.all([node.links.put(call(), articleId, {}), append("At the same time.\n")]);
     await time.advance(3000);
     expect(await markdown(link.slug)).toContain("At the same time.");
   });
 
   test("[PL2] continuous typing causes about one synchronization a second, and no edit is missed", async () => {
+    const { time, storage, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(5000);
     const started = (await node.links.get(call(), articleId)).revision;
@@ -91,6 +76,7 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL2] [PL25] after a crash anywhere between an edit and its page, page and history show it", async () => {
+    const { time, storage, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(5000);
     await node.pump.drain(AbortSignal.abort());
@@ -130,6 +116,7 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL6] a page is served without opening a room", async () => {
+    const { time, storage, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     await node.rooms.drain();
     const other = createPublishingNode(storage, time, { nodeId: "node_b" });
@@ -140,6 +127,7 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL9] a failed synchronization is shown in the link, retried, given up, and restarted on request", async () => {
+    const { time, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     await time.advance(2000);
     node.trouble.read = true;
@@ -165,6 +153,7 @@ describe.each(domainStorages())("Live pages on %s", (_name, openStorage) => {
   });
 
   test("[PL19] a page whose synchronization was given up follows the next edit, with new retries", async () => {
+    const { time, node, articleId } = rig;
     const { slug } = (await node.links.put(call(), articleId, {})).link;
     await time.advance(2000);
     node.trouble.read = true;

@@ -1,35 +1,21 @@
 /** Tests the answers for public pages: headers, dates, pictures, limits, and a store that is away. */
 import { createHash } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { type Storage, StorageUnavailableError } from "../../server/platform/storage/port.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createManualTime } from "../support/manualTime.ts";
 import { domainStorages, openMemory } from "../support/storages.ts";
-import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { createPublishingNode, openPublishing, type PublishingNode } from "./publishingFixture.ts";
+import { addWorkspace, createCall } from "./articleFixture.ts";
+import { createPublishingNode, usePublishing } from "./publishingFixture.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 describe.each(domainStorages())("public pages on %s", (_name, openStorage) => {
-  let time: ManualTime;
-  let storage: Storage;
-  let close: () => Promise<void>;
-  let node: PublishingNode;
-  let workspaceId: string;
-  let articleId: string;
-  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partitionOfId(workspaceId), options);
-  const create = async (title: string, content?: string) =>
-    (await node.articles.create({ workspaceId, title, content }, call())).article.articleId;
-  const append = (content: string, on = articleId) => node.edits.edit(on, { mode: "append", content }, call());
-
-  beforeEach(async () => {
-    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
-    articleId = await create("Über den Wolken!", "First words.\n");
-    node.pump.start();
-  });
-  afterEach(() => close());
+  const rig = usePublishing(openStorage);
+  const { call, create, append } = rig;
 
   test("[PL17] an answer for a missing page varies by Accept and says so, and a page does not", async () => {
+    const { node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     expect((await node.page(`/p/${link.slug}`)).headers.vary).toBeUndefined();
     await node.links.unpublish(call(), articleId);
@@ -40,6 +26,7 @@ describe.each(domainStorages())("public pages on %s", (_name, openStorage) => {
   });
 
   test.each(["live", "snapshot"] as const)("[PL66] the date of a page is that of its text, whatever is set later (%s)", async (mode) => {
+    const { time, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, { mode });
     await time.advance(60_000);
     await node.links.update(call(), articleId, { slug: "later", indexable: true, expiresAt: time.now() / 1000 + 3600 });
@@ -50,6 +37,7 @@ describe.each(domainStorages())("public pages on %s", (_name, openStorage) => {
   });
 
   test("[PL7] caches must revalidate pages, which state the revision that they show", async () => {
+    const { node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     for (const [form, type] of [
       ["", "text/html; charset=utf-8"],
@@ -91,6 +79,7 @@ describe.each(domainStorages())("public pages on %s", (_name, openStorage) => {
   });
 
   test("[PL54] the picture of a page is served with an entity tag as long as the page is public", async () => {
+    const { node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     const path = `/p/${link.slug}/card.png`;
     const card = await node.page(path);
@@ -108,6 +97,7 @@ describe.each(domainStorages())("public pages on %s", (_name, openStorage) => {
   });
 
   test("[PL7] a page's policy allows one script file by its hash on a Live page, and no inline style", async () => {
+    const { node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     const page = await node.page(`/p/${link.slug}`);
     const policy = page.headers["content-security-policy"] ?? "";

@@ -1,16 +1,14 @@
 /** Tests public links: their addresses, modes, lists and ends. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AppError } from "../../api/schema/error.ts";
 import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
 import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
-import type { Storage } from "../../server/platform/storage/port.ts";
 import { baseUrl } from "../support/composeParts.ts";
-import type { ManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
-import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
-import { openPublishing, type PublishingNode } from "./publishingFixture.ts";
+import { addWorkspace, createCall } from "./articleFixture.ts";
+import { usePublishing } from "./publishingFixture.ts";
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -19,26 +17,11 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
-  let time: ManualTime;
-  let storage: Storage;
-  let close: () => Promise<void>;
-  let node: PublishingNode;
-  let workspaceId: string;
-  let articleId: string;
-  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partitionOfId(workspaceId), options);
-  const create = async (title: string, content?: string) =>
-    (await node.articles.create({ workspaceId, title, content }, call())).article.articleId;
-  const append = (content: string, on = articleId) => node.edits.edit(on, { mode: "append", content }, call());
-  const markdown = async (slug: string) => (await node.page(`/p/${slug}.md`)).body;
-
-  beforeEach(async () => {
-    ({ time, storage, node, workspaceId, close } = await openPublishing(openStorage));
-    articleId = await create("Über den Wolken!", "First words.\n");
-    node.pump.start();
-  });
-  afterEach(() => close());
+  const rig = usePublishing(openStorage);
+  const { call, create, append, markdown } = rig;
 
   test("[PL1] an article is published Live unless Snapshot is requested, at an address from its title", async () => {
+    const { time, node, articleId } = rig;
     expect(await codeOf(node.links.get(call(), articleId))).toBe("not_published");
     const { link, created } = await node.links.put(call(), articleId, {});
     expect(created).toBe(true);
@@ -71,6 +54,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL1] an address in use is refused, even while its page is down, and a new one can be chosen", async () => {
+    const { time, node, articleId } = rig;
     await node.links.put(call(), articleId, { slug: "clouds" });
     const other = await create("Other");
     expect(await codeOf(node.links.put(call(), other, { slug: "clouds" }))).toBe("name_taken");
@@ -92,6 +76,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL1] concurrent publications of one article give one link, and of one address one page", async () => {
+    const { node, articleId } = rig;
     const both = await Promise.all([node.links.put(call(), articleId, {}), node.links.put(call(), articleId, {})]);
     expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
     expect(both[0]?.link.slug).toBe(both[1]?.link.slug);
@@ -101,6 +86,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL3] a Snapshot keeps its text through edits and renames until it is refreshed", async () => {
+    const { time, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     const frozen = await node.page(`/p/${link.slug}.json`);
     for (let at = 0; at < 20; at += 1) await append(`edit ${at}\n`);
@@ -116,6 +102,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL3] a Snapshot can be set only to a kept or committed revision", async () => {
+    const { node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     const { revision } = await append("Second.\n");
     await append("Third.\n");
@@ -127,6 +114,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL4] a switch keeps the address: Live shows and follows the text, Snapshot freezes it", async () => {
+    const { time, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, { mode: "snapshot" });
     expect(await codeOf(node.links.sync(call(), articleId))).toBe("public_link_wrong_mode");
     await append("Second.\n");
@@ -154,9 +142,10 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test.each([
-    ["a refresh", { mode: "snapshot" as const }, (id: string) => node.links.refreshSnapshot(call(), id, {})],
-    ["a switch", {}, (id: string) => node.links.put(call(), id, { mode: "snapshot" })],
+    ["a refresh", { mode: "snapshot" as const }, (id: string) => rig.node.links.refreshSnapshot(call(), id, {})],
+    ["a switch", {}, (id: string) => rig.node.links.put(call(), id, { mode: "snapshot" })],
   ])("[PL18] %s that takes long does not bring back an older text of the page", async (_what, published, change) => {
+    const { time, node, articleId } = rig;
     const { slug } = (await node.links.put(call(), articleId, published)).link;
     await time.advance(2000);
     let letGo = () => {};
@@ -176,6 +165,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL5] an unpublished page is 410 at once, and publishing again restores its address", async () => {
+    const { time, storage, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     const blob = (await node.page(`/p/${link.slug}`)).headers["x-svc-content-hash"] ?? "";
     await node.links.unpublish(call(), articleId);
@@ -204,6 +194,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL10] deleting an article takes its page down in that commit, and a restore does not publish it", async () => {
+    const { time, storage, node, articleId } = rig;
     const { link } = await node.links.put(call(), articleId, {});
     await node.articles.delete(articleId, false, call());
     expect((await node.page(`/p/${link.slug}`)).code).toBe("unpublished");
@@ -227,6 +218,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
     ({ ifMatch: [liveEtag(revision, metaRevision)] }) as const;
 
   test("[PL11] a change of a link by an older request is refused", async () => {
+    const { node, articleId } = rig;
     expect(await codeOf(node.links.put(call({ ifMatch: ["*"] }), articleId, {}))).toBe("precondition_failed");
     const stale = tagOf(await node.links.put(call(), articleId, { mode: "snapshot" }));
     await node.links.update(call(stale), articleId, { indexable: true });
@@ -239,6 +231,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL11] synchronizations change the entity tag of a link but fail no If-Match, even at the same moment", async () => {
+    const { time, storage, node, articleId } = rig;
     const made = await node.links.put(call(), articleId, {});
     await append("More.\n");
     await time.until(async () => (await node.links.get(call(), articleId)).link.liveSync?.publishedRevision === 2, { withinMs: 5000 });
@@ -268,6 +261,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL11] a link that was stored without a counter of its changes is read and changed", async () => {
+    const { storage, node, articleId } = rig;
     await node.links.put(call(), articleId, {});
     const replacing = await storage.records.get(publicLinkRecord, articleId);
     if (replacing === undefined) throw new Error("no link");
@@ -280,6 +274,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL12] the links of a workspace are listed newest first, by mode and state", async () => {
+    const { time, storage, node, workspaceId, articleId } = rig;
     const ids = [articleId];
     for (const title of ["Two", "Three", "Four"]) ids.push(await create(title));
     for (const [at, id] of ids.entries()) {
@@ -304,6 +299,7 @@ describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   });
 
   test("[PL43] the list of links shows the title of each page", async () => {
+    const { time, node, workspaceId, articleId } = rig;
     const frozen = await create("Frozen");
     await node.links.put(call(), articleId, {});
     await time.advance(1000);

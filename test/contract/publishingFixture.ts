@@ -2,6 +2,7 @@
  * Creates publishing as a server has it: articles, actors, due pump, links and pages on a store with a manual clock.
  * Pages are requested through their routes.
  */
+import { afterEach, beforeEach } from "vitest";
 import { AppError, errorRow } from "../../api/schema/error.ts";
 import { createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
 import { createPublishingListeners } from "../../server/domain/publishing/listeners.ts";
@@ -9,12 +10,13 @@ import { createPublishing } from "../../server/domain/publishing/service.ts";
 import { validateMarkdown } from "../../server/domain/runs/executors/articleRules.ts";
 import { createNodeRateLimits } from "../../server/edge/calls/rateLimits.ts";
 import { createPublicPageRoutes } from "../../server/edge/pages/publicPage.ts";
+import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
 import { composeParts, defaultLeaseMs } from "../support/composeParts.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { createPageRequests } from "../support/pageRequests.ts";
 import type { OpenStorage } from "../support/storages.ts";
-import { type ArticleNodeOptions, addWorkspace, composeArticles } from "./articleFixture.ts";
+import { type ArticleNodeOptions, addWorkspace, type CallOptions, composeArticles, createCall } from "./articleFixture.ts";
 
 export interface PageAnswer {
   readonly status: number;
@@ -112,3 +114,42 @@ export async function openPublishing(open: OpenStorage) {
 }
 
 export type PublishingNode = ReturnType<typeof createPublishingNode>;
+
+/** Call it in `describe`. Each test begins with an article without a link. The getters have the values of the running test. */
+export function usePublishing(openStorage: OpenStorage) {
+  let opened: Awaited<ReturnType<typeof openPublishing>>;
+  let articleId: string;
+
+  const call = (options: CallOptions = {}) => createCall(opened.storage, opened.workspaceId, partitionOfId(opened.workspaceId), options);
+  const create = async (title: string, content?: string) =>
+    (await opened.node.articles.create({ workspaceId: opened.workspaceId, title, content }, call())).article.articleId;
+
+  beforeEach(async () => {
+    opened = await openPublishing(openStorage);
+    articleId = await create("Über den Wolken!", "First words.\n");
+    opened.node.pump.start();
+  });
+  afterEach(() => opened.close());
+
+  return {
+    get time() {
+      return opened.time;
+    },
+    get storage() {
+      return opened.storage;
+    },
+    get node() {
+      return opened.node;
+    },
+    get workspaceId() {
+      return opened.workspaceId;
+    },
+    get articleId() {
+      return articleId;
+    },
+    call,
+    create,
+    append: (content: string, on = articleId) => opened.node.edits.edit(on, { mode: "append", content }, call()),
+    markdown: async (slug: string) => (await opened.node.page(`/p/${slug}.md`)).body,
+  };
+}
