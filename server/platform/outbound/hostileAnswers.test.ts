@@ -1,12 +1,12 @@
 import { channel } from "node:diagnostics_channel";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type CertificateAuthority, createCertificateAuthority } from "../../../test/support/certificateAuthority.ts";
 import { type EndlessAnswer, endlessAnswers, type HostileReceiver, startHostileReceiver } from "../../../test/support/hostileReceiver.ts";
 import { createOutboundFetch, type OutboundOutcome } from "./fetch.ts";
-import { createProviderFetch } from "./providerFetch.ts";
+import { createProviderFetch, type ProviderFetchOptions } from "./providerFetch.ts";
 import { createPublicAddresses } from "./publicAddress.ts";
 import { createCheckPublicUrl } from "./publicUrl.ts";
 
@@ -74,19 +74,21 @@ test("[OB9] a body beyond the limit is left unread, and the status counts", asyn
   await expectLittleRead();
 });
 
+function createProvider(baseUrl: string, limits: Pick<ProviderFetchOptions, "maxBytes" | "maxLineBytes" | "maxReceivedBytes">) {
+  const addresses = createPublicAddresses(["127.0.0.0/8"]);
+  return createProviderFetch({ baseUrl, addresses, resolve: async () => [], connectMs: 5000, quietMs: 10_000, ...limits });
+}
+
+/** Resolves with the address of the server. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 test.each(Object.entries(endlessAnswers))("[OB10] %s from a model's endpoint: reading stops at the limit", async (_what, endless) => {
   const endpoint = await startHostileReceiver(() => endless);
   const maxReceivedBytes = 2 * 1024 * 1024;
-  const provider = createProviderFetch({
-    baseUrl: `http://127.0.0.1:${endpoint.port}`,
-    addresses: createPublicAddresses(["127.0.0.0/8"]),
-    resolve: async () => [],
-    connectMs: 5000,
-    quietMs: 10_000,
-    maxBytes: 1024 * 1024,
-    maxLineBytes: 1000,
-    maxReceivedBytes,
-  });
+  const provider = createProvider(`http://127.0.0.1:${endpoint.port}`, { maxBytes: 1024 * 1024, maxLineBytes: 1000, maxReceivedBytes });
   try {
     const asking = provider.fetch(`http://127.0.0.1:${endpoint.port}/v1`, { signal: AbortSignal.timeout(8000) });
     await expect(asking.then((response) => response.text())).rejects.toThrow(/fetch failed|terminated/);
@@ -100,18 +102,8 @@ test.each(Object.entries(endlessAnswers))("[OB10] %s from a model's endpoint: re
 
 test("[OB10] each answer of a model's endpoint has its own limit", async () => {
   const server = createServer((_request, response) => void response.end("x".repeat(1500)));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = createProviderFetch({
-    baseUrl,
-    addresses: createPublicAddresses(["127.0.0.0/8"]),
-    resolve: async () => [],
-    connectMs: 5000,
-    quietMs: 5000,
-    maxBytes: 2000,
-    maxLineBytes: 2000,
-    maxReceivedBytes: 2000,
-  });
+  const baseUrl = await listen(server);
+  const provider = createProvider(baseUrl, { maxBytes: 2000, maxLineBytes: 2000, maxReceivedBytes: 2000 });
   try {
     for (let n = 0; n < 3; n += 1) expect(await (await provider.fetch(baseUrl)).text()).toHaveLength(1500);
   } finally {
@@ -134,18 +126,8 @@ test("[OP52] a long line ends a provider's answer at any place in the received b
     for (const piece of answers.get(request.url ?? "") ?? []) await new Promise<void>((sent) => response.write(piece, () => sent()));
     response.end();
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = createProviderFetch({
-    baseUrl,
-    addresses: createPublicAddresses(["127.0.0.0/8"]),
-    resolve: async () => [],
-    connectMs: 5000,
-    quietMs: 5000,
-    maxBytes: 2000,
-    maxLineBytes: 100,
-    maxReceivedBytes: 4000,
-  });
+  const baseUrl = await listen(server);
+  const provider = createProvider(baseUrl, { maxBytes: 2000, maxLineBytes: 100, maxReceivedBytes: 4000 });
   try {
     for (const [path, pieces] of answers) {
       const text = provider.fetch(baseUrl + path).then((response) => response.text());
