@@ -1,0 +1,79 @@
+/** Dialogs: a window over the page that keeps the focus, and the question before an action that cannot be undone. */
+import { Dialog as Radix } from "radix-ui";
+import { type ReactNode, useState } from "react";
+import type { ApiError } from "../../../client/index.ts";
+import { Button, IconButton } from "./button.tsx";
+import { CloseIcon } from "./icons.tsx";
+import { ProblemLine } from "./problem.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  /** What the dialog is for, below the title. */
+  readonly lead?: ReactNode;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly isWide?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Dialog({ title, lead, isOpen, onClose, isWide = false, children }: DialogProps) {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-30 bg-scrim" />
+        <Radix.Content
+          {...(lead === undefined ? { "aria-describedby": undefined } : {})}
+          className={`animate-appear fixed top-[12vh] left-1/2 z-30 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-auto rounded-lg border border-line bg-raised p-5 shadow-float ${isWide ? "max-w-2xl" : "max-w-md"}`}
+        >
+          <div className="mb-4 flex items-start gap-3">
+            <div className="grow">
+              <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
+              {lead !== undefined && <Radix.Description className="mt-1 text-sm text-muted">{lead}</Radix.Description>}
+            </div>
+            <Radix.Close asChild>
+              <IconButton label="Close">
+                <CloseIcon />
+              </IconButton>
+            </Radix.Close>
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface QuestionProps {
+  readonly title: string;
+  readonly lead: ReactNode;
+  /** The label of the button that acts, such as `Delete`. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before an action, and shows its error. The dialog closes after a success. */
+export function Question({ title, lead, action, isDangerous = false, isOpen, onClose, onConfirm }: QuestionProps) {
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  function confirm() {
+    setIsBusy(true);
+    setError(undefined);
+    onConfirm()
+      .then(onClose, (reason: ApiError) => setError(reason))
+      .finally(() => setIsBusy(false));
+  }
+  return (
+    <Dialog title={title} lead={lead} isOpen={isOpen} onClose={onClose}>
+      {error !== undefined && <ProblemLine error={error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button weight={isDangerous ? "danger" : "primary"} isBusy={isBusy} onClick={confirm}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
