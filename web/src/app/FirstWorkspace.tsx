@@ -1,49 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { EntryPage } from "../screens/entry/EntryPage.tsx";
-import { Button } from "../ui/button.tsx";
-import { faultsOf, restOf, TextField } from "../ui/form.tsx";
-import { ProblemLine } from "../ui/problem.tsx";
-import { trpc } from "./data.ts";
+import { WorkspaceForm } from "./WorkspaceForm.tsx";
 
-/** For an account that can see no workspace: creates one. */
+/** For an account that can see no workspace. */
 export function FirstWorkspace() {
-  const [name, setName] = useState("");
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const create = useMutation(
-    trpc.workspaces.create.mutationOptions({
-      meta: { showsError: true },
-      async onSuccess({ workspaceId }) {
-        await queryClient.invalidateQueries(trpc.workspaces.list.queryFilter());
-        await navigate({ to: "/w/$workspaceId/articles", params: { workspaceId } });
-      },
-    }),
-  );
-  const rest = restOf(create.error, ["name"]);
   return (
-    <EntryPage title="Create a workspace" lead="A workspace holds articles, topics and the people who work on them.">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate({ name: name.trim(), type: "team" });
-        }}
-      >
-        {rest !== undefined && <ProblemLine error={rest} />}
-        <TextField
-          label="Name"
-          value={name}
-          maxLength={200}
-          required
-          autoFocus
-          fault={faultsOf(create.error)["name"]}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <Button type="submit" weight="primary" isBusy={create.isPending} className="w-full">
-          Create workspace
-        </Button>
-      </form>
+    <EntryPage title="Create a workspace" lead="It holds articles, topics and the people who work on them.">
+      <WorkspaceForm />
     </EntryPage>
   );
 }
