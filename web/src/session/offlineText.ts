@@ -1,12 +1,10 @@
 /** The texts that this browser keeps for work without a connection: one IndexedDB database for each article and account. */
-import { IndexeddbPersistence } from "y-indexeddb";
-import type * as Y from "yjs";
 
 const prefixOf = (username: string) => `article ${username} `;
 
-/** Fills the document with what this browser kept, and keeps what changes. */
-export function keepOffline(username: string, articleId: string, doc: Y.Doc): IndexeddbPersistence {
-  return new IndexeddbPersistence(`${prefixOf(username)}${articleId}`, doc);
+/** Name of the database that y-indexeddb keeps an article in. */
+export function offlineName(username: string, articleId: string): string {
+  return `${prefixOf(username)}${articleId}`;
 }
 
 /** Deletes the kept texts of an account, at the end of its session: the next person at this browser must not read them. */

@@ -5,6 +5,7 @@
 import { createStore } from "@xstate/store";
 import { type AccessToken, type Api, ApiError, createApi, createTokens } from "../../../client/index.ts";
 import type { Me } from "../../../api/schema/account.ts";
+import { forgetOffline } from "./offlineText.ts";
 
 type Ending = "signedOut" | "expired";
 
@@ -101,6 +102,8 @@ export async function refreshMe(): Promise<void> {
 }
 
 function leave(ending: Ending): void {
+  const { context } = sessionStore.getSnapshot();
+  if (ending === "signedOut" && context.status === "signedIn") void forgetOffline(context.me.username);
   tokens = createTokens(renew);
   sessionStore.trigger.ended({ ending });
 }

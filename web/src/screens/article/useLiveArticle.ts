@@ -1,9 +1,10 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { IndexeddbPersistence } from "y-indexeddb";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
 import { type Article as LiveArticle, type ArticleState, openArticle } from "../../../../client/article.ts";
 import { api } from "../../session/session.ts";
-import { keepOffline } from "../../session/offlineText.ts";
+import { offlineName } from "../../session/offlineText.ts";
 import { useMe } from "../../app/useMe.ts";
 import { colourOf } from "../../ui/avatar.tsx";
 
@@ -30,7 +31,7 @@ export function useLiveArticle(articleId: string): OpenedArticle | undefined {
       colour: `var(--author-${number})`,
       colourLight: `color-mix(in srgb, var(--author-${number}) 25%, transparent)`,
     });
-    const kept = keepOffline(username, articleId, doc);
+    const kept = new IndexeddbPersistence(offlineName(username, articleId), doc);
     let live: LiveArticle | undefined;
     let isOver = false;
     // Without a copy, for example in a private window, the text of the server is enough.
