@@ -2,7 +2,7 @@
 import { type Rest, signIn } from "./clients.ts";
 import type { RunningServer } from "./server.ts";
 
-const password = "a password of tests alone";
+export const password = "a password of tests alone";
 
 export interface Desk {
   readonly workspaceId: string;
