@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import icon from "../../icon.svg";
 
 interface EntryPageProps {
   readonly title: string;
@@ -11,7 +12,7 @@ export function EntryPage({ title, lead, children }: EntryPageProps) {
   return (
     <main className="flex min-h-full items-center justify-center bg-side p-4">
       <div className="w-full max-w-sm rounded-lg border border-line bg-bg p-7">
-        <img src="/icon.svg" alt="" width="28" height="28" className="mb-5" />
+        <img src={icon} alt="" width="28" height="28" className="mb-5" />
         <h1 className="text-xl font-semibold">{title}</h1>
         {lead !== undefined && <p className="mt-1 text-sm text-muted">{lead}</p>}
         <div className="mt-5">{children}</div>
