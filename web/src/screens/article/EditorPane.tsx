@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { Article as LiveArticle, ArticleFile } from "../../../../client/article.ts";
+import { colourOf } from "../../ui/avatar.tsx";
 import { createEditor, type Editor, type EditorOptions } from "../../editor/index.ts";
 
 interface EditorPaneProps extends Pick<EditorOptions, "onStatistics" | "onOutline" | "onMark"> {
@@ -31,6 +32,7 @@ export function EditorPane({ live, file, isReadOnly, onEditor, onStatistics, onO
       awareness: live.awareness,
       readOnly: isReadOnly,
       placeholder: placeholders[file],
+      colourOf,
       ariaLabel: `Text of ${file}`,
       onStatistics: (statistics) => listeners.current.onStatistics?.(statistics),
       onOutline: (headings) => listeners.current.onOutline?.(headings),
@@ -47,5 +49,5 @@ export function EditorPane({ live, file, isReadOnly, onEditor, onStatistics, onO
 
   useEffect(() => made.current?.setReadOnly(isReadOnly), [isReadOnly]);
 
-  return <div ref={place} className="h-full" />;
+  return <div ref={place} className="h-full overflow-auto" />;
 }

@@ -11,10 +11,10 @@ interface Present {
 function toPresent(state: Readonly<Record<string, unknown>>): Present | undefined {
   const user = state["user"];
   if (typeof user !== "object" || user === null) return undefined;
-  const { username, name, isAgent } = user as Readonly<Record<string, unknown>>;
-  const shown = typeof name === "string" ? name : typeof username === "string" ? username : undefined;
-  if (shown === undefined) return undefined;
-  return { username: typeof username === "string" ? username : shown, name: shown, isAgent: isAgent === true };
+  // The server sets these fields (docs/collaboration.md).
+  const { username, name, kind } = user as Readonly<Record<string, unknown>>;
+  if (typeof username !== "string") return undefined;
+  return { username, name: typeof name === "string" && name !== "" ? name : username, isAgent: kind === "agent" };
 }
 
 const mostShown = 5;

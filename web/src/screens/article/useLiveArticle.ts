@@ -6,7 +6,6 @@ import { type Article as LiveArticle, type ArticleState, openArticle } from "../
 import { api } from "../../session/session.ts";
 import { offlineName } from "../../session/offlineText.ts";
 import { useMe } from "../../app/useMe.ts";
-import { colourOf } from "../../ui/avatar.tsx";
 
 export interface OpenedArticle {
   readonly live: LiveArticle;
@@ -16,7 +15,7 @@ export interface OpenedArticle {
 
 /** Opens the article live, with the copy that this browser kept. Undefined until that copy is read. */
 export function useLiveArticle(articleId: string): OpenedArticle | undefined {
-  const { username, displayName } = useMe();
+  const { username } = useMe();
   const [opened, setOpened] = useState<OpenedArticle>();
   const [round, setRound] = useState(0);
 
@@ -24,13 +23,6 @@ export function useLiveArticle(articleId: string): OpenedArticle | undefined {
   useEffect(() => {
     const doc = new Y.Doc();
     const awareness = new Awareness(doc);
-    const number = colourOf(username);
-    awareness.setLocalStateField("user", {
-      name: displayName ?? username,
-      username,
-      colour: `var(--author-${number})`,
-      colourLight: `color-mix(in srgb, var(--author-${number}) 25%, transparent)`,
-    });
     const kept = new IndexeddbPersistence(offlineName(username, articleId), doc);
     let live: LiveArticle | undefined;
     let isOver = false;
@@ -51,7 +43,7 @@ export function useLiveArticle(articleId: string): OpenedArticle | undefined {
       void kept.destroy();
       doc.destroy();
     };
-  }, [articleId, username, displayName, round]);
+  }, [articleId, username, round]);
   return opened;
 }
 
