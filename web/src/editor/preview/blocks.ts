@@ -39,7 +39,7 @@ export function readPicture(state: EditorState, image: SyntaxNode, isBlock: bool
   const url = image.getChild("URL");
   const address = url === null ? undefined : imageAddress(state.sliceDoc(url.from, url.to));
   if (address === undefined) return undefined;
-  return { address, alternative: shownText(image, (from, to) => state.sliceDoc(from, to)).replace(/^!\[/, ""), isBlock };
+  return { address, alternative: shownText(image, (from, to) => state.sliceDoc(from, to)), isBlock };
 }
 
 /** Returns the image that is the only content of a top-level paragraph. */

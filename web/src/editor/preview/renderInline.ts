@@ -39,8 +39,8 @@ export function renderInline(target: HTMLElement, node: SyntaxNode, source: stri
       else renderInline(inner, child, source);
       target.append(inner);
     } else if (child.name === "URL") {
-      // The URL of a link is its target. Elsewhere it is a link by itself.
-      if (node.name === "Link") {
+      // The URL of a link or a picture is its target. Elsewhere it is a link by itself.
+      if (node.name === "Link" || node.name === "Image") {
         end = node.to;
         return;
       }
