@@ -104,10 +104,10 @@ class Builder {
         break;
       case "FencedCode":
         this.#fencedCode(node);
-        return false;
+        break;
       case "CodeBlock":
         this.#decorateLines(node, lines.code);
-        return false;
+        break;
       case "HorizontalRule":
         if (!this.#isTouched(node)) {
           this.#decorateLines(node, lines.rule);
@@ -177,14 +177,13 @@ class Builder {
   /** Hides the `#` before a heading, and those behind it. The source of an empty heading stays visible. */
   #headerMark(node: SyntaxNode): void {
     const heading = node.parent;
-    if (heading === null || heading.name.startsWith("Setext")) return this.#add(node.from, node.to, marks.faint);
-    const { from, to } = this.#state.doc.lineAt(node.from);
-    if (this.#isTouched({ from, to }) || heading.to <= node.to + 1) {
-      if (heading.from === node.from) return this.#add(node.from, node.to, marks.faint);
-    }
-    if (this.#isTouched({ from, to })) return this.#add(node.from, node.to, marks.faint);
-    if (heading.from === node.from && heading.to > node.to + 1) this.#hide(node.from, node.to + this.#spacesAt(node.to));
-    else if (heading.from !== node.from) this.#hide(node.from - 1, node.to);
+    if (heading === null) return;
+    const isOpening = heading.from === node.from;
+    const isEmpty = heading.to <= node.to + 1;
+    const isSource = heading.name.startsWith("Setext") || (isOpening && isEmpty) || this.#isTouched(this.#state.doc.lineAt(node.from));
+    if (isSource) this.#add(node.from, node.to, marks.faint);
+    else if (isOpening) this.#hide(node.from, node.to + this.#spacesAt(node.to));
+    else this.#hide(node.from - 1, node.to);
   }
 
   #spacesAt(position: number): number {
@@ -193,8 +192,7 @@ class Builder {
   }
 
   #quoteMark(node: SyntaxNode): void {
-    const { from, to } = this.#state.doc.lineAt(node.from);
-    if (this.#isTouched({ from, to })) return this.#add(node.from, node.to, marks.faint);
+    if (this.#isTouched(this.#state.doc.lineAt(node.from))) return this.#add(node.from, node.to, marks.faint);
     this.#hide(node.from, node.to + Math.min(1, this.#spacesAt(node.to)));
   }
 

@@ -49,7 +49,8 @@ export class ListLines {
     const task = node.getChild("Task")?.getChild("TaskMarker") ?? undefined;
     const contentFrom = (task ?? mark).to;
     const spaces = /^[ \t]*/.exec(first.text.slice(contentFrom - first.from))?.[0].length ?? 0;
-    const indentation = /[ \t]*$/.exec(first.text.slice(0, mark.from - first.from))?.[0].length ?? 0;
+    // The first space behind the mark of a quote belongs to that mark.
+    const indentation = /(?:>[ \t]?)?([ \t]*)$/.exec(first.text.slice(0, mark.from - first.from))?.[1]?.length ?? 0;
     const isOrdered = node.parent?.name === "OrderedList";
     const item = { mark, task, isOrdered };
     this.#lines.set(first.from, { line: first.from, depth, from: mark.from - indentation, to: contentFrom + spaces, item });
