@@ -34,7 +34,8 @@ const keys: readonly KeyBinding[] = [
   { key: "Alt-ArrowDown", run: moveLineDown, shift: copyLineDown },
   { key: "Mod-Shift-k", run: deleteLine },
   { key: "Ctrl-m", mac: "Shift-Alt-m", run: toggleTabFocusMode },
-  ...searchKeymap,
+  // The others need several selections, which the editor does not have.
+  ...searchKeymap.filter(({ scope }) => scope !== undefined),
   ...standardKeymap,
 ];
 
