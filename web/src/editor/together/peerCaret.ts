@@ -61,5 +61,4 @@ export class PeerCaret extends WidgetType {
   override ignoreEvent(): boolean {
     return false;
   }
-
 }

@@ -134,6 +134,7 @@ export function peers(text: Y.Text, awareness: Awareness, colourOf: (username: s
 
     #show(): void {
       const found = readPeers(text, awareness, colourOf);
+      if (found.length === 0 && this.#view.state.field(peerField).size === 0) return;
       const fresh = new Set(this.#fresh.keys());
       this.#view.dispatch({ effects: setPeers.of(draw(found, fresh, this.#view.state.doc.length)) });
     }
