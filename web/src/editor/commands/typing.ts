@@ -9,7 +9,7 @@ import { commands } from "./commands.ts";
 import { indentItem, outdentItem } from "./lists.ts";
 
 /** An empty item ends its list, also the second one. */
-const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
+export const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
 
 const keys: readonly KeyBinding[] = [
   { key: "Enter", run: continueMarkup },
