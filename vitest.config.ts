@@ -95,7 +95,7 @@ export default defineConfig({
         test: {
           ...quick,
           name: "unit",
-          include: ["{api,client,machines,realtime,server,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
+          include: ["{api,client,machines,realtime,server,bench,web}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
           isolate: false,
         },
       },
