@@ -89,6 +89,10 @@ test("[WA33] a click on a cell puts the cursor into its source, and a click on a
   await expect.poll(() => editor.locator("td").allInnerTexts()).toEqual(["one", "two!"]);
   await editor.locator(".cm-md-task input").click();
   expect(await readText(page)).toContain("- [x] task");
+  // The arrow keys enter the table too.
+  await putCursor(page, 0, "Text");
+  for (const key of ["ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  await expect.poll(() => editor.locator("table").count()).toBe(0);
   await putCursor(page, 0, "task");
   await page.keyboard.press("Control+Enter");
   expect(await readText(page)).toContain("- [ ] task");

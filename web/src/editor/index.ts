@@ -19,6 +19,7 @@ import { overview } from "./overview/overview.ts";
 import type { Statistics } from "./overview/statistics.ts";
 import { pasting } from "./paste/paste.ts";
 import { blockField } from "./preview/blocks.ts";
+import { enterBlocks } from "./preview/enterBlocks.ts";
 import { inlinePreview } from "./preview/inline.ts";
 import { reveal, type TextRange } from "./reveal.ts";
 import { searchPanel } from "./searchPanel.ts";
@@ -114,6 +115,7 @@ export function createEditor(options: EditorOptions): Editor {
         openLinks,
         reveal,
         pasting,
+        enterBlocks,
         typing,
         searchPanel,
         markdownLanguage.extension,
