@@ -47,7 +47,7 @@ function countPiece(piece: Text): Count {
 function count(text: Text, hasTime: () => boolean): Count | undefined {
   const known = counts.get(text);
   if (known !== undefined) return known;
-  let sum: Count | undefined = none;
+  let sum = none;
   if (text.children === null) {
     if (!hasTime()) return undefined;
     sum = countPiece(text);
