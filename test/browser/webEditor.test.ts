@@ -66,7 +66,8 @@ test("[WA38] what a reader types, pastes, clicks or undoes changes nothing, and 
   await page.keyboard.type(" more");
   await page.evaluate(() => globalThis.editorPage.editors[0].setReadOnly(true));
   await content(page).focus();
-  for (const key of ["x", "Enter", "Backspace", "Delete", "Control+b", "Control+z", "Alt+ArrowUp", "Control+Enter", "Tab"]) await page.keyboard.press(key);
+  for (const key of ["x", "Enter", "Backspace", "Delete", "Control+b", "Control+z", "Alt+ArrowUp", "Control+Enter", "Tab"])
+    await page.keyboard.press(key);
   await content(page).focus();
   await paste(page, { "text/plain": "pasted" });
   await page.locator("#editor0 .cm-md-task input").click({ force: true });
@@ -111,7 +112,10 @@ test("[WA34] HTML in a text stays text, and a link opens with Ctrl in a tab that
   ]);
   expect(await opened.evaluate(() => window.opener)).toBeNull();
   expect(opened.url()).toBe(`${editorOrigin}/other`);
-  await page.locator("#editor0", { hasText: "bad" }).getByText("bad", { exact: true }).click({ modifiers: ["Control"] });
+  await page
+    .locator("#editor0", { hasText: "bad" })
+    .getByText("bad", { exact: true })
+    .click({ modifiers: ["Control"] });
   expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
 });
 
@@ -126,7 +130,10 @@ test("[WA37] formatted text becomes Markdown when it is pasted", async () => {
     ["<table><tr><th>a<th>b<tr><td>1 | 2<td></table>", "| a | b |\n| --- | --- |\n| 1 \\| 2 |  |"],
     ['<a href="https://a.example/(b)">link</a> <a href="javascript:x">text</a>', "[link](https://a.example/%28b%29) text"],
     ['<p><img src="https://a.example/b.png" alt="c"><img src="data:image/png;base64,AA" alt="d"></p>', "![c](https://a.example/b.png)d"],
-    ['<b style="font-weight:normal"><p><span style="font-weight:700">bold</span> 2 * 3 snake_case _x_</p></b>', "**bold** 2 \\* 3 snake_case \\_x\\_"],
+    [
+      '<b style="font-weight:normal"><p><span style="font-weight:700">bold</span> 2 * 3 snake_case _x_</p></b>',
+      "**bold** 2 \\* 3 snake_case \\_x\\_",
+    ],
     ["<p><em>1</em>. a</p><p># <em>b</em></p><p>- c<br>d</p>", "*1*. a\n\n\\# *b*\n\n\\- c\\\nd"],
     ["<script>globalThis.hacked=1</script><style>a{}</style><p onclick=x><b>a</b><img src=x onerror='globalThis.hacked=1'></p>", "**a**"],
   ];
@@ -191,7 +198,11 @@ test("[WA40] marks and blame move with the text, and a click on a mark reports t
     globalThis.editorPage.texts[0].insert(0, "Zero\n\n");
   });
   const placeOf = (id: string) => page.evaluate((given) => globalThis.editorPage.editors[0].positionOf(given), id);
-  expect([await placeOf("inner"), await placeOf("gone"), await placeOf("last")]).toEqual([{ from: 10, to: 13 }, undefined, { from: 21, to: 25 }]);
+  expect([await placeOf("inner"), await placeOf("gone"), await placeOf("last")]).toEqual([
+    { from: 10, to: 13 },
+    undefined,
+    { from: 21, to: 25 },
+  ]);
   await page.locator("#editor0 .cm-mark-suggestion").click();
   expect(await page.evaluate(() => globalThis.editorPage.reports.marks)).toEqual(["inner"]);
   const top = (await page.evaluate(() => globalThis.editorPage.editors[0].marginTop("last"))) ?? 0;
@@ -217,7 +228,8 @@ test("[WA31] Tab leaves the text, Escape and Tab leave a list, and Tab alone nes
 });
 
 test("[WA41] axe finds nothing in both themes, and the keyboard finds, replaces and closes", async () => {
-  const text = "# Title\n\nText **bold** [link](https://a.example) `code`\n\n- [ ] task\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```js\ncode\n```\n\nEnd Text";
+  const text =
+    "# Title\n\nText **bold** [link](https://a.example) `code`\n\n- [ ] task\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```js\ncode\n```\n\nEnd Text";
   for (const theme of ["light", "dark"]) {
     const page = await openEditorPage(context, bundle, text, theme);
     await putCursor(page, 1, "Title");

@@ -5,7 +5,10 @@ import type { BrowserContext, Page } from "playwright-core";
 /** The parts of an editor that tests use in the page. */
 interface PageEditor {
   readonly view: {
-    readonly state: { readonly doc: { toString(): string }; readonly selection: { readonly main: { readonly from: number; readonly to: number } } };
+    readonly state: {
+      readonly doc: { toString(): string };
+      readonly selection: { readonly main: { readonly from: number; readonly to: number } };
+    };
     dispatch(spec: { readonly selection: { readonly anchor: number; readonly head?: number } }): void;
     focus(): void;
   };
@@ -100,7 +103,12 @@ export async function bundleEditor(): Promise<EditorBundle> {
 
 export const editorOrigin = "http://editor.invalid";
 
-export async function openEditorPage(context: BrowserContext, { script, style }: EditorBundle, text: string, theme = "light"): Promise<Page> {
+export async function openEditorPage(
+  context: BrowserContext,
+  { script, style }: EditorBundle,
+  text: string,
+  theme = "light",
+): Promise<Page> {
   const html = `<!doctype html><html lang="en" data-theme="${theme}"><meta charset="utf-8"><title>Editors</title>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <style>:root{color-scheme:${theme};${theme === "dark" ? dark : light};${fonts}}

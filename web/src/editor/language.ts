@@ -78,8 +78,7 @@ export function shownText(node: SyntaxNode, read: (from: number, to: number) => 
   const cursor = node.cursor();
   // The cursor leaves the node after its last descendant.
   while (cursor.next(true) && cursor.from < node.to) {
-    const isHidden =
-      syntaxMarks.has(cursor.name) || (cursor.name === "URL" && ["Link", "Image"].includes(cursor.node.parent?.name ?? ""));
+    const isHidden = syntaxMarks.has(cursor.name) || (cursor.name === "URL" && ["Link", "Image"].includes(cursor.node.parent?.name ?? ""));
     if (cursor.name === "Escape") {
       text += read(end, cursor.from);
       end = cursor.from + 1;

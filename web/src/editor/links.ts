@@ -11,7 +11,11 @@ function readTarget(source: string): string {
 /** Returns the address of a link if it is http, https or mailto. A bare `www.…` means https, and a bare e-mail address mailto. */
 export function linkAddress(source: string): string | undefined {
   const target = readTarget(source);
-  const complete = /^www\./i.test(target) ? `https://${target}` : /^[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+$/.test(target) ? `mailto:${target}` : target;
+  const complete = /^www\./i.test(target)
+    ? `https://${target}`
+    : /^[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+$/.test(target)
+      ? `mailto:${target}`
+      : target;
   if (/\s/.test(complete) || !URL.canParse(complete)) return undefined;
   const url = new URL(complete);
   return protocols.has(url.protocol) ? url.href : undefined;

@@ -53,9 +53,7 @@ export function isRevealed(state: EditorState, from: number, to: number): boolea
 }
 
 /** A blur because another window got the focus changes nothing: the cursor is still in the text when the window returns. */
-const focus = EditorView.focusChangeEffect.of((_, isFocusing) =>
-  isFocusing || document.hasFocus() ? setFocused.of(isFocusing) : null,
-);
+const focus = EditorView.focusChangeEffect.of((_, isFocusing) => (isFocusing || document.hasFocus() ? setFocused.of(isFocusing) : null));
 
 const drag = EditorView.domEventHandlers({
   mousedown(event, view) {

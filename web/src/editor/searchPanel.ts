@@ -27,8 +27,19 @@ class SearchPanel implements Panel {
   readonly dom: HTMLElement;
   readonly top = true;
   readonly #view: EditorView;
-  readonly #find = element("input", { class: "cm-find-field", "aria-label": "Find", placeholder: "Find", "main-field": "true", autocomplete: "off" });
-  readonly #replace = element("input", { class: "cm-find-field", "aria-label": "Replace with", placeholder: "Replace with", autocomplete: "off" });
+  readonly #find = element("input", {
+    class: "cm-find-field",
+    "aria-label": "Find",
+    placeholder: "Find",
+    "main-field": "true",
+    autocomplete: "off",
+  });
+  readonly #replace = element("input", {
+    class: "cm-find-field",
+    "aria-label": "Replace with",
+    placeholder: "Replace with",
+    autocomplete: "off",
+  });
   readonly #options: Readonly<Record<"caseSensitive" | "wholeWord" | "regexp", HTMLButtonElement>>;
   readonly #count = element("span", { class: "cm-find-count", role: "status" });
   readonly #replaceRow: HTMLElement;
@@ -51,7 +62,13 @@ class SearchPanel implements Panel {
       this.#button("Next match", findNext, icons.next),
       this.#button("Close", closeSearchPanel, icons.close),
     );
-    this.#replaceRow = element("div", { class: "cm-find-row" }, this.#replace, this.#button("Replace", replaceNext), this.#button("Replace all", replaceAll));
+    this.#replaceRow = element(
+      "div",
+      { class: "cm-find-row" },
+      this.#replace,
+      this.#button("Replace", replaceNext),
+      this.#button("Replace all", replaceAll),
+    );
     this.dom = element("div", { class: "cm-find", role: "search", "aria-label": "Find and replace" }, find, this.#replaceRow);
     this.dom.addEventListener("keydown", (event) => this.#onKey(event));
     for (const field of [this.#find, this.#replace]) field.addEventListener("input", () => this.#commit());
@@ -76,7 +93,11 @@ class SearchPanel implements Panel {
   }
 
   #option(text: string, label: string): HTMLButtonElement {
-    const button = element("button", { type: "button", class: "cm-find-option", title: label, "aria-label": label, "aria-pressed": "false" }, text);
+    const button = element(
+      "button",
+      { type: "button", class: "cm-find-option", title: label, "aria-label": label, "aria-pressed": "false" },
+      text,
+    );
     button.addEventListener("click", () => {
       button.setAttribute("aria-pressed", String(button.ariaPressed !== "true"));
       this.#commit();
@@ -119,7 +140,8 @@ class SearchPanel implements Panel {
   #read(query: SearchQuery): void {
     if (this.#find.value !== query.search) this.#find.value = query.search;
     if (this.#replace.value !== query.replace) this.#replace.value = query.replace;
-    for (const name of ["caseSensitive", "wholeWord", "regexp"] as const) this.#options[name].setAttribute("aria-pressed", String(query[name]));
+    for (const name of ["caseSensitive", "wholeWord", "regexp"] as const)
+      this.#options[name].setAttribute("aria-pressed", String(query[name]));
     this.#scheduleCount();
   }
 

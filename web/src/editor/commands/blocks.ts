@@ -121,7 +121,9 @@ export const toggleCodeBlock: StateCommand = ({ state, dispatch }) => {
     { from: last.to, insert: `\n${fence}` },
   ];
   const shift = fence.length + 1;
-  dispatch(state.update({ changes, selection: { anchor: from + shift, head: to + shift }, scrollIntoView: true, userEvent: "input.format" }));
+  dispatch(
+    state.update({ changes, selection: { anchor: from + shift, head: to + shift }, scrollIntoView: true, userEvent: "input.format" }),
+  );
   return true;
 };
 

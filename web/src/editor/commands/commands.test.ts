@@ -27,7 +27,8 @@ test("[WA30] emphasis is added to a selection or to the word of the cursor, and 
     [bold, "a ‹›", "a **‹›**"],
     [bold, "a **‹›**", "a ‹›"],
     [bold, "a **word‹›**", "a **word**‹›"],
-    [bold, "a‹ word ›b", "a **‹word›** b"],
+    [bold, "a‹ word ›b", "a‹ **word** ›b"],
+    [bold, "a‹ **word** ›b", "a‹ word ›b"],
     [bold, "‹one **two** three›", "**‹one two three›**"],
     [italic, "**a ‹word› b**", "**a *‹word›* b**"],
     [italic, "***‹word›***", "**‹word›**"],
@@ -39,9 +40,9 @@ test("[WA30] emphasis is added to a selection or to the word of the cursor, and 
 
 test("[WA30] emphasis over several lines is put into each line, behind the marks of lists, quotes and headings", () => {
   check([
-    [bold, "‹- one\n- two›", "- **‹one**\n- **two›**"],
-    [bold, "‹# one\n\n> two›", "# **‹one**\n\n> **two›**"],
-    [bold, "- **‹one**\n- **two›**", "- ‹one\n- two›"],
+    [bold, "‹- one\n- two›", "‹- **one**\n- **two›**"],
+    [bold, "‹# one\n\n> two›", "‹# **one**\n\n> **two›**"],
+    [bold, "‹- **one**\n- **two›**", "‹- one\n- two›"],
   ]);
 });
 
@@ -53,7 +54,7 @@ test("[WA30] headings, lists and quotes replace each other's marks, and the same
     [toggleHeading(1), "- a‹›", "# a‹›"],
     [toggleHeading(1), "> a‹›", "> # a‹›"],
     [toggleList("bullet"), "‹a\n\nb›", "- ‹a\n\n- b›"],
-    [toggleList("ordered"), "‹- a\n- b›", "1. ‹a\n2. b›"],
+    [toggleList("ordered"), "‹- a\n- b›", "‹1. a\n2. b›"],
     [toggleList("ordered"), "‹a\n  b\n  c\nd›", "1. ‹a\n  1. b\n  2. c\n2. d›"],
     [toggleList("task"), "- a‹›", "- [ ] a‹›"],
     [toggleList("task"), "- [x] a‹›", "a‹›"],
@@ -76,7 +77,7 @@ test("[WA30] code blocks, links, pictures, tables and rules are inserted with wh
     [toggleLink, "a [wo‹›rd](https://a.example) b", "a wo‹›rd b"],
     [insertImage, "‹›", "![‹›](https://)"],
     [insertRule, "a‹›", "a\n\n---\n‹›"],
-    [insertRule, "a\n\n‹›\nb", "a\n\n---\n\n‹›b"],
+    [insertRule, "a\n\n‹›\nb", "a\n\n---\n‹›\nb"],
     [insertTable, "", "| ‹Column 1› | Column 2 |\n| --- | --- |\n|  |  |\n|  |  |\n"],
   ]);
 });
@@ -134,7 +135,19 @@ test("[WA37] an address that is pasted over text makes a link, unless the text i
 });
 
 test("[WA38] no command changes a text that is read-only", () => {
-  const all = [bold, italic, code, toggleHeading(1), toggleList("bullet"), toggleQuote, toggleCodeBlock, toggleLink, insertImage, insertRule, insertTable];
+  const all = [
+    bold,
+    italic,
+    code,
+    toggleHeading(1),
+    toggleList("bullet"),
+    toggleQuote,
+    toggleCodeBlock,
+    toggleLink,
+    insertImage,
+    insertRule,
+    insertTable,
+  ];
   for (const command of [...all, indentItem, outdentItem, toggleTask, enclose("*")]) {
     expect(run(command, "- [ ] a\n- [ ] ‹b›", EditorState.readOnly.of(true))).toBeUndefined();
   }

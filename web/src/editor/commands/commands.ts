@@ -12,7 +12,8 @@ import { readPrefix } from "./linePrefix.ts";
 /** The undo manager knows nothing of readers. */
 function unlessReadOnly(key: string): Command {
   const run = yUndoManagerKeymap.find((binding) => binding.key === key)?.run;
-  if (run === undefined) throw new Error(`y-codemirror.next has no command for ${key}; the installed version is not the one this module was written for`);
+  if (run === undefined)
+    throw new Error(`y-codemirror.next has no command for ${key}; the installed version is not the one this module was written for`);
   return (view) => !view.state.readOnly && run(view);
 }
 

@@ -1,6 +1,13 @@
 /** Commands for emphasis, inline code and links. Each one adds the Markdown to the selection, or removes it where it is already. */
 import { syntaxTree } from "@codemirror/language";
-import { type ChangeSpec, EditorSelection, type EditorState, type SelectionRange, type StateCommand, type TransactionSpec } from "@codemirror/state";
+import {
+  type ChangeSpec,
+  EditorSelection,
+  type EditorState,
+  type SelectionRange,
+  type StateCommand,
+  type TransactionSpec,
+} from "@codemirror/state";
 import { enclosing, type SyntaxNode } from "../language.ts";
 import type { TextRange } from "../reveal.ts";
 import { contentStart } from "./linePrefix.ts";
@@ -90,7 +97,8 @@ function toggleAtCursor(state: EditorState, range: SelectionRange, style: Inline
 function toggleInRange(state: EditorState, range: SelectionRange, style: InlineStyle): Edit {
   const { node: name, mark } = inlineStyles[style];
   const parts = segments(state, range).map((segment) => ({ segment, nodes: nodesIn(state, segment, name) }));
-  const isOn = parts.length > 0 && parts.every(({ segment, nodes }) => nodes.some(({ from, to }) => from <= segment.from && to >= segment.to));
+  const isOn =
+    parts.length > 0 && parts.every(({ segment, nodes }) => nodes.some(({ from, to }) => from <= segment.from && to >= segment.to));
   const changes = state.changes(
     parts.flatMap(({ segment, nodes }): ChangeSpec[] => {
       const removed = nodes.flatMap(marksOf);

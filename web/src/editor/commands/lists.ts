@@ -49,15 +49,15 @@ function moveLines(state: EditorState, item: SyntaxNode, columns: number): Chang
 export const indentItem: StateCommand = ({ state, dispatch }) => {
   const item = itemAt(state);
   if (state.readOnly || item === undefined) return false;
-  const before = item.prevSibling;
-  if (before?.name === "ListItem") {
+  let before = item.prevSibling;
+  // In a quote its mark is between the items.
+  while (before !== null && before.name !== "ListItem") before = before.prevSibling;
+  if (before !== null) {
     const columns = contentColumn(state, before) - columnOf(state, item.from);
     const inner = before.getChild("OrderedList") ?? undefined;
     const last = inner?.getChildren("ListItem").at(-1);
     const number = last === undefined ? 1 : numberOf(state, last) + 1;
-    dispatch(
-      state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "input.indent" }),
-    );
+    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "input.indent" }));
   }
   return true;
 };
@@ -70,9 +70,7 @@ export const outdentItem: StateCommand = ({ state, dispatch }) => {
   if (outer?.name === "ListItem") {
     const columns = columnOf(state, outer.from) - columnOf(state, item.from);
     const number = outer.parent?.name === "OrderedList" ? numberOf(state, outer) + 1 : 1;
-    dispatch(
-      state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "delete.dedent" }),
-    );
+    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "delete.dedent" }));
   }
   return true;
 };

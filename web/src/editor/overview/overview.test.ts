@@ -38,7 +38,9 @@ test("[WA36] a long text is counted in pieces, and after a change only what chan
 });
 
 test("[WA36] the outline has the headings with their texts and places, and not those of quotes and front matter", () => {
-  const state = stateOf("---\n# no\n---\n# **One** `two`\n\n> # quoted\n\nThree [four](https://a.example)\n---\n\n###### \n\n```\n# code\n```");
+  const state = stateOf(
+    "---\n# no\n---\n# **One** `two`\n\n> # quoted\n\nThree [four](https://a.example)\n---\n\n###### \n\n```\n# code\n```",
+  );
   const position = (text: string) => state.doc.toString().indexOf(text);
   expect(readOutline(state)).toEqual([
     { level: 1, text: "One two", position: position("# **One**") },

@@ -6,14 +6,31 @@
  */
 import { imageAddress, linkAddress } from "../links.ts";
 
-const skipped: ReadonlySet<string> = new Set(["SCRIPT", "STYLE", "HEAD", "TEMPLATE", "NOSCRIPT", "TITLE", "META", "LINK", "SVG", "OBJECT", "IFRAME"]);
+const skipped: ReadonlySet<string> = new Set([
+  "SCRIPT",
+  "STYLE",
+  "HEAD",
+  "TEMPLATE",
+  "NOSCRIPT",
+  "TITLE",
+  "META",
+  "LINK",
+  "SVG",
+  "OBJECT",
+  "IFRAME",
+]);
 const blocks: ReadonlySet<string> = new Set(
-  "ADDRESS ARTICLE ASIDE BLOCKQUOTE DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION SUMMARY TABLE UL".split(" "),
+  "ADDRESS ARTICLE ASIDE BLOCKQUOTE DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6 HEADER HR LI MAIN NAV OL P PRE SECTION SUMMARY TABLE UL".split(
+    " ",
+  ),
 );
 
 /** Escapes what Markdown would read as syntax within a line. An underscore inside a word is no syntax. */
 function escapeText(text: string): string {
-  return text.replace(/[\\`*[\]<]/g, "\\$&").replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_").replace(/~~/g, "\\~\\~");
+  return text
+    .replace(/[\\`*[\]<]/g, "\\$&")
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")
+    .replace(/~~/g, "\\~\\~");
 }
 
 /** Escapes what would make a paragraph another block. */

@@ -24,7 +24,14 @@ export function linkSelection(pasted: string): StateCommand {
     if (empty || address === undefined || isOther || text.includes("\n") || linkAddress(text) !== undefined) return false;
     const target = address.replace(/[()]/g, (sign) => (sign === "(" ? "%28" : "%29"));
     const insert = `[${text}](${target})`;
-    dispatch(state.update({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, scrollIntoView: true, userEvent: "input.paste" }));
+    dispatch(
+      state.update({
+        changes: { from, to, insert },
+        selection: { anchor: from + insert.length },
+        scrollIntoView: true,
+        userEvent: "input.paste",
+      }),
+    );
     return true;
   };
 }
@@ -36,7 +43,14 @@ export function insertMarkdown(markdown: string): StateCommand {
     const line = state.doc.lineAt(from);
     const isBlock = /^(?:#{1,6} |[-*+] |\d+\. |> |`{3}|\||---)/.test(markdown) || markdown.includes("\n\n");
     const before = isBlock && line.text.slice(0, from - line.from).trim() !== "" ? "\n\n" : "";
-    const after = isBlock && state.doc.lineAt(to).text.slice(to - state.doc.lineAt(to).from).trim() !== "" ? "\n\n" : "";
+    const after =
+      isBlock &&
+      state.doc
+        .lineAt(to)
+        .text.slice(to - state.doc.lineAt(to).from)
+        .trim() !== ""
+        ? "\n\n"
+        : "";
     const insert = state.toText(before + markdown + after);
     dispatch(
       state.update({

@@ -30,6 +30,8 @@ class Block extends RangeValue {
 
 interface Blocks {
   readonly tree: Tree;
+  /** The end of the front matter, in which there are no blocks. */
+  readonly skipTo: number;
   readonly blocks: RangeSet<Block>;
   readonly decorations: DecorationSet;
 }
@@ -56,9 +58,13 @@ function readBlock(state: EditorState, node: SyntaxNode): Range<Block> | undefin
 }
 
 /** Reads top-level blocks, the first one that ends behind `from` and those after it, until `isEnd` is true for one. */
-function scan(state: EditorState, from: number, isEnd: (node: SyntaxNode) => boolean): { found: Range<Block>[]; end: number } {
+function scan(
+  state: EditorState,
+  skipTo: number,
+  from: number,
+  isEnd: (node: SyntaxNode) => boolean = () => false,
+): { found: Range<Block>[]; end: number } {
   const tree = syntaxTree(state);
-  const skipTo = frontMatterEnd(state.doc);
   const found: Range<Block>[] = [];
   for (let node = tree.topNode.childAfter(from); node !== null; node = node.nextSibling) {
     if (isEnd(node)) return { found, end: node.from - 1 };
@@ -72,9 +78,11 @@ function replaceBlocks(blocks: RangeSet<Block>, start: number, end: number, foun
   return blocks.update({ filter: (from, to) => to < start || from > end, filterFrom: start, filterTo: end, add: found });
 }
 
-function update(value: Blocks, transaction: Transaction): RangeSet<Block> {
+function update(value: Blocks, skipTo: number, transaction: Transaction): RangeSet<Block> {
   const { state, changes } = transaction;
   const tree = syntaxTree(state);
+  // What was front matter may be tables now, or the reverse.
+  if (skipTo !== changes.mapPos(value.skipTo)) return RangeSet.of(scan(state, skipTo, 0).found);
   let blocks = value.blocks;
   let scannedTo = 0;
   if (transaction.docChanged) {
@@ -86,7 +94,7 @@ function update(value: Blocks, transaction: Transaction): RangeSet<Block> {
     });
     const start = Math.min(tree.topNode.childBefore(changedFrom)?.from ?? 0, changedFrom);
     const shift = state.doc.length - transaction.startState.doc.length;
-    const { found, end } = scan(state, start, (node) => {
+    const { found, end } = scan(state, skipTo, start, (node) => {
       if (node.from <= changedTo) return false;
       const before = value.tree.topNode.childAfter(node.from - shift);
       return before !== null && before.from === node.from - shift && before.tree !== null && before.tree === node.tree;
@@ -98,7 +106,7 @@ function update(value: Blocks, transaction: Transaction): RangeSet<Block> {
   const parsedBefore = changes.mapPos(Math.min(value.tree.length, changes.length));
   if (tree.length > Math.max(parsedBefore, scannedTo)) {
     const start = tree.topNode.childBefore(parsedBefore)?.from ?? 0;
-    const { found, end } = scan(state, start, () => false);
+    const { found, end } = scan(state, skipTo, start);
     blocks = replaceBlocks(blocks, start, end, found);
   }
   return blocks;
@@ -126,17 +134,18 @@ function decorate(state: EditorState, blocks: RangeSet<Block>): DecorationSet {
 
 export const blockField = StateField.define<Blocks>({
   create(state) {
-    const { found } = scan(state, 0, () => false);
-    const blocks = RangeSet.of(found);
-    return { tree: syntaxTree(state), blocks, decorations: decorate(state, blocks) };
+    const skipTo = frontMatterEnd(state.doc);
+    const blocks = RangeSet.of(scan(state, skipTo, 0).found);
+    return { tree: syntaxTree(state), skipTo, blocks, decorations: decorate(state, blocks) };
   },
   update(value, transaction) {
     const { state, startState, docChanged } = transaction;
     const tree = syntaxTree(state);
-    const blocks = docChanged || tree !== value.tree ? update(value, transaction) : value.blocks;
+    const skipTo = docChanged ? frontMatterEnd(state.doc) : value.skipTo;
+    const blocks = docChanged || tree !== value.tree ? update(value, skipTo, transaction) : value.blocks;
     const isRevealedElsewhere = state.field(revealField).ranges !== startState.field(revealField).ranges;
-    if (blocks === value.blocks && !isRevealedElsewhere) return tree === value.tree ? value : { ...value, tree };
-    return { tree, blocks, decorations: blocks.size === 0 ? Decoration.none : decorate(state, blocks) };
+    if (blocks === value.blocks && !isRevealedElsewhere) return tree === value.tree ? value : { ...value, tree, skipTo };
+    return { tree, skipTo, blocks, decorations: blocks.size === 0 ? Decoration.none : decorate(state, blocks) };
   },
   provide: (field) => EditorView.decorations.from(field, ({ decorations }) => decorations),
 });

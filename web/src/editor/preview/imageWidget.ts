@@ -44,7 +44,7 @@ export class ImageWidget extends WidgetType {
       referrerpolicy: "no-referrer",
       draggable: "false",
     });
-    const widget = element(isBlock ? "div" : "span", { class: isBlock ? "cm-md-image" : "cm-md-image-inline" }, image);
+    const widget: HTMLElement = element(isBlock ? "div" : "span", { class: isBlock ? "cm-md-image" : "cm-md-image-inline" }, image);
     if (isBlock && alternative !== "") {
       // The picture already has this text as its name.
       widget.append(element("div", { class: "cm-md-caption", "aria-hidden": "true", dir: "auto" }, alternative));

@@ -192,8 +192,8 @@ class Builder {
   }
 
   #quoteMark(node: SyntaxNode): void {
-    if (this.#isTouched(this.#state.doc.lineAt(node.from))) return this.#add(node.from, node.to, marks.faint);
-    this.#hide(node.from, node.to + Math.min(1, this.#spacesAt(node.to)));
+    if (this.#isTouched(this.#state.doc.lineAt(node.from))) this.#add(node.from, node.to, marks.faint);
+    else this.#hide(node.from, node.to + Math.min(1, this.#spacesAt(node.to)));
   }
 
   /** Emphasis and inline code: the first and the last child are the marks. */
@@ -250,8 +250,8 @@ class Builder {
   #linkText(from: number, to: number, url: SyntaxNode | null): void {
     const source = url === null ? undefined : this.#state.sliceDoc(url.from, url.to);
     const address = source === undefined ? undefined : linkAddress(source);
-    if (source !== undefined && address === undefined) return this.#add(from, to, marks.faint);
-    this.#add(from, to, mark("cm-md-link", address === undefined ? {} : { title: address, "data-address": address }));
+    if (source !== undefined && address === undefined) this.#add(from, to, marks.faint);
+    else this.#add(from, to, mark("cm-md-link", address === undefined ? {} : { title: address, "data-address": address }));
   }
 
   #image(node: SyntaxNode): boolean {

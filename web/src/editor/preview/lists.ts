@@ -60,7 +60,13 @@ export class ListLines {
       const line = doc.lineAt(at);
       const own = /^[ \t]*/.exec(line.text)?.[0].length ?? 0;
       // Further indentation belongs to the content, for example to code.
-      this.#lines.set(line.from, { line: line.from, depth, from: line.from, to: line.from + Math.min(own, contentColumn), item: undefined });
+      this.#lines.set(line.from, {
+        line: line.from,
+        depth,
+        from: line.from,
+        to: line.from + Math.min(own, contentColumn),
+        item: undefined,
+      });
       at = line.to + 1;
     }
   }
@@ -105,9 +111,7 @@ export function hideListSyntax(
     return;
   }
   const widget =
-    task !== undefined
-      ? new TaskWidget(isDone, state.readOnly)
-      : new MarkerWidget(isOrdered ? state.sliceDoc(mark.from, mark.to) : "•");
+    task !== undefined ? new TaskWidget(isDone, state.readOnly) : new MarkerWidget(isOrdered ? state.sliceDoc(mark.from, mark.to) : "•");
   const replaced = Decoration.replace({ widget }).range(from, to);
   decorations.push(replaced);
   atomic.push(replaced);

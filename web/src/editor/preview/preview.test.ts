@@ -35,11 +35,11 @@ test("[WA32] the syntax of what the selection does not touch is hidden", () => {
     ["# Ti‹›tle\n\nText", "# Title\n\nText"],
     ["‹›a **b** *c* ~~d~~ `e`", "a b c d e"],
     ["a **b‹›** *c*", "a **b** c"],
-    ["‹›a [b](https://c.example \"t\") d", "a b d"],
+    ['‹›a [b](https://c.example "t") d', "a b d"],
     ["a [b‹›](https://c.example) d", "a [b](https://c.example) d"],
     ["‹›a array[0] and [^1]", "a array[0] and [^1]"],
     ["‹›\n> a\n> b", "\na\nb"],
-    ["‹›\n- a\n  - b\n    c\n2) d", "\n◦a\n◦b\nc\n◦d"],
+    ["‹›\n- a\n  - b\n    c\n1) d", "\n◦a\n◦b\nc\n◦d"],
     ["- a‹›", "◦a"],
     ["-‹› a", "- a"],
     ["‹›\n- [x] a\n- [ ] b", "\n◦a\n◦b"],
@@ -132,7 +132,16 @@ test("[WA34] only web and mail addresses are opened, and only web addresses and 
   expect(linkAddress("<https://a.example/b>")).toBe("https://a.example/b");
   expect(linkAddress("www.a.example")).toBe("https://www.a.example/");
   expect(linkAddress("me@a.example")).toBe("mailto:me@a.example");
-  for (const refused of ["javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,x", "file:///etc/passwd", "/path", "#a", "vbscript:x", ""]) {
+  for (const refused of [
+    "javascript:alert(1)",
+    " java\nscript:alert(1)",
+    "data:text/html,x",
+    "file:///etc/passwd",
+    "/path",
+    "#a",
+    "vbscript:x",
+    "",
+  ]) {
     expect(linkAddress(refused), refused).toBeUndefined();
   }
   expect(imageAddress("/p/a.png")).toBe("/p/a.png");

@@ -11,9 +11,7 @@ const wrappers: Readonly<Record<string, "em" | "strong" | "del" | "code">> = {
 };
 
 function link(address: string | undefined): HTMLElement {
-  return address === undefined
-    ? element("span")
-    : element("span", { class: "cm-md-link", title: address, "data-address": address });
+  return address === undefined ? element("span") : element("span", { class: "cm-md-link", title: address, "data-address": address });
 }
 
 /** Appends the content of the node to the target. */

@@ -35,7 +35,8 @@ function readCells(row: SyntaxNode, columns: number): Cell[] {
       end = child.to;
     } else if (child.name === "TableDelimiter") {
       // The parser has no node for an empty cell. A delimiter at the start of the row ends no cell.
-      if (child.from > row.from) cells.push(pending ?? { from: Math.min(end + 1, child.from), to: Math.min(end + 1, child.from), node: undefined });
+      if (child.from > row.from)
+        cells.push(pending ?? { from: Math.min(end + 1, child.from), to: Math.min(end + 1, child.from), node: undefined });
       pending = undefined;
       end = child.to;
     }

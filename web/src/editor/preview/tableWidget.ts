@@ -2,8 +2,8 @@
 import { type EditorView, WidgetType } from "@codemirror/view";
 import { element } from "../dom.ts";
 import { openLink } from "../links.ts";
-import { type Cell, parseTable } from "./table.ts";
 import { renderInline } from "./renderInline.ts";
+import { type Cell, parseTable } from "./table.ts";
 
 /** Height of a row with one line, in pixels: an estimate for tables that were not drawn yet. */
 const rowHeight = 34;

@@ -41,13 +41,18 @@ const peerField = StateField.define<DecorationSet>({
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
+function isRoot(text: Y.Text, name: string): boolean {
+  const root: unknown = text.doc?.share.get(name);
+  return root === text;
+}
+
 /** Returns the index of a relative position in the text, or undefined if it is none. */
 function readPosition(text: Y.Text, json: unknown): number | undefined {
   const { doc } = text;
   if (doc === null || !isRecord(json)) return undefined;
   // Yjs creates a root of the document for every name that it is asked for.
   const name = json.tname;
-  if (name !== undefined && name !== null && (typeof name !== "string" || doc.share.get(name) !== text)) return undefined;
+  if (name !== undefined && name !== null && (typeof name !== "string" || !isRoot(text, name))) return undefined;
   try {
     const position = Y.createAbsolutePositionFromRelativePosition(Y.createRelativePositionFromJSON(json), doc);
     return position?.type === text ? position.index : undefined;

@@ -24,7 +24,8 @@ export function createSync(text: Y.Text): Sync {
       EditorState.lineSeparator.of("\n"),
       // Commands of the editor's packages do not all ask whether the text may be changed.
       EditorState.transactionFilter.of((transaction) => {
-        const isRefused = transaction.docChanged && transaction.startState.readOnly && transaction.annotation(ySyncAnnotation) === undefined;
+        const isRefused =
+          transaction.docChanged && transaction.startState.readOnly && transaction.annotation(ySyncAnnotation) === undefined;
         return isRefused ? [] : transaction;
       }),
       yCollab(text, null, { undoManager }),
