@@ -11,8 +11,13 @@ export function stateOf(marked: string, ...extensions: readonly Extension[]): Ed
     ...(anchor >= 0 && { selection: { anchor, head } }),
     extensions: [markdownLanguage.extension, EditorState.lineSeparator.of("\n"), ...extensions],
   });
-  ensureSyntaxTree(state, state.doc.length, 10_000);
-  return state;
+  return complete(state);
+}
+
+/** A busy machine may not parse the whole text at once. In a page the editor goes on by itself. */
+export function complete(state: EditorState): EditorState {
+  ensureSyntaxTree(state, state.doc.length, 60_000);
+  return state.update({}).state;
 }
 
 /** The text of a state with its selection. */

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { imageAddress, linkAddress } from "../links.ts";
 import { revealField, setFocused } from "../reveal.ts";
-import { stateOf } from "../testState.ts";
+import { complete, stateOf } from "../testState.ts";
 import { blockField } from "./blocks.ts";
 import { buildPreview } from "./inline.ts";
 import { parseTable } from "./table.ts";
@@ -118,6 +118,7 @@ test("[WA35] after any edits the replaced blocks are those of a text that is ope
         const from = Math.floor(place * state.doc.length);
         state = state.update({ changes: { from, to: Math.min(state.doc.length, from + removed), insert } }).state;
       }
+      state = complete(state);
       expect(syntaxTree(state).length).toBe(state.doc.length);
       const fresh = stateOf(state.doc.toString(), revealField, blockField);
       const blocks = ({ decorations }: { decorations: RangeSet<Decoration> }) => blocksOf(decorations);
