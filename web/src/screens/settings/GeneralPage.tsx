@@ -33,7 +33,7 @@ export function GeneralPage() {
             <Facts workspace={workspace} />
           </Section>
           <StyleProfiles workspace={workspace} isAdmin={isAdmin} />
-          <OtherSettings settings={workspace.settings ?? {}} />
+          <OtherSettings settings={workspace.settings} />
           {role !== undefined && role !== "owner" && <LeaveWorkspace workspace={workspace} />}
         </>
       )}

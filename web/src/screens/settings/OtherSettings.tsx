@@ -1,12 +1,10 @@
 import type { Workspace } from "../../../../api/schema/workspace.ts";
 import { Section } from "../../ui/section.tsx";
-import { stylesOf } from "./styles.ts";
+import { othersOf } from "./styles.ts";
 
-/** The settings that only programs read: they are shown, and changed through the API. */
-export function OtherSettings({ settings }: { readonly settings: NonNullable<Workspace["settings"]> }) {
-  const { styleProfiles, ...rest } = settings;
-  const isUnknown = styleProfiles !== undefined && stylesOf(settings).length === 0;
-  const others = isUnknown ? settings : rest;
+/** The settings that only programs read: they are shown here, and changed through the API. */
+export function OtherSettings({ settings }: { readonly settings: Workspace["settings"] }) {
+  const others = othersOf(settings);
   if (Object.keys(others).length === 0) return null;
   return (
     <Section level={3} title="Other settings" lead="Programs keep these values with the workspace. They are changed through the API.">

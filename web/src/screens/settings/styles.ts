@@ -1,6 +1,8 @@
 /** The style profiles of a workspace: texts in its settings, which steps of runs read when they write. */
 import type { Workspace } from "../../../../api/schema/workspace.ts";
 
+type Settings = Workspace["settings"];
+
 export interface Style {
   /** What runs and content projects name: `styleProfileId`. */
   readonly name: string;
@@ -14,13 +16,25 @@ function textOf(profile: unknown): string | undefined {
   return typeof profile.content === "string" ? profile.content : undefined;
 }
 
-export function stylesOf(settings: Workspace["settings"]): readonly Style[] {
+function profilesOf(settings: Settings): readonly (readonly [name: string, profile: unknown])[] {
   const profiles = settings?.["styleProfiles"];
-  if (typeof profiles !== "object" || profiles === null || Array.isArray(profiles)) return [];
-  return Object.entries(profiles)
+  return typeof profiles !== "object" || profiles === null || Array.isArray(profiles) ? [] : Object.entries(profiles);
+}
+
+export function stylesOf(settings: Settings): readonly Style[] {
+  return profilesOf(settings)
     .flatMap(([name, profile]) => {
       const text = textOf(profile);
       return text === undefined ? [] : [{ name, text }];
     })
     .sort((one, other) => one.name.localeCompare(other.name));
+}
+
+/** The settings that are no style profiles. */
+export function othersOf(settings: Settings): Readonly<Record<string, unknown>> {
+  const { styleProfiles, ...others } = settings ?? {};
+  const profiles = profilesOf(settings);
+  const unknown = profiles.filter(([, profile]) => textOf(profile) === undefined);
+  if (styleProfiles === undefined || (profiles.length > 0 && unknown.length === 0)) return others;
+  return { ...others, styleProfiles: unknown.length === 0 ? styleProfiles : Object.fromEntries(unknown) };
 }
