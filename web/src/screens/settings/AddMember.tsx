@@ -59,7 +59,7 @@ export function AddMember() {
           fault={fault}
           onChange={(event) => {
             setUsername(event.target.value);
-            add.reset();
+            if (add.isError) add.reset();
           }}
         />
         <SelectField label="Role" value={role} options={givenRoles} fault={faults["role"]} onChange={setRole} />

@@ -58,10 +58,11 @@ function RoleControls({ username, role, isOwn }: RoleControlsProps) {
   const queryClient = useQueryClient();
   const refresh = () =>
     Promise.all([queryClient.invalidateQueries(trpc.members.pathFilter()), queryClient.invalidateQueries(trpc.workspaces.pathFilter())]);
-  const change = useMutation({
-    mutationFn: (next: GivenRole) => client.members.update.mutate({ workspaceId, username, role: next }),
-    onSuccess: refresh,
-  });
+  async function save(next: GivenRole) {
+    await client.members.update.mutate({ workspaceId, username, role: next });
+    await refresh();
+  }
+  const change = useMutation({ mutationFn: save });
   const close = () => setAsked(undefined);
   return (
     <>
@@ -96,7 +97,7 @@ function RoleControls({ username, role, isOwn }: RoleControlsProps) {
           isDangerous
           isOpen
           onClose={close}
-          onConfirm={() => change.mutateAsync("member")}
+          onConfirm={() => save("member")}
         />
       )}
       {asked === "remove" && (
