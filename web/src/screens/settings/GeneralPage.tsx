@@ -27,7 +27,7 @@ export function GeneralPage() {
         </div>
       ) : (
         <>
-          {!isAdmin && <WhoCanChange workspace={workspace} what="the workspace" />}
+          {!isAdmin && <WhoCanChange workspace={workspace} what="change the workspace" />}
           <Section level={3} title="Workspace">
             {isAdmin && <NameForm key={workspace.workspaceId} workspace={workspace} />}
             <Facts workspace={workspace} />

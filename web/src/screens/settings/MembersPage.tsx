@@ -23,7 +23,7 @@ export function MembersPage() {
   const people = list.data?.pages.flatMap(({ collaborators }) => collaborators) ?? [];
   return (
     <SettingsPage group="Workspace" title="Members" lead="Everyone who can open this workspace.">
-      {workspace !== undefined && (isAdmin ? <AddMember /> : <WhoCanChange workspace={workspace} what="members" />)}
+      {workspace !== undefined && (isAdmin ? <AddMember /> : <WhoCanChange workspace={workspace} what="change members" />)}
       {list.error !== null && people.length === 0 ? (
         <ProblemView error={list.error} onRetry={() => void list.refetch()} />
       ) : (

@@ -2,7 +2,7 @@ import type { Workspace } from "../../../../api/schema/workspace.ts";
 
 interface WhoCanChangeProps {
   readonly workspace: Workspace;
-  /** What they can change, such as `members`. */
+  /** What they can do, such as `change members`. */
   readonly what: string;
 }
 
@@ -11,7 +11,7 @@ export function WhoCanChange({ workspace, what }: WhoCanChangeProps) {
   const names = workspace.members.filter(({ role }) => role !== "member").map(({ username }) => username);
   return (
     <p className="mb-5 rounded-md bg-side px-3 py-2 text-sm text-muted">
-      Only the owner and admins can change {what}: <span className="text-text">{new Intl.ListFormat("en").format(names)}</span>.
+      Only the owner and admins can {what}: <span className="text-text">{new Intl.ListFormat("en").format(names)}</span>.
     </p>
   );
 }
