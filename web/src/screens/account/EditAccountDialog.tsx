@@ -6,14 +6,12 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
+import { orNull } from "./orNull.ts";
 
 interface EditAccountDialogProps {
   readonly account: Account;
   readonly onClose: () => void;
 }
-
-/** An empty field removes the value. */
-const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
 
 /** For operators: changes the name and the e-mail address of another account. */
 export function EditAccountDialog({ account: { username, ...before }, onClose }: EditAccountDialogProps) {

@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { client } from "../../app/data.ts";
+import { client, trpc } from "../../app/data.ts";
 import { useMe } from "../../app/useMe.ts";
 import { refreshMe } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -8,20 +8,19 @@ import { faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { noticeStore } from "../../ui/notices.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
 import { Section } from "../../ui/section.tsx";
-
-/** An empty field removes the value. */
-const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
+import { orNull } from "./orNull.ts";
 
 export function ProfileSection() {
   const me = useMe();
   const [displayName, setDisplayName] = useState(me.displayName ?? "");
   const [email, setEmail] = useState(me.email ?? "");
+  const queryClient = useQueryClient();
   const save = useMutation({
     meta: { showsError: true },
     mutationFn: () => client.auth.updateMe.mutate({ displayName: orNull(displayName), email: orNull(email) }),
     async onSuccess() {
       noticeStore.trigger.show({ kind: "done", text: "Your profile is saved." });
-      await refreshMe();
+      await Promise.all([refreshMe(), queryClient.invalidateQueries(trpc.accounts.pathFilter())]);
     },
   });
   const faults = faultsOf(save.error);
