@@ -9,16 +9,20 @@ export interface Style {
   readonly text: string;
 }
 
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** A profile is a text, or an object with the text in `content`. Other values are no profiles. */
 function textOf(profile: unknown): string | undefined {
   if (typeof profile === "string") return profile;
-  if (typeof profile !== "object" || profile === null || !("content" in profile)) return undefined;
-  return typeof profile.content === "string" ? profile.content : undefined;
+  const content = isObject(profile) ? profile["content"] : undefined;
+  return typeof content === "string" ? content : undefined;
 }
 
 function profilesOf(settings: Settings): readonly (readonly [name: string, profile: unknown])[] {
   const profiles = settings?.["styleProfiles"];
-  return typeof profiles !== "object" || profiles === null || Array.isArray(profiles) ? [] : Object.entries(profiles);
+  return isObject(profiles) ? Object.entries(profiles) : [];
 }
 
 export function stylesOf(settings: Settings): readonly Style[] {
@@ -34,7 +38,7 @@ export function stylesOf(settings: Settings): readonly Style[] {
 export function othersOf(settings: Settings): Readonly<Record<string, unknown>> {
   const { styleProfiles, ...others } = settings ?? {};
   const profiles = profilesOf(settings);
+  if (profiles.length === 0) return styleProfiles === undefined || isObject(styleProfiles) ? others : { ...others, styleProfiles };
   const unknown = profiles.filter(([, profile]) => textOf(profile) === undefined);
-  if (styleProfiles === undefined || (profiles.length > 0 && unknown.length === 0)) return others;
-  return { ...others, styleProfiles: unknown.length === 0 ? styleProfiles : Object.fromEntries(unknown) };
+  return unknown.length === 0 ? others : { ...others, styleProfiles: Object.fromEntries(unknown) };
 }
