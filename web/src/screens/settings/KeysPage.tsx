@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ApiKeyState, CreatedApiKey } from "../../../../api/schema/apiKey.ts";
+import { type Action, useActions } from "../../app/actions.ts";
 import { client, pageOptions, trpc } from "../../app/data.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/filters.tsx";
@@ -32,6 +33,12 @@ export function KeysPage() {
       client.keys.list.query({ ...input, ...(pageParam === undefined ? {} : { nextToken: pageParam }) }, { signal }),
     ...pageOptions,
   });
+  const actions = useMemo(
+    (): readonly Action[] => [{ name: "New API key", group: "Settings", keys: "c", run: () => setIsCreating(true) }],
+    [],
+  );
+  useActions(actions);
+
   const keys = list.data?.pages.flatMap(({ apiKeys }) => apiKeys) ?? [];
   const isEmpty = list.data !== undefined && keys.length === 0 && !list.hasNextPage;
   const create = (

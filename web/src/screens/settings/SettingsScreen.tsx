@@ -1,5 +1,6 @@
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { Suspense, useId } from "react";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { Suspense, useId, useMemo } from "react";
+import { type Action, useActions } from "../../app/actions.ts";
 import { Screen } from "../../app/Screen.tsx";
 import { useWorkspace } from "../../app/useWorkspace.ts";
 
@@ -30,10 +31,20 @@ const groups: readonly Group[] = [
   },
 ];
 
+const allPages = groups.flatMap(({ pages }) => pages);
+
 /** The frame of the pages of settings: their navigation, beside the page or above it. */
 export function SettingsScreen() {
+  const { workspaceId } = useWorkspace();
   const { pathname } = useLocation();
-  const page = groups.flatMap(({ pages }) => pages).find(({ to }) => pathname.endsWith(to.slice(to.lastIndexOf("/"))));
+  const navigate = useNavigate();
+  const page = allPages.find(({ to }) => pathname.endsWith(to.slice(to.lastIndexOf("/"))));
+  const actions = useMemo(
+    (): readonly Action[] =>
+      allPages.map(({ to, name }) => ({ name: `Go to ${name}`, group: "Settings", run: () => void navigate({ to, params: { workspaceId } }) })),
+    [navigate, workspaceId],
+  );
+  useActions(actions);
   return (
     <Screen
       title={page === undefined ? "Settings" : `${page.name} · Settings`}

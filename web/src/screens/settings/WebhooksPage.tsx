@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { type Action, useActions } from "../../app/actions.ts";
 import { client, pageOptions, trpc } from "../../app/data.ts";
 import { useWorkspace } from "../../app/useWorkspace.ts";
 import { Button } from "../../ui/button.tsx";
@@ -40,6 +41,12 @@ function WebhookList({ isReady }: { readonly isReady: boolean }) {
     ...pageOptions,
     enabled: isReady,
   });
+  const actions = useMemo(
+    (): readonly Action[] => [{ name: "New webhook", group: "Settings", keys: "c", run: () => setIsCreating(true) }],
+    [],
+  );
+  useActions(actions);
+
   const webhooks = list.data?.pages.flatMap((page) => page.webhooks) ?? [];
   const isEmpty = list.data !== undefined && webhooks.length === 0 && !list.hasNextPage;
   const create = (
