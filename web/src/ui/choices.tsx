@@ -1,4 +1,4 @@
-/** Fields of forms that choose from given values: one of a few, one of many, some, or yes and no. */
+/** Fields of forms that choose from given values: one of a few, one of many, or some. */
 import { type ReactNode, useId } from "react";
 import { controlClass, Field } from "./form.tsx";
 
@@ -62,11 +62,6 @@ function Mark({ type, name, label, hint, isChecked, onChange }: MarkProps) {
   );
 }
 
-/** Yes or no. */
-export function Check(props: Omit<MarkProps, "type" | "name">) {
-  return <Mark type="checkbox" {...props} />;
-}
-
 interface RadioGroupProps<Value extends string> {
   readonly label: string;
   readonly value: Value;
@@ -111,8 +106,9 @@ export function CheckGroup<Value extends string>({ label, values, options, fault
   return (
     <Group label={label} fault={fault}>
       {options.map(({ value, label: name, hint }) => (
-        <Check
+        <Mark
           key={value}
+          type="checkbox"
           label={name}
           hint={hint}
           isChecked={values.includes(value)}

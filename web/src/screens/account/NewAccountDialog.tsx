@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { CreatedAccount } from "../../../../api/schema/account.ts";
 import { client, trpc } from "../../app/data.ts";
 import { Button } from "../../ui/button.tsx";
-import { Check } from "../../ui/choices.tsx";
+import { Check } from "../../ui/check.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
@@ -82,12 +82,7 @@ export function NewAccountDialog({ onCreated, onClose }: NewAccountDialogProps) 
           fault={faults["email"]}
           onChange={(event) => setEmail(event.target.value)}
         />
-        <Check
-          label="Operator"
-          hint="May manage all accounts of this server. This gives no access to content."
-          isChecked={operator}
-          onChange={setOperator}
-        />
+        <Check label="Operator: may manage all accounts of this server, but sees no more content" isOn={operator} onChange={setOperator} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" weight="primary" isBusy={create.isPending}>

@@ -4,6 +4,7 @@ import type { Workspace } from "../../../../api/schema/workspace.ts";
 import { client, trpc } from "../../app/data.ts";
 import { useWorkspace } from "../../app/useWorkspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { Fact } from "../../ui/facts.tsx";
 import { faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { noticeStore } from "../../ui/notices.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
@@ -81,26 +82,17 @@ function NameForm({ workspace: { workspaceId, name: before } }: { readonly works
 const kinds = { user: "Personal workspace of one account", team: "Workspace for several accounts" };
 
 function Facts({ workspace }: { readonly workspace: Workspace }) {
-  const facts = [
-    ["Name", workspace.displayName ?? workspace.name],
-    ["Kind", kinds[workspace.type]],
-    ["Owner", workspace.ownerUsername],
-    ["Created", <Time key="created" at={workspace.createdAt} />],
-    [
-      "Id",
-      <code key="id" className="font-mono text-xs break-all">
-        {workspace.workspaceId}
-      </code>,
-    ],
-  ] as const;
   return (
-    <dl className="mt-6 grid grid-cols-[5rem_1fr] gap-x-4 gap-y-1.5 text-sm first:mt-0">
-      {facts.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="text-muted">{name}</dt>
-          <dd className="min-w-0">{value}</dd>
-        </div>
-      ))}
+    <dl className="mt-6 first:mt-0">
+      <Fact name="Name">{workspace.displayName ?? workspace.name}</Fact>
+      <Fact name="Kind">{kinds[workspace.type]}</Fact>
+      <Fact name="Owner">{workspace.ownerUsername}</Fact>
+      <Fact name="Created">
+        <Time at={workspace.createdAt} />
+      </Fact>
+      <Fact name="Id">
+        <code className="font-mono text-xs break-all">{workspace.workspaceId}</code>
+      </Fact>
     </dl>
   );
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { client, pageOptions, trpc } from "../../app/data.ts";
 import { useWorkspace } from "../../app/useWorkspace.ts";
+import { Fact } from "../../ui/facts.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
 import { Rows } from "../../ui/rows.tsx";
 import { AddMember } from "./AddMember.tsx";
@@ -33,12 +34,11 @@ export function MembersPage() {
           ))}
         </Rows>
       )}
-      <dl className="mt-8 grid grid-cols-[4.5rem_1fr] gap-x-4 gap-y-1 border-t border-line pt-5 text-sm">
+      <dl className="mt-8 border-t border-line pt-5">
         {Object.values(roles).map(({ name, meaning }) => (
-          <div key={name} className="contents">
-            <dt className="font-medium">{name}</dt>
-            <dd className="text-muted">{meaning}</dd>
-          </div>
+          <Fact key={name} name={name}>
+            {meaning}
+          </Fact>
         ))}
       </dl>
       {role !== undefined && role !== "owner" && (
