@@ -79,8 +79,8 @@ export function AccountsSection() {
           value={created.setupUrl}
           onClose={() => setCreated(undefined)}
         >
-          Send it to {created.displayName ?? created.username} yourself: the server sends no mail. With it the person chooses a password. It works once,
-          for one hour.
+          Send it to {created.displayName ?? created.username} yourself: the server sends no mail. With it the person chooses a password. It
+          works once, for one hour.
         </SecretDialog>
       )}
     </Section>

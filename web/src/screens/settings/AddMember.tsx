@@ -28,8 +28,14 @@ export function AddMember() {
     async onSuccess(added) {
       setUsername("");
       field.current?.focus();
-      noticeStore.trigger.show({ kind: "done", text: `${added.username} is now ${roles[added.role].name.toLowerCase()} of the workspace.` });
-      await Promise.all([queryClient.invalidateQueries(trpc.members.pathFilter()), queryClient.invalidateQueries(trpc.workspaces.pathFilter())]);
+      noticeStore.trigger.show({
+        kind: "done",
+        text: `${added.username} is now ${roles[added.role].name.toLowerCase()} of the workspace.`,
+      });
+      await Promise.all([
+        queryClient.invalidateQueries(trpc.members.pathFilter()),
+        queryClient.invalidateQueries(trpc.workspaces.pathFilter()),
+      ]);
     },
   });
   const faults = faultsOf(add.error);

@@ -91,8 +91,8 @@ export function KeysPage() {
       )}
       {created !== undefined && (
         <SecretDialog title={`API key “${created.name}”`} label="Key" value={created.key} onClose={() => setCreated(undefined)}>
-          Programs send it in the header <code className="font-mono text-xs">x-api-key</code>. If it is lost or seen by others, revoke it and create
-          another one.
+          Programs send it in the header <code className="font-mono text-xs">x-api-key</code>. If it is lost or seen by others, revoke it
+          and create another one.
         </SecretDialog>
       )}
     </SettingsPage>

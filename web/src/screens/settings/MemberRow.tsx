@@ -43,7 +43,9 @@ export function MemberRow({ person, isAdmin }: MemberRowProps) {
       </Row>
     );
   }
-  return <Row sign={sign} title={title} actions={<RoleControls username={username} role={person.role} isOwn={username === me.username} />} />;
+  return (
+    <Row sign={sign} title={title} actions={<RoleControls username={username} role={person.role} isOwn={username === me.username} />} />
+  );
 }
 
 interface RoleControlsProps {

@@ -41,7 +41,11 @@ export function SettingsScreen() {
   const page = allPages.find(({ to }) => pathname.endsWith(to.slice(to.lastIndexOf("/"))));
   const actions = useMemo(
     (): readonly Action[] =>
-      allPages.map(({ to, name }) => ({ name: `Go to ${name}`, group: "Settings", run: () => void navigate({ to, params: { workspaceId } }) })),
+      allPages.map(({ to, name }) => ({
+        name: `Go to ${name}`,
+        group: "Settings",
+        run: () => void navigate({ to, params: { workspaceId } }),
+      })),
     [navigate, workspaceId],
   );
   useActions(actions);

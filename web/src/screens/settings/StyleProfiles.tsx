@@ -42,7 +42,10 @@ export function StyleProfiles({ workspace: { workspaceId, settings }, isAdmin }:
       ) : (
         <ul aria-label="Style profiles">
           {styles.map((style) => (
-            <li key={style.name} className="flex flex-wrap items-start gap-x-3 gap-y-1 border-t border-line py-3 first:border-t-0 first:pt-0">
+            <li
+              key={style.name}
+              className="flex flex-wrap items-start gap-x-3 gap-y-1 border-t border-line py-3 first:border-t-0 first:pt-0"
+            >
               <div className="min-w-0 grow basis-60">
                 <p dir="auto" className="text-base font-medium">
                   {style.name}
