@@ -61,7 +61,13 @@ const renewMs = 1000;
 /** Follows the runs of the workspace, or of one topic, and calls `onChange` after their events, at most once a second. */
 export function useRunChanges(workspaceId: string, topicId: string | undefined, onChange: () => void): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
   useEventStream({
     epoch: `${workspaceId} ${topicId}`,
     open: (start) => followWorkspace(api, { workspaceId, ...(topicId === undefined ? {} : { topicId }), ...start }),
