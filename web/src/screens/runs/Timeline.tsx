@@ -24,7 +24,9 @@ export function Timeline({ events }: TimelineProps) {
   return (
     <ol className="text-sm">
       {events.map((event) => {
-        const { text, detail, tone } = toSentence(event, approvals);
+        const sentence = toSentence(event, approvals);
+        if (sentence === undefined) return null;
+        const { text, detail, tone } = sentence;
         const at = new Date(event.createdAt);
         return (
           <li key={event.id} className="group relative flex gap-3 pb-2.5">

@@ -31,7 +31,7 @@ function ofStepEnd({ stepName, status, durationMs, usage, summary, error }: Of<"
   return { text: `${name} is done`, detail: join(facts, error?.message), tone: error === undefined ? "ok" : "warn" };
 }
 
-/** `stepOf` finds the step of an approval, which the event of its decision does not name. */
+/** `step` is the step of the approval, which the event of its decision does not name. */
 function ofDecision({ decision, resolvedBy, note, waitedMs }: Of<"agent.approval_resolved">, step: string | undefined): Sentence {
   const subject = step === undefined ? "the result" : `the ${toWords(step).toLocaleLowerCase()}`;
   if (decision === "expired") return { text: "The approval expired without a decision", tone: "neutral" };
@@ -43,8 +43,8 @@ function ofDecision({ decision, resolvedBy, note, waitedMs }: Of<"agent.approval
   };
 }
 
-/** `approvals` maps the ids of approvals to the names of their steps. */
-export function toSentence(event: AgentEvent, approvals: ReadonlyMap<string, string>): Sentence {
+/** `approvals` maps the ids of approvals to the names of their steps. Undefined for an event of a newer server. */
+export function toSentence(event: AgentEvent, approvals: ReadonlyMap<string, string>): Sentence | undefined {
   switch (event.event) {
     case "agent.run_started":
       return { text: `${event.actor} started the run`, detail: event.data.steps.map(toWords).join(" → "), tone: "accent" };
@@ -81,6 +81,7 @@ export function toSentence(event: AgentEvent, approvals: ReadonlyMap<string, str
     case "agent.run_cancelled":
       return { text: `${event.data.by} cancelled the run`, detail: event.data.reason, tone: "neutral" };
   }
+  return undefined;
 }
 
 /** The steps of the approvals that the events name. */

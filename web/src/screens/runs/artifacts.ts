@@ -1,0 +1,71 @@
+/** The results of a run's steps. */
+import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { ArticleFile } from "../../../../api/schema/article.ts";
+import type { Artifact, ArtifactKind } from "../../../../api/schema/run.ts";
+import type { AgentEvent } from "../../../../client/index.ts";
+import { client, pageOptions, trpc } from "../../app/data.ts";
+import { api } from "../../session/session.ts";
+
+const pageSize = 100;
+
+export function useArtifacts(runId: string) {
+  const input = { runId, limit: pageSize };
+  const list = useInfiniteQuery({
+    queryKey: [...trpc.runs.artifacts.queryKey(input), "pages"],
+    queryFn: ({ pageParam, signal }) =>
+      client.runs.artifacts.query({ ...input, ...(pageParam === undefined ? {} : { nextToken: pageParam }) }, { signal }),
+    ...pageOptions,
+  });
+  const artifacts: readonly Artifact[] = useMemo(() => list.data?.pages.flatMap((page) => page.artifacts) ?? [], [list.data]);
+  return { list, artifacts };
+}
+
+/** The text of an artifact. Artifacts never change. */
+export function useArtifactText(runId: string, artifactKey: string) {
+  return useQuery({
+    queryKey: ["artifactText", runId, artifactKey],
+    async queryFn({ signal }) {
+      const answer = await api.fetch(`/runs/${encodeURIComponent(runId)}/artifacts/${encodeURIComponent(artifactKey)}`, { signal });
+      return answer.text();
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The file of the article that has the text of an artifact. Artifacts of other kinds are in no file. */
+export const fileOf: Readonly<Partial<Record<ArtifactKind, ArticleFile>>> = {
+  outline: "outline.md",
+  draft: "content.md",
+  research: "research.md",
+};
+
+export interface ArtifactChange {
+  readonly commitId: string;
+  readonly file: ArticleFile;
+}
+
+/** The commit that put the last of these artifacts into the article, as the timeline knows it. */
+export function findChange(events: readonly AgentEvent[], artifactKeys: readonly string[]): ArtifactChange | undefined {
+  for (const { event, data } of events.toReversed()) {
+    if (event !== "agent.artifact_created" || !artifactKeys.includes(data.artifactKey) || data.commitId === undefined) continue;
+    const file = fileOf[data.kind];
+    if (file !== undefined) return { commitId: data.commitId, file };
+  }
+  return undefined;
+}
+
+/** What a commit changed in one file. */
+export function useChange(articleId: string | undefined, change: ArtifactChange | undefined) {
+  const commit = useQuery(
+    trpc.commits.get.queryOptions(articleId === undefined || change === undefined ? skipToken : { articleId, commitId: change.commitId }),
+  );
+  const diff = useQuery(
+    trpc.commits.diff.queryOptions(
+      articleId === undefined || change === undefined || commit.data === undefined
+        ? skipToken
+        : { articleId, from: commit.data.parentRevision ?? 0, to: commit.data.revision, file: change.file },
+    ),
+  );
+  return { data: diff.data, error: commit.error ?? diff.error, isFirst: diff.data?.stats.removed === 0 };
+}
