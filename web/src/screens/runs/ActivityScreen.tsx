@@ -54,7 +54,7 @@ function LiveActivity({ workspaceId, recent }: { readonly workspaceId: string; r
         else void queryClient.resetQueries({ queryKey: ["recentEvents", workspaceId] });
       }
       setEvents((known) => mergeEvents(known, fresh));
-      void queryClient.invalidateQueries(trpc.runs.get.pathFilter());
+      for (const runId of new Set(fresh.map((event) => event.runId))) void queryClient.invalidateQueries(trpc.runs.get.queryFilter({ runId }));
     },
   });
   const groups = useMemo(() => groupByRun(events), [events]);
@@ -116,7 +116,7 @@ function RunGroup({ group: { runId, events } }: { readonly group: RunEvents }) {
         <span className="hidden shrink-0 text-xs text-muted sm:block">{toTitle(workflowId)}</span>
         <Time at={Date.parse(createdAt) / 1000} className="shrink-0 text-xs text-faint" />
       </div>
-      <Timeline events={isOpen ? events : events.slice(0, fewEvents)} />
+      <Timeline events={isOpen ? events : events.slice(0, fewEvents)} all={events} />
       {hidden > 0 && (
         <button
           type="button"

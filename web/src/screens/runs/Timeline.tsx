@@ -16,11 +16,13 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 interface TimelineProps {
   /** In the order in which they are shown. */
   readonly events: readonly AgentEvent[];
+  /** All known events of the run, if `events` are a part of them. */
+  readonly all?: readonly AgentEvent[];
 }
 
 /** Events as a list of sentences with their times. */
-export function Timeline({ events }: TimelineProps) {
-  const approvals = stepsOfApprovals(events);
+export function Timeline({ events, all = events }: TimelineProps) {
+  const approvals = stepsOfApprovals(all);
   return (
     <ol className="text-sm">
       {events.map((event) => {

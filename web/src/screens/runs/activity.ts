@@ -1,6 +1,6 @@
 /** The newest events of a workspace, from its runs and then live. */
 import type { AgentEvent } from "../../../../client/index.ts";
-import { client } from "../../app/data.ts";
+import { client, queryClient, trpc } from "../../app/data.ts";
 import { activeStates } from "./runWords.ts";
 
 /** Events that are kept and shown. */
@@ -29,9 +29,10 @@ export async function readRecent(workspaceId: string, signal: AbortSignal): Prom
     client.runs.list.query({ workspaceId, limit: runsToRead }, { signal }),
     client.runs.list.query({ workspaceId, limit: runsToRead, status: [...activeStates] }, { signal }),
   ]);
-  const lastSeqs = new Map([...newest.runs, ...active.runs].map(({ runId, lastSeq }) => [runId, lastSeq]));
+  const runs = new Map([...newest.runs, ...active.runs].map((run) => [run.runId, run]));
+  for (const [runId, run] of runs) queryClient.setQueryData(trpc.runs.get.queryKey({ runId }), run);
   const pages = await Promise.all(
-    [...lastSeqs].map(([runId, lastSeq]) =>
+    [...runs].map(([runId, { lastSeq }]) =>
       client.runs.events.query({ runId, limit: eventsOfRun, afterSeq: Math.max(0, lastSeq - eventsOfRun) }, { signal }),
     ),
   );
