@@ -35,13 +35,11 @@ const draftActions = ["create", "update", "optimize", "rewrite"] as const;
 const instructionsText = { label: "Instructions", hint: "Every step that writes receives them." };
 const feedbackText = { label: "What to change", isRequired: true };
 
-/** The part of a request that an empty field leaves out. */
-function given<Name extends string>(name: Name, text: string): { readonly [Key in Name]?: string } {
-  return (text.trim() === "" ? {} : { [name]: text.trim() }) as { readonly [Key in Name]?: string };
-}
+/** Undefined for an empty field: the request then leaves it out. */
+const given = (text: string) => (text.trim() === "" ? undefined : text.trim());
 
-const toOptions = ({ text, style }: StepInput) => ({ ...given("instructions", text), ...given("styleProfileId", style) });
-const toFeedback = ({ text, style }: StepInput) => ({ ...given("feedback", text), ...given("styleProfileId", style) });
+const toOptions = ({ text, style }: StepInput) => ({ instructions: given(text), styleProfileId: given(style) });
+const toFeedback = ({ text, style }: StepInput) => ({ feedback: given(text), styleProfileId: given(style) });
 
 export const topicSteps: readonly TopicStep[] = [
   {
@@ -100,7 +98,7 @@ export const topicSteps: readonly TopicStep[] = [
     lead: "The approval is for the newest committed outline. If a draft follows in the pipeline, its run starts.",
     text: { label: "Note" },
     async run(of, { text }) {
-      const { message, draftRunId } = await client.topics.approveOutline.mutate({ ...of, ...given("note", text) });
+      const { message, draftRunId } = await client.topics.approveOutline.mutate({ ...of, note: given(text) });
       return { message, runId: draftRunId };
     },
   },
@@ -118,7 +116,7 @@ export const topicSteps: readonly TopicStep[] = [
     lead: "The approval is for the newest committed draft. A later commit removes it.",
     text: { label: "Note" },
     async run(of, { text }) {
-      const { message } = await client.topics.approveDraft.mutate({ ...of, ...given("note", text) });
+      const { message } = await client.topics.approveDraft.mutate({ ...of, note: given(text) });
       return { message };
     },
   },
@@ -163,7 +161,7 @@ export const topicSteps: readonly TopicStep[] = [
     isDangerous: true,
     text: { label: "Reason" },
     async run(of, { text }) {
-      const { message } = await client.topics.archive.mutate({ ...of, ...given("note", text) });
+      const { message } = await client.topics.archive.mutate({ ...of, note: given(text) });
       return { message };
     },
   },
