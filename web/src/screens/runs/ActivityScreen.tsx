@@ -10,7 +10,8 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Empty, ProblemLine, ProblemView } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
-import { groupByRun, mergeEvents, mostEvents, type RecentEvents, type RunEvents, readRecent } from "./activity.ts";
+import { groupByRun, mergeEvents, mostEvents, type RunEvents } from "./activity.ts";
+import { type RecentEvents, readRecent } from "./recentEvents.ts";
 import { runStates } from "./runWords.ts";
 import { Timeline } from "./Timeline.tsx";
 import { useEventStream } from "./useEventStream.ts";
@@ -133,7 +134,7 @@ function RunGroup({ group: { runId, events } }: { readonly group: RunEvents }) {
 
 function ActivityLoading() {
   return (
-    <div role="status" aria-label="Reading the activity" className="mx-auto flex max-w-3xl flex-col gap-6 px-3 py-5 md:px-5">
+    <div role="status" aria-busy="true" aria-label="Reading the activity" className="mx-auto flex max-w-3xl flex-col gap-6 px-3 py-5 md:px-5">
       {[1, 2, 3].map((row) => (
         <div key={row} className="flex flex-col gap-2">
           <span className="skeleton h-5 w-1/2" />

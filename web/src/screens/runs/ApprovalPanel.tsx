@@ -93,7 +93,7 @@ export function ApprovalPanel({ run, approval, events, artifacts, canWrite }: Ap
             error !== null ? (
               <ProblemLine error={error} />
             ) : diff === undefined ? (
-              <span role="status" aria-label="Reading" className="skeleton block h-40 w-full" />
+              <span role="status" aria-busy="true" aria-label="Reading" className="skeleton block h-40 w-full" />
             ) : (
               <TextDiff diff={diff} />
             )

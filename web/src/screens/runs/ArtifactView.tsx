@@ -21,7 +21,7 @@ interface ArtifactViewProps {
 export function ArtifactView({ runId, artifactKey, contentType }: ArtifactViewProps) {
   const { data, error } = useArtifactText(runId, artifactKey);
   if (error !== null) return <ProblemLine error={error} />;
-  if (data === undefined) return <span role="status" aria-label="Reading" className="skeleton block h-40 w-full" />;
+  if (data === undefined) return <span role="status" aria-busy="true" aria-label="Reading" className="skeleton block h-40 w-full" />;
   if (contentType.startsWith("application/json")) {
     return <pre className="overflow-auto rounded-md bg-code p-3 font-mono text-xs leading-5 whitespace-pre-wrap">{toPretty(data)}</pre>;
   }

@@ -187,7 +187,7 @@ function RunActions({ run }: { readonly run: Run }) {
 
 function RunLoading() {
   return (
-    <div role="status" aria-label="Reading the run" className="mx-auto flex max-w-7xl flex-col gap-8 px-3 py-5 md:px-5 lg:flex-row">
+    <div role="status" aria-busy="true" aria-label="Reading the run" className="mx-auto flex max-w-7xl flex-col gap-8 px-3 py-5 md:px-5 lg:flex-row">
       <div className="flex grow flex-col gap-3">
         <span className="skeleton h-5 w-24" />
         {[1, 2, 3].map((row) => (

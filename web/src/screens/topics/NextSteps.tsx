@@ -30,7 +30,7 @@ export function NextSteps({ topic, canWrite }: NextStepsProps) {
   if (error !== null) return <ProblemLine error={error} />;
   if (data === undefined) {
     return (
-      <div role="status" aria-label="Reading the next steps" className="flex flex-col gap-2">
+      <div role="status" aria-busy="true" aria-label="Reading the next steps" className="flex flex-col gap-2">
         <span className="skeleton h-8 w-full" />
         <span className="skeleton h-8 w-full" />
         <span className="skeleton h-8 w-full" />

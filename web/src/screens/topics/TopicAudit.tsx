@@ -37,7 +37,7 @@ export function TopicAudit({ topic: { workspaceId, topicId } }: { readonly topic
   if (list.error !== null && list.data === undefined) return <ProblemView error={list.error} onRetry={() => void list.refetch()} />;
   if (list.data === undefined) {
     return (
-      <div role="status" aria-label="Reading the history" className="flex flex-col gap-3">
+      <div role="status" aria-busy="true" aria-label="Reading the history" className="flex flex-col gap-3">
         {[1, 2, 3, 4].map((row) => (
           <span key={row} className="skeleton h-5 w-3/5" />
         ))}

@@ -67,7 +67,7 @@ function TopicColumn({ workspaceId, filter, status, count, onCreate }: TopicColu
           <Button onClick={() => void list.refetch()}>Try again</Button>
         </div>
       ) : list.data === undefined ? (
-        <div role="status" aria-label={`Reading ${plural}`} className="flex flex-col gap-2 px-2">
+        <div role="status" aria-busy="true" aria-label={`Reading ${plural}`} className="flex flex-col gap-2 px-2">
           {[1, 2, 3].map((card) => (
             <span key={card} className="skeleton" style={{ height: cardPx - 8 }} />
           ))}

@@ -168,7 +168,7 @@ function ArchiveNote({ topic }: { readonly topic: ContentTopic }) {
 
 function TopicLoading() {
   return (
-    <div role="status" aria-label="Reading the topic" className="mx-auto flex max-w-7xl gap-8 px-3 py-5 md:px-5">
+    <div role="status" aria-busy="true" aria-label="Reading the topic" className="mx-auto flex max-w-7xl gap-8 px-3 py-5 md:px-5">
       <div className="grid grow gap-5 md:grid-cols-2">
         {[1, 2, 3, 4, 5, 6].map((field) => (
           <span key={field} className="flex flex-col gap-1.5">
