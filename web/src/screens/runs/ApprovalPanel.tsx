@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Approval, ApprovalDecision, Artifact, Run } from "../../../../api/schema/run.ts";
+import type { Approval, ApprovalDecision, Run } from "../../../../api/schema/run.ts";
 import type { AgentEvent } from "../../../../client/index.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Segments } from "../../ui/filters.tsx";
@@ -16,12 +16,11 @@ interface ApprovalPanelProps {
   readonly run: Run;
   readonly approval: Approval;
   readonly events: readonly AgentEvent[];
-  readonly artifacts: readonly Artifact[];
   readonly canWrite: boolean;
 }
 
 /** The decision that a run waits for, with the text and the changes that it is about. */
-export function ApprovalPanel({ run, approval, events, artifacts, canWrite }: ApprovalPanelProps) {
+export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanelProps) {
   const { workspaceId, articleId } = run;
   const { stepName, policy, requestedAt, expiresAt, artifactKeys } = approval;
   const [chosen, setChosen] = useState<string>();
@@ -29,7 +28,6 @@ export function ApprovalPanel({ run, approval, events, artifacts, canWrite }: Ap
   const change = findChange(events, artifactKeys);
   const { data: diff, error, isFirst } = useChange(articleId, change);
   const artifactKey = artifactKeys.at(-1);
-  const artifact = artifacts.find((listed) => listed.artifactKey === artifactKey);
   // A text that was only added reads better as text than as a list of new lines.
   const view = change === undefined ? "text" : (chosen ?? (isFirst ? "text" : "changes"));
   return (
@@ -100,7 +98,7 @@ export function ApprovalPanel({ run, approval, events, artifacts, canWrite }: Ap
           ) : artifactKey === undefined ? (
             <p className="text-sm text-muted">The step stored no text.</p>
           ) : (
-            <ArtifactView runId={run.runId} artifactKey={artifactKey} contentType={artifact?.contentType ?? "text/markdown"} />
+            <ArtifactView runId={run.runId} artifactKey={artifactKey} />
           )}
         </div>
       </div>

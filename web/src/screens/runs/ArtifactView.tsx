@@ -1,6 +1,6 @@
 import { MarkdownText } from "../../ui/markdownText.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
-import { useArtifactText } from "./artifacts.ts";
+import { useArtifact, useArtifactText } from "./artifacts.ts";
 
 function toPretty(json: string): string {
   try {
@@ -13,17 +13,19 @@ function toPretty(json: string): string {
 interface ArtifactViewProps {
   readonly runId: string;
   readonly artifactKey: string;
-  /** Media type; Markdown unless it says JSON. */
-  readonly contentType: string;
 }
 
 /** An artifact as text. */
-export function ArtifactView({ runId, artifactKey, contentType }: ArtifactViewProps) {
-  const { data, error } = useArtifactText(runId, artifactKey);
+export function ArtifactView({ runId, artifactKey }: ArtifactViewProps) {
+  const artifact = useArtifact(runId, artifactKey);
+  const text = useArtifactText(runId, artifactKey);
+  const error = artifact.error ?? text.error;
   if (error !== null) return <ProblemLine error={error} />;
-  if (data === undefined) return <span role="status" aria-busy="true" aria-label="Reading" className="skeleton block h-40 w-full" />;
-  if (contentType.startsWith("application/json")) {
-    return <pre className="overflow-auto rounded-md bg-code p-3 font-mono text-xs leading-5 whitespace-pre-wrap">{toPretty(data)}</pre>;
+  if (artifact.data === undefined || text.data === undefined) {
+    return <span role="status" aria-busy="true" aria-label="Reading" className="skeleton block h-40 w-full" />;
   }
-  return <MarkdownText text={data} />;
+  if (artifact.data.contentType.startsWith("application/json")) {
+    return <pre className="overflow-auto rounded-md bg-code p-3 font-mono text-xs leading-5 whitespace-pre-wrap">{toPretty(text.data)}</pre>;
+  }
+  return <MarkdownText text={text.data} />;
 }

@@ -16,7 +16,7 @@ interface RunRowProps {
 }
 
 export function RunRow({ run, hasSubject = true }: RunRowProps) {
-  const { workspaceId, runId, status, steps, startedBy, createdAt, startedAt, finishedAt, usage } = run;
+  const { workspaceId, runId, status, startedBy, createdAt, startedAt, finishedAt, usage } = run;
   const subject = useSubject(run);
   const toTitle = useWorkflowTitle(workspaceId);
   const { label, tone } = runStates[status];
@@ -48,7 +48,6 @@ export function RunRow({ run, hasSubject = true }: RunRowProps) {
         <Time at={createdAt} />
         <Avatar username={startedBy} size="small" />
       </span>
-      <span className="sr-only">{`${steps.length} steps, started by ${startedBy}`}</span>
     </div>
   );
 }

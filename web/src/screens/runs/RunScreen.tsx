@@ -13,7 +13,6 @@ import { ProblemView } from "../../ui/problem.tsx";
 import { ApprovalList } from "./ApprovalList.tsx";
 import { ApprovalPanel } from "./ApprovalPanel.tsx";
 import { ArtifactDialog } from "./ArtifactDialog.tsx";
-import { useArtifacts } from "./artifacts.ts";
 import { RetryDialog } from "./RetryDialog.tsx";
 import { RunFacts } from "./RunFacts.tsx";
 import { RunMachine } from "./RunMachine.tsx";
@@ -65,7 +64,6 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
   const { events } = timeline;
   const subject = useSubject(run);
   const workflow = useWorkflowTitle(workspaceId)(run.workflowId);
-  const { artifacts } = useArtifacts(runId);
   const [openKey, setOpenKey] = useState<string>();
   const { label, tone } = runStates[status];
   const title = subject.name === undefined ? workflow : `${workflow}: ${subject.name}`;
@@ -102,7 +100,6 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
                   run={run}
                   approval={pendingApproval}
                   events={events}
-                  artifacts={artifacts}
                   canWrite={canWrite}
                 />
               </div>
@@ -141,14 +138,7 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
           </aside>
         </div>
       </div>
-      {openKey !== undefined && (
-        <ArtifactDialog
-          runId={runId}
-          artifactKey={openKey}
-          artifact={artifacts.find(({ artifactKey }) => artifactKey === openKey)}
-          onClose={() => setOpenKey(undefined)}
-        />
-      )}
+      {openKey !== undefined && <ArtifactDialog runId={runId} artifactKey={openKey} onClose={() => setOpenKey(undefined)} />}
     </Screen>
   );
 }

@@ -1,24 +1,14 @@
 /** The results of a run's steps. */
-import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { skipToken, useQuery } from "@tanstack/react-query";
 import type { ArticleFile } from "../../../../api/schema/article.ts";
-import type { Artifact, ArtifactKind } from "../../../../api/schema/run.ts";
+import type { ArtifactKind } from "../../../../api/schema/run.ts";
 import type { AgentEvent } from "../../../../client/index.ts";
-import { client, pageOptions, trpc } from "../../app/data.ts";
+import { trpc } from "../../app/data.ts";
 import { api } from "../../session/session.ts";
 
-const pageSize = 100;
-
-export function useArtifacts(runId: string) {
-  const input = { runId, limit: pageSize };
-  const list = useInfiniteQuery({
-    queryKey: [...trpc.runs.artifacts.queryKey(input), "pages"],
-    queryFn: ({ pageParam, signal }) =>
-      client.runs.artifacts.query({ ...input, ...(pageParam === undefined ? {} : { nextToken: pageParam }) }, { signal }),
-    ...pageOptions,
-  });
-  const artifacts: readonly Artifact[] = useMemo(() => list.data?.pages.flatMap((page) => page.artifacts) ?? [], [list.data]);
-  return { list, artifacts };
+/** What an artifact is: its step, its kind, its media type and its size. */
+export function useArtifact(runId: string, artifactKey: string) {
+  return useQuery(trpc.runs.artifact.queryOptions({ runId, artifactKey }, { staleTime: Number.POSITIVE_INFINITY }));
 }
 
 /** The text of an artifact. Artifacts never change. */

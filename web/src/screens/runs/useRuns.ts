@@ -51,7 +51,7 @@ export async function renewPages(queryClient: QueryClient, filter: { readonly qu
 export async function renewRuns(queryClient: QueryClient): Promise<void> {
   await Promise.all([
     renewPages(queryClient, trpc.runs.list.pathFilter()),
-    ...[trpc.runs.get, trpc.runs.approvals, trpc.runs.artifacts].map((operation) => queryClient.invalidateQueries(operation.pathFilter())),
+    ...[trpc.runs.get, trpc.runs.approvals].map((operation) => queryClient.invalidateQueries(operation.pathFilter())),
   ]);
 }
 

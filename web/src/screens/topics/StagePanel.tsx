@@ -97,7 +97,7 @@ export function StagePanel({ topic, stage, canWrite }: StagePanelProps) {
         {approval === undefined && button(approve, "Approve…", "primary")}
       </div>
       {text === undefined ? (
-        <span role="status" aria-label={`Reading the ${stage}`} className="skeleton block h-64 w-full max-w-(--measure)" />
+        <span role="status" aria-busy="true" aria-label={`Reading the ${stage}`} className="skeleton block h-64 w-full max-w-(--measure)" />
       ) : (
         <MarkdownText text={text} />
       )}
