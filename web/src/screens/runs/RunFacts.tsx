@@ -1,19 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import type { Run } from "../../../../api/schema/run.ts";
 import { Avatar } from "../../ui/avatar.tsx";
+import { Fact } from "../../ui/facts.tsx";
 import { Time } from "../../ui/time.tsx";
 import { isActive, toCount, toDuration, toMoney, tokensOf } from "./runWords.ts";
 import { useSubject, useWorkflowTitle } from "./useSubject.ts";
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="flex items-baseline gap-3 py-1">
-      <dt className="w-24 shrink-0 text-xs text-muted">{name}</dt>
-      <dd className="min-w-0 grow text-sm">{children}</dd>
-    </div>
-  );
-}
 
 const linkClass = "rounded-sm text-accent hover:underline";
 

@@ -4,6 +4,7 @@ import { client, trpc } from "../../app/data.ts";
 import { toOptions, toTree, useFolders } from "../../app/folders.ts";
 import { useWorkspace } from "../../app/useWorkspace.ts";
 import { Button } from "../../ui/button.tsx";
+import { Check } from "../../ui/check.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { controlClass, Field, faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
@@ -88,20 +89,5 @@ export function ProjectDialog({ onClose, onDone }: ProjectDialogProps) {
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface CheckProps {
-  readonly label: string;
-  readonly isOn: boolean;
-  readonly onChange: (isOn: boolean) => void;
-}
-
-function Check({ label, isOn, onChange }: CheckProps) {
-  return (
-    <label className="mb-2 flex items-start gap-2 text-sm">
-      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.target.checked)} className="mt-1 accent-(--accent)" />
-      {label}
-    </label>
   );
 }

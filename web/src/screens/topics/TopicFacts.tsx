@@ -1,18 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { ContentTopic } from "../../../../api/schema/topic.ts";
 import { Avatar } from "../../ui/avatar.tsx";
+import { Fact } from "../../ui/facts.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useProjects } from "./useTopics.ts";
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="flex items-baseline gap-3 py-1">
-      <dt className="w-24 shrink-0 text-xs text-muted">{name}</dt>
-      <dd className="min-w-0 grow text-sm">{children}</dd>
-    </div>
-  );
-}
 
 const scores = [
   ["briefQualityScore", "Brief"],
