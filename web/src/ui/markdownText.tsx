@@ -1,11 +1,9 @@
 /** Markdown as readable text: headings stand out, nothing is interpreted further, so no HTML of users reaches the page. */
 import { Fragment } from "react";
 
-const headings: Readonly<Record<number, string>> = {
-  1: "text-xl font-semibold",
-  2: "text-lg font-semibold",
-  3: "text-base font-semibold",
-};
+const sizes = ["text-xl", "text-lg", "text-base"] as const;
+/** The text stands below the title of a page and that of a part of it. */
+const tags = ["h3", "h4", "h5"] as const;
 
 /** Text between two headings, or one heading. */
 interface Part {
@@ -28,19 +26,18 @@ function toParts(markdown: string): readonly Part[] {
   return parts;
 }
 
+function Heading({ level, text }: { readonly level: number; readonly text: string }) {
+  const Tag = tags[level - 1] ?? "h6";
+  return <Tag className={`mt-5 mb-1.5 font-semibold first:mt-0 ${sizes[level - 1] ?? "text-base"}`}>{text}</Tag>;
+}
+
 export function MarkdownText({ text }: { readonly text: string }) {
   return (
     <div dir="auto" className="max-w-(--measure) font-prose text-lg">
       {toParts(text).map(({ text: part, level }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts have no other identity
         <Fragment key={index}>
-          {level === 0 ? (
-            <p className="mb-3 whitespace-pre-wrap">{part.trimEnd()}</p>
-          ) : (
-            <p role="heading" aria-level={Math.min(level + 2, 6)} className={`mt-5 mb-1.5 first:mt-0 ${headings[level] ?? headings[3]}`}>
-              {part}
-            </p>
-          )}
+          {level === 0 ? <p className="mb-3 whitespace-pre-wrap">{part.trimEnd()}</p> : <Heading level={level} text={part} />}
         </Fragment>
       ))}
     </div>

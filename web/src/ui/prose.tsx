@@ -14,7 +14,12 @@ export function TextArea({ label, hint, fault, isOptional = false, className = "
   return (
     <Field label={label} hint={hint} fault={fault} isOptional={isOptional}>
       {(control) => (
-        <textarea {...area} {...control} rows={rows} className={`${controlClass} field-sizing-content h-auto! max-h-96 min-h-9 py-1.5 ${className}`} />
+        <textarea
+          {...area}
+          {...control}
+          rows={rows}
+          className={`${controlClass} field-sizing-content h-auto! max-h-96 min-h-9 py-1.5 ${className}`}
+        />
       )}
     </Field>
   );

@@ -45,7 +45,12 @@ function LiveActivity({ workspaceId, recent }: { readonly workspaceId: string; r
   const queryClient = useQueryClient();
   const stream = useEventStream({
     open: (start) =>
-      followWorkspace(api, { workspaceId, from: "start", ...(recent.cursor === undefined ? {} : { lastEventId: recent.cursor }), ...start }),
+      followWorkspace(api, {
+        workspaceId,
+        from: "start",
+        ...(recent.cursor === undefined ? {} : { lastEventId: recent.cursor }),
+        ...start,
+      }),
     tokenOf: ({ cursor }) => cursor,
     onItems(items) {
       const fresh: AgentEvent[] = [];
@@ -55,7 +60,8 @@ function LiveActivity({ workspaceId, recent }: { readonly workspaceId: string; r
         else void queryClient.resetQueries({ queryKey: ["recentEvents", workspaceId] });
       }
       setEvents((known) => mergeEvents(known, fresh));
-      for (const runId of new Set(fresh.map((event) => event.runId))) void queryClient.invalidateQueries(trpc.runs.get.queryFilter({ runId }));
+      for (const runId of new Set(fresh.map((event) => event.runId)))
+        void queryClient.invalidateQueries(trpc.runs.get.queryFilter({ runId }));
     },
   });
   const groups = useMemo(() => groupByRun(events), [events]);
@@ -134,7 +140,12 @@ function RunGroup({ group: { runId, events } }: { readonly group: RunEvents }) {
 
 function ActivityLoading() {
   return (
-    <div role="status" aria-busy="true" aria-label="Reading the activity" className="mx-auto flex max-w-3xl flex-col gap-6 px-3 py-5 md:px-5">
+    <div
+      role="status"
+      aria-busy="true"
+      aria-label="Reading the activity"
+      className="mx-auto flex max-w-3xl flex-col gap-6 px-3 py-5 md:px-5"
+    >
       {[1, 2, 3].map((row) => (
         <div key={row} className="flex flex-col gap-2">
           <span className="skeleton h-5 w-1/2" />

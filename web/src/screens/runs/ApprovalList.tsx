@@ -21,7 +21,8 @@ export function ApprovalList({ run, canWrite }: { readonly run: Run; readonly ca
   const [decided, setDecided] = useState<Approval>();
   if (list.error !== null) return <ProblemLine error={list.error} />;
   const approvals = list.data?.pages.flatMap((page) => page.approvals) ?? [];
-  if (list.data !== undefined && approvals.length === 0) return <p className="text-sm text-muted">No step of this run asks for approval.</p>;
+  if (list.data !== undefined && approvals.length === 0)
+    return <p className="text-sm text-muted">No step of this run asks for approval.</p>;
   return (
     <>
       <ul className="text-sm">

@@ -41,7 +41,8 @@ export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanel
             Since <Time at={requestedAt} />.{" "}
             {policy === "optional" && expiresAt !== undefined ? (
               <>
-                Without a decision the run goes on at {new Date(expiresAt * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}.
+                Without a decision the run goes on at{" "}
+                {new Date(expiresAt * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}.
               </>
             ) : (
               "The run waits until somebody decides."

@@ -25,7 +25,9 @@ export function ArtifactView({ runId, artifactKey }: ArtifactViewProps) {
     return <span role="status" aria-busy="true" aria-label="Reading" className="skeleton block h-40 w-full" />;
   }
   if (artifact.data.contentType.startsWith("application/json")) {
-    return <pre className="overflow-auto rounded-md bg-code p-3 font-mono text-xs leading-5 whitespace-pre-wrap">{toPretty(text.data)}</pre>;
+    return (
+      <pre className="overflow-auto rounded-md bg-code p-3 font-mono text-xs leading-5 whitespace-pre-wrap">{toPretty(text.data)}</pre>
+    );
   }
   return <MarkdownText text={text.data} />;
 }

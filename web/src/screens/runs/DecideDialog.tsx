@@ -41,7 +41,8 @@ export function DecideDialog({ approval, decision, onClose }: DecideDialogProps)
   const queryClient = useQueryClient();
   const decide = useMutation({
     meta: { showsError: true },
-    mutationFn: () => client.runs.resolveApproval.mutate({ runId, approvalId, decision, ...(note.trim() === "" ? {} : { note: note.trim() }) }),
+    mutationFn: () =>
+      client.runs.resolveApproval.mutate({ runId, approvalId, decision, ...(note.trim() === "" ? {} : { note: note.trim() }) }),
     async onSuccess() {
       await Promise.all([renewRuns(queryClient), queryClient.invalidateQueries(trpc.topics.pathFilter())]);
       onClose();

@@ -4,7 +4,7 @@ import type { Run } from "../../../../api/schema/run.ts";
 import { Avatar } from "../../ui/avatar.tsx";
 import { Fact } from "../../ui/facts.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isActive, toCount, toDuration, toMoney, tokensOf } from "./runWords.ts";
+import { isActive, toCount, toDuration, tokensOf, toMoney } from "./runWords.ts";
 import { useSubject, useWorkflowTitle } from "./useSubject.ts";
 
 const linkClass = "rounded-sm text-accent hover:underline";

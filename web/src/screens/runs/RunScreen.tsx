@@ -43,11 +43,7 @@ function RunPage({ runId }: { readonly runId: string }) {
   const { workspaceId, canWrite } = useWorkspace();
   const timeline = useRunEvents(runId, run);
   if (run === undefined) {
-    return (
-      <Screen title="Run">
-        {error === null ? <RunLoading /> : <ProblemView error={error} onRetry={() => void refetch()} />}
-      </Screen>
-    );
+    return <Screen title="Run">{error === null ? <RunLoading /> : <ProblemView error={error} onRetry={() => void refetch()} />}</Screen>;
   }
   return <LoadedRun run={run} workspaceId={workspaceId} canWrite={canWrite} timeline={timeline} />;
 }
@@ -95,13 +91,7 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
             )}
             {pendingApproval !== undefined && (
               <div className="mb-5">
-                <ApprovalPanel
-                  key={pendingApproval.approvalId}
-                  run={run}
-                  approval={pendingApproval}
-                  events={events}
-                  canWrite={canWrite}
-                />
+                <ApprovalPanel key={pendingApproval.approvalId} run={run} approval={pendingApproval} events={events} canWrite={canWrite} />
               </div>
             )}
             <Section title="Steps">
@@ -177,7 +167,12 @@ function RunActions({ run }: { readonly run: Run }) {
 
 function RunLoading() {
   return (
-    <div role="status" aria-busy="true" aria-label="Reading the run" className="mx-auto flex max-w-7xl flex-col gap-8 px-3 py-5 md:px-5 lg:flex-row">
+    <div
+      role="status"
+      aria-busy="true"
+      aria-label="Reading the run"
+      className="mx-auto flex max-w-7xl flex-col gap-8 px-3 py-5 md:px-5 lg:flex-row"
+    >
       <div className="flex grow flex-col gap-3">
         <span className="skeleton h-5 w-24" />
         {[1, 2, 3].map((row) => (

@@ -1,7 +1,7 @@
 import type { Run, RunUsage } from "../../../../api/schema/run.ts";
 import type { AgentEvent } from "../../../../client/index.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { stepStates, toCount, toDuration, toMoney, tokensOf, toWords } from "./runWords.ts";
+import { stepStates, toCount, toDuration, tokensOf, toMoney, toWords } from "./runWords.ts";
 
 /** What the attempts of a step used together. */
 function toUsages(events: readonly AgentEvent[]): ReadonlyMap<string, RunUsage> {
@@ -53,7 +53,9 @@ export function RunSteps({ run, events, onOpenArtifact }: RunStepsProps) {
                 <td className={cell}>
                   <span className="font-medium">{toWords(name)}</span>
                   {approval !== "none" && (
-                    <span className="block text-xs text-faint">{approval === "required" ? "needs approval" : "approval if given in time"}</span>
+                    <span className="block text-xs text-faint">
+                      {approval === "required" ? "needs approval" : "approval if given in time"}
+                    </span>
                   )}
                   {error !== undefined && <span className="block max-w-sm text-xs text-danger">{error.message}</span>}
                 </td>

@@ -80,7 +80,10 @@ export function RunsScreen() {
         <RunRowsLoading />
       ) : runs.length === 0 && !list.hasNextPage ? (
         isFiltered ? (
-          <Empty title="No run matches" action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Show all runs</Button>} />
+          <Empty
+            title="No run matches"
+            action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Show all runs</Button>}
+          />
         ) : (
           <Empty title="No run has been started" action={start}>
             A run takes a topic or an article through the steps of a workflow, such as research, outline and draft. It types into the live

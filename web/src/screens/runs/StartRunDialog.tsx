@@ -9,9 +9,9 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { controlClass, Field, faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
 import { TextArea } from "../../ui/prose.tsx";
-import { renewRuns } from "./useRuns.ts";
 import { toWords } from "./runWords.ts";
 import { type Target, TargetPicker } from "./TargetPicker.tsx";
+import { renewRuns } from "./useRuns.ts";
 
 interface StartRunDialogProps {
   /** The topic or the article that the run is for. Without both, the dialog asks. */

@@ -2,7 +2,7 @@ import { skipToken, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { trpc } from "../../app/data.ts";
 import { useWorkspace } from "../../app/useWorkspace.ts";
-import { Segments, SearchField } from "../../ui/filters.tsx";
+import { SearchField, Segments } from "../../ui/filters.tsx";
 
 export type Target = { readonly topicId: string } | { readonly articleId: string };
 
@@ -49,13 +49,7 @@ export function TargetPicker({ target, fault, onChange }: TargetPickerProps) {
         {results?.length === 0 && <p className="p-2 text-sm text-muted">Nothing is found.</p>}
         {results?.map(({ id, title, note, target: found }) => (
           <label key={id} className="flex cursor-pointer items-center gap-2 rounded-sm px-2 py-1 text-sm hover:bg-hover">
-            <input
-              type="radio"
-              name="target"
-              className="accent-(--accent)"
-              checked={id === chosenId}
-              onChange={() => onChange(found)}
-            />
+            <input type="radio" name="target" className="accent-(--accent)" checked={id === chosenId} onChange={() => onChange(found)} />
             {note !== undefined && <span className="shrink-0 text-xs text-faint">{note}</span>}
             <span className="truncate" dir="auto">
               {title}

@@ -32,7 +32,8 @@ test("each state of the machine of runs has a place in its drawing, and boxes do
   for (const one of boxes) {
     for (const other of boxes) {
       if (one === other) continue;
-      const isApart = one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+      const isApart =
+        one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
       expect(isApart, `${one.state} and ${other.state}`).toBe(true);
     }
   }
@@ -52,6 +53,9 @@ test("no move is drawn through the box of another state", () => {
   for (const move of readMoves()) {
     const path = toPath(move, true);
     const crossed = boxes.filter(({ state, ...box }) => state !== move.from && state !== move.to && crosses(path, box));
-    expect(crossed.map(({ state }) => state), nameOf(move)).toEqual([]);
+    expect(
+      crossed.map(({ state }) => state),
+      nameOf(move),
+    ).toEqual([]);
   }
 });

@@ -38,7 +38,9 @@ export function readMoves(): readonly Move[] {
   const moves = new Map<string, { from: RunState; to: RunState; events: string[] }>();
   for (const node of Object.values(agentRunMachine.root.states)) {
     const automatic = (node.always ?? []).map((transition) => ["", transition] as const);
-    const triggered = [...node.transitions].flatMap(([event, transitions]) => transitions.map((transition) => [event, transition] as const));
+    const triggered = [...node.transitions].flatMap(([event, transitions]) =>
+      transitions.map((transition) => [event, transition] as const),
+    );
     for (const [event, { target }] of [...automatic, ...triggered]) {
       for (const { key } of target ?? []) {
         if (!isState(node.key) || !isState(key)) continue;

@@ -1,6 +1,6 @@
 /** The newest events of a workspace at the start, from its runs: its stream has no way to begin some events ago. */
 import type { AgentEvent } from "../../../../client/index.ts";
-import { client, queryClient, trpc } from "../../app/data.ts";
+import { client } from "../../app/data.ts";
 import { mergeEvents } from "./activity.ts";
 import { activeStates } from "./runWords.ts";
 
@@ -21,7 +21,6 @@ export async function readRecent(workspaceId: string, signal: AbortSignal): Prom
     client.runs.list.query({ workspaceId, limit: runsToRead, status: [...activeStates] }, { signal }),
   ]);
   const runs = new Map([...newest.runs, ...active.runs].map((run) => [run.runId, run]));
-  for (const [runId, run] of runs) queryClient.setQueryData(trpc.runs.get.queryKey({ runId }), run);
   const pages = await Promise.all(
     [...runs].map(([runId, { lastSeq }]) =>
       client.runs.events.query({ runId, limit: eventsOfRun, afterSeq: Math.max(0, lastSeq - eventsOfRun) }, { signal }),

@@ -16,7 +16,9 @@ export interface Subject {
 }
 
 export function useSubject({ workspaceId, topicId, articleId, folderId }: RunSubject): Subject {
-  const topic = useQuery(trpc.topics.get.queryOptions(topicId === undefined ? skipToken : { workspaceId, topicId }, { staleTime: namesMs }));
+  const topic = useQuery(
+    trpc.topics.get.queryOptions(topicId === undefined ? skipToken : { workspaceId, topicId }, { staleTime: namesMs }),
+  );
   const isArticle = topicId === undefined && articleId !== undefined;
   const article = useQuery(trpc.articles.get.queryOptions(isArticle ? { articleId } : skipToken, { staleTime: namesMs }));
   if (topicId !== undefined) {
@@ -27,7 +29,11 @@ export function useSubject({ workspaceId, topicId, articleId, folderId }: RunSub
     const name = article.data?.title ?? (article.isError ? "An article that is gone" : undefined);
     return { kind: "article", name, reference: articleId };
   }
-  return { kind: folderId === undefined ? "workspace" : "folder", name: folderId === undefined ? "The workspace" : "A folder", reference: folderId };
+  return {
+    kind: folderId === undefined ? "workspace" : "folder",
+    name: folderId === undefined ? "The workspace" : "A folder",
+    reference: folderId,
+  };
 }
 
 /** The titles of workflows by their ids. A workflow that is not listed has its id as title. */

@@ -89,7 +89,9 @@ export function NewTopicDialog({ projectId, onClose }: NewTopicDialogProps) {
                 {...control}
                 className={controlClass}
                 value={articleType ?? ""}
-                onChange={({ target }) => setArticleType((Object.keys(articleTypes) as ArticleType[]).find((type) => type === target.value))}
+                onChange={({ target }) =>
+                  setArticleType((Object.keys(articleTypes) as ArticleType[]).find((type) => type === target.value))
+                }
               >
                 <option value="">Not decided</option>
                 {Object.entries(articleTypes).map(([value, label]) => (

@@ -60,7 +60,9 @@ export function NextSteps({ topic, canWrite }: NextStepsProps) {
                     onClick={() => setOpen(step)}
                   >
                     {step.label}…
-                    {to !== undefined && to !== topic.status && <span className="text-xs font-normal opacity-80">{topicStates[to].label}</span>}
+                    {to !== undefined && to !== topic.status && (
+                      <span className="text-xs font-normal opacity-80">{topicStates[to].label}</span>
+                    )}
                   </Button>
                 </li>
               );

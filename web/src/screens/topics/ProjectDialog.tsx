@@ -79,7 +79,11 @@ export function ProjectDialog({ onClose, onDone }: ProjectDialogProps) {
             onChange={(event) => setName(event.target.value)}
           />
         )}
-        <Check label="A person approves each outline before its draft is written" isOn={requireOutlineApproval} onChange={setRequireOutlineApproval} />
+        <Check
+          label="A person approves each outline before its draft is written"
+          isOn={requireOutlineApproval}
+          onChange={setRequireOutlineApproval}
+        />
         <Check label="A person approves each draft" isOn={requireDraftApproval} onChange={setRequireDraftApproval} />
         <div className="mt-4 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

@@ -27,7 +27,13 @@ const stages = {
     write: "generate_outline",
     empty: "There is no outline yet",
   },
-  draft: { file: "content.md", approve: "approve_draft", change: "request_draft_changes", write: "run_draft_action", empty: "There is no draft yet" },
+  draft: {
+    file: "content.md",
+    approve: "approve_draft",
+    change: "request_draft_changes",
+    write: "run_draft_action",
+    empty: "There is no draft yet",
+  },
 } as const;
 
 function useStageText({ workspaceId, topicId, articleId }: ContentTopic, stage: "outline" | "draft") {

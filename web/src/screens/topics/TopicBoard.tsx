@@ -46,7 +46,10 @@ function TopicColumn({ workspaceId, filter, status, count, onCreate }: TopicColu
   // The count of the server is of all topics. With a search, the column knows only what it has read.
   const found = filter.q === undefined ? count : topics.length;
   return (
-    <section aria-label={plural} className="flex h-full w-[82vw] max-w-72 min-w-60 shrink-0 snap-start flex-col rounded-lg bg-side sm:w-auto sm:max-w-none sm:flex-1">
+    <section
+      aria-label={plural}
+      className="flex h-full w-[82vw] max-w-72 min-w-60 shrink-0 snap-start flex-col rounded-lg bg-side sm:w-auto sm:max-w-none sm:flex-1"
+    >
       <header className="flex h-10 shrink-0 items-center gap-2 px-3">
         <h2 className="text-sm font-semibold">{plural}</h2>
         {found !== undefined && (
@@ -56,7 +59,12 @@ function TopicColumn({ workspaceId, filter, status, count, onCreate }: TopicColu
           </span>
         )}
         {status === "idea" && onCreate !== undefined && (
-          <button type="button" aria-label="New topic" onClick={onCreate} className="-mr-1 ml-auto rounded-md p-1.5 text-muted hover:bg-hover">
+          <button
+            type="button"
+            aria-label="New topic"
+            onClick={onCreate}
+            className="-mr-1 ml-auto rounded-md p-1.5 text-muted hover:bg-hover"
+          >
             <PlusIcon />
           </button>
         )}

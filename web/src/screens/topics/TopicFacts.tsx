@@ -35,8 +35,12 @@ export function TopicFacts({ topic }: { readonly topic: ContentTopic }) {
           >
             {project?.name ?? "A folder"}
           </Link>
-          {project?.contentProject?.requireOutlineApproval === false && <span className="block text-xs text-muted">Outlines need no approval</span>}
-          {project?.contentProject?.requireDraftApproval === false && <span className="block text-xs text-muted">Drafts need no approval</span>}
+          {project?.contentProject?.requireOutlineApproval === false && (
+            <span className="block text-xs text-muted">Outlines need no approval</span>
+          )}
+          {project?.contentProject?.requireDraftApproval === false && (
+            <span className="block text-xs text-muted">Drafts need no approval</span>
+          )}
         </Fact>
       )}
       <Fact name="Created">

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { ContentTopic } from "../../../../api/schema/topic.ts";
 import type { Folder } from "../../../../api/schema/folder.ts";
+import type { ContentTopic } from "../../../../api/schema/topic.ts";
 import { Avatar } from "../../ui/avatar.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { ChevronDownIcon } from "../../ui/icons.tsx";
@@ -10,7 +10,8 @@ import { toDay, topicStates } from "./topicWords.ts";
 import type { TopicSort } from "./useTopics.ts";
 
 const rowPx = 44;
-const columns = "grid grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem] md:grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem_9rem_4rem_6.5rem_7.5rem] gap-3 px-3 md:px-5";
+const columns =
+  "grid grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem] md:grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem_9rem_4rem_6.5rem_7.5rem] gap-3 px-3 md:px-5";
 const wide = "hidden md:block";
 
 interface TopicTableProps {

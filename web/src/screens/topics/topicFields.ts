@@ -47,7 +47,14 @@ function toLines(typed: string): string[] {
 }
 
 function list(name: NameOf<string[]>, label: string, hint = "One a line."): TopicField {
-  return { name, label, hint, kind: "list", read: (topic) => (topic[name] ?? []).join("\n"), write: (typed) => ({ [name]: toLines(typed) }) };
+  return {
+    name,
+    label,
+    hint,
+    kind: "list",
+    read: (topic) => (topic[name] ?? []).join("\n"),
+    write: (typed) => ({ [name]: toLines(typed) }),
+  };
 }
 
 function choice(
@@ -80,7 +87,8 @@ export const fieldGroups: readonly FieldGroup[] = [
         label: "Length in words",
         kind: "range",
         hint: "Such as 900–1400.",
-        read: ({ wordCountRange: range }) => (range === undefined ? "" : range.min === range.max ? `${range.min}` : `${range.min}–${range.max}`),
+        read: ({ wordCountRange: range }) =>
+          range === undefined ? "" : range.min === range.max ? `${range.min}` : `${range.min}–${range.max}`,
         write: toRange,
       },
     ],

@@ -1,7 +1,8 @@
 /** The names of a topic's states and choices as people read them. */
+
+import type { z } from "zod";
 import type { ArticleFormat, ArticleType, ComparisonRecommendationMode, SeoIntent, TopicStatus } from "../../../../api/schema/topic.ts";
 import type { ContentAuditEventType } from "../../../../api/schema/topicAudit.ts";
-import type { z } from "zod";
 import type { Tone } from "../../ui/badge.tsx";
 
 interface Word {

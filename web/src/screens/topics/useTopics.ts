@@ -71,10 +71,7 @@ const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: "base"
 export function useProjects(workspaceId: string): readonly Folder[] | undefined {
   const { data } = useFolders(workspaceId);
   return useMemo(
-    () =>
-      data
-        ?.filter(({ contentProject }) => contentProject !== undefined)
-        .toSorted((one, other) => byName.compare(one.name, other.name)),
+    () => data?.filter(({ contentProject }) => contentProject !== undefined).toSorted((one, other) => byName.compare(one.name, other.name)),
     [data],
   );
 }
