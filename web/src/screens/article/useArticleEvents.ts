@@ -1,0 +1,39 @@
+import { useEffect, useEffectEvent } from "react";
+import { type ArticleEvent, followArticle } from "../../../../client/index.ts";
+import { api } from "../../session/session.ts";
+
+type ArticleEventName = ArticleEvent["event"] | "stream.reset";
+
+/**
+ * Calls the listener for each event of the article while the tab is visible. A tab in the background has no stream, because
+ * a browser has few connections for each server; it gets a `stream.reset` when it is shown again.
+ */
+export function useArticleEvents(articleId: string, onEvent: (event: ArticleEventName) => void): void {
+  const report = useEffectEvent(onEvent);
+  useEffect(() => {
+    let stop: AbortController | undefined;
+
+    async function follow(signal: AbortSignal): Promise<void> {
+      for await (const { event } of followArticle(api, { articleId, signal })) report(event);
+    }
+    function start(): void {
+      stop = new AbortController();
+      // The screen shows why an article cannot be read. A stream that is refused adds nothing to that.
+      follow(stop.signal).catch(() => {});
+    }
+    function onVisibility(): void {
+      stop?.abort();
+      stop = undefined;
+      if (document.visibilityState === "hidden") return;
+      report("stream.reset");
+      start();
+    }
+
+    if (document.visibilityState === "visible") start();
+    document.addEventListener("visibilitychange", onVisibility);
+    return () => {
+      stop?.abort();
+      document.removeEventListener("visibilitychange", onVisibility);
+    };
+  }, [articleId]);
+}
