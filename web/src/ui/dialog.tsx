@@ -13,17 +13,20 @@ interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly isWide?: boolean;
+  /** As wide as the window allows. */
+  readonly isFull?: boolean;
   readonly children: ReactNode;
 }
 
-export function Dialog({ title, lead, isOpen, onClose, isWide = false, children }: DialogProps) {
+export function Dialog({ title, lead, isOpen, onClose, isWide = false, isFull = false, children }: DialogProps) {
+  const width = isFull ? "top-[6vh] max-h-[88vh] max-w-7xl" : `top-[12vh] max-h-[80vh] ${isWide ? "max-w-2xl" : "max-w-md"}`;
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-30 bg-scrim" />
         <Radix.Content
           {...(lead === undefined ? { "aria-describedby": undefined } : {})}
-          className={`animate-appear fixed top-[12vh] left-1/2 z-30 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-auto rounded-lg border border-line bg-raised p-5 shadow-float ${isWide ? "max-w-2xl" : "max-w-md"}`}
+          className={`animate-appear fixed left-1/2 z-30 w-[calc(100vw-2rem)] -translate-x-1/2 overflow-auto rounded-lg border border-line bg-raised p-5 shadow-float ${width}`}
         >
           <div className="mb-4 flex items-start gap-3">
             <div className="grow">
