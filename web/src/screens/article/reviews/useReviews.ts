@@ -4,7 +4,7 @@ import type * as Y from "yjs";
 import type { ArticleFile } from "../../../../../api/schema/article.ts";
 import type { Review } from "../../../../../api/schema/review.ts";
 import { client, pageOptions, trpc } from "../../../app/data.ts";
-import { readAll } from "../readAll.ts";
+import { pageSize, readAll } from "../readAll.ts";
 import { findAnchor, type Place, toPlace } from "./places.ts";
 
 /** All open reviews of the article, newest first. */
@@ -13,7 +13,7 @@ export function useOpenReviews(articleId: string) {
   return useQuery({
     queryKey: [...trpc.reviews.list.queryKey(input), "all"],
     queryFn: async ({ signal }) => {
-      const pages = await readAll((page) => client.reviews.list.query({ ...input, ...page }, { signal }));
+      const pages = await readAll((page) => client.reviews.list.query({ ...input, ...page, limit: pageSize }, { signal }));
       return pages.flatMap(({ reviews }) => reviews);
     },
   });
@@ -36,7 +36,7 @@ export function usePeople(workspaceId: string): readonly string[] {
   const { data } = useQuery({
     queryKey: [...trpc.members.list.queryKey({ workspaceId }), "all"],
     queryFn: async ({ signal }) => {
-      const pages = await readAll((page) => client.members.list.query({ workspaceId, ...page }, { signal }));
+      const pages = await readAll((page) => client.members.list.query({ workspaceId, ...page, limit: pageSize }, { signal }));
       return pages.flatMap(({ collaborators }) => collaborators.map(({ username }) => username)).toSorted();
     },
     staleTime: 60_000,
