@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Commit } from "../../../../../api/schema/article.ts";
 import { client, trpc } from "../../../app/data.ts";
@@ -6,7 +6,7 @@ import { colourOf } from "../../../ui/avatar.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
 import type { ArticlePanel } from "../panel.ts";
 import { readAll } from "../readAll.ts";
-import { toLiveSpans, toShares } from "./blame.ts";
+import { toLineSpans, toLiveSpans, toShares } from "./blame.ts";
 
 interface BlameProps extends Pick<ArticlePanel, "articleId" | "file" | "doc" | "editor"> {
   /** The commit whose authors are shown: the newest one. */
@@ -28,20 +28,22 @@ export function Blame({ articleId, file, doc, editor, commit: { commitId, revisi
       return { spans: pages.flatMap(({ spans }) => spans), content };
     },
     staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
   });
   useEffect(() => {
     if (editor === undefined || data === undefined) return;
-    const spans = toLiveSpans(data.spans, data.content, doc.getText(file).toString());
+    const live = doc.getText(file).toString();
+    const lines = toLineSpans(toLiveSpans(data.spans, data.content, live), live);
     editor.setBlame(
-      spans.map(({ start, end, username, kind }) => ({
-        from: start,
-        to: end,
-        label: [username, kindNames[kind]].filter((part) => part !== "").join(", "),
+      lines.map(({ fromLine, toLine, username, kind }) => ({
+        fromLine,
+        toLine,
         colour: colourOf(username),
+        label: kind === "user" ? username : `${username}, ${kindNames[kind]}`,
       })),
     );
   }, [editor, doc, file, data]);
-  useEffect(() => () => editor?.setBlame([]), [editor]);
+  useEffect(() => () => editor?.setBlame(undefined), [editor]);
 
   if (error !== null) {
     return (

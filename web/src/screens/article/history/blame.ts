@@ -39,6 +39,45 @@ export function toLiveSpans<Span extends AuthoredSpan>(spans: readonly Span[], c
   return moved;
 }
 
+export interface LineSpan extends Author {
+  /** Lines count from 1. Both belong to the span. */
+  readonly fromLine: number;
+  readonly toLine: number;
+}
+
+/** The author of the most characters of each line. Neighbouring lines of one author are one span. */
+export function toLineSpans(spans: readonly AuthoredSpan[], text: string): readonly LineSpan[] {
+  const found: LineSpan[] = [];
+  let first = 0;
+  let from = 0;
+  for (const [index, line] of text.split("\n").entries()) {
+    const to = from + line.length + 1;
+    while ((spans[first]?.end ?? to) <= from) first += 1;
+    const main = mainAuthor(spans, first, from, to);
+    from = to;
+    if (main === undefined) continue;
+    const { username, kind } = main;
+    const last = found.at(-1);
+    if (last?.toLine === index && last.username === username && last.kind === kind) found[found.length - 1] = { ...last, toLine: index + 1 };
+    else found.push({ username, kind, fromLine: index + 1, toLine: index + 1 });
+  }
+  return found;
+}
+
+/** The author of the most characters from `from` to `to`. The spans from `first` on end after `from`. */
+function mainAuthor(spans: readonly AuthoredSpan[], first: number, from: number, to: number): Author | undefined {
+  const lengths = new Map<string, { readonly author: Author; length: number }>();
+  for (let at = first; at < spans.length; at += 1) {
+    const span = spans[at];
+    if (span === undefined || span.start >= to) break;
+    const key = `${span.kind} ${span.username}`;
+    const entry = lengths.get(key) ?? { author: span, length: 0 };
+    entry.length += Math.min(span.end, to) - Math.max(span.start, from);
+    lengths.set(key, entry);
+  }
+  return [...lengths.values()].toSorted((one, other) => other.length - one.length)[0]?.author;
+}
+
 export interface AuthorShare extends Author {
   /** From 0 to 1. */
   readonly share: number;

@@ -80,7 +80,11 @@ export function ReviewCard({ review, people, canWrite, isActive, onSelect, onDon
     <li
       ref={card}
       aria-current={isActive}
-      onClick={() => !isActive && onSelect()}
+      onClick={({ target, currentTarget }) => {
+        // Buttons act for themselves. Menus and questions are elsewhere in the page.
+        const isOwn = target instanceof Element && currentTarget.contains(target) && target.closest("button, textarea, a") === null;
+        if (isOwn && !isActive) onSelect();
+      }}
       className={`border-b border-l-2 border-line px-4 py-3 ${isActive ? "border-l-accent bg-side" : "border-l-transparent"}`}
     >
       <Byline author={author} at={createdAt} isEdited={false}>
