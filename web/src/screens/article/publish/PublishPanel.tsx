@@ -1,0 +1,104 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { client, trpc } from "../../../app/data.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Question } from "../../../ui/dialog.tsx";
+import { Empty } from "../../../ui/problem.tsx";
+import type { ArticlePanel } from "../panel.ts";
+import { PanelFrame, PanelState } from "../PanelFrame.tsx";
+import { useArticleEvents } from "../useArticleEvents.ts";
+import { GateResult } from "./GateResult.tsx";
+import { LinkStatus } from "./LinkStatus.tsx";
+import { ModeField } from "./ModeField.tsx";
+import { Periods } from "./Periods.tsx";
+import { PublishedChanges } from "./PublishedChanges.tsx";
+import { PublishForm } from "./PublishForm.tsx";
+import { SettingsForm } from "./SettingsForm.tsx";
+import { type LinkChange, refreshLink, useLinkChange, usePublicLink } from "./usePublicLink.ts";
+
+/** The public page of an article: whether there is one, what it shows, and who finds it. */
+export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }: ArticlePanel) {
+  const { data: link, error, refetch } = usePublicLink(articleId);
+  const change = useLinkChange(articleId);
+  const [isAsking, setIsAsking] = useState(false);
+  const queryClient = useQueryClient();
+  useArticleEvents(articleId, (event) => {
+    // Typing changes whether a Live page is up to date. The other answers change with commits and with the link.
+    if (event === "document.live") void queryClient.invalidateQueries(trpc.publicLinks.get.pathFilter());
+    else if (!event.startsWith("presence.") && !event.startsWith("review.")) void queryClient.invalidateQueries(trpc.publicLinks.pathFilter());
+  });
+
+  if (link === undefined) {
+    return (
+      <PanelFrame title="Publishing" onClose={onClose}>
+        <PanelState label="the public page" error={error} onRetry={() => void refetch()} />
+      </PanelFrame>
+    );
+  }
+  const { isPending: isBusy, variables } = change;
+  const send = (wanted: LinkChange) => change.mutate(wanted);
+  const result = <GateResult error={change.error} findings={change.data?.findings} {...{ file, doc, editor }} />;
+
+  if (link === null) {
+    return (
+      <PanelFrame title="Publishing" onClose={onClose}>
+        {result}
+        {canWrite ? (
+          <PublishForm {...{ isBusy }} error={change.error} onPublish={(settings) => send({ type: "publish", settings })} />
+        ) : (
+          <Empty title="Not public">Only people who may write can make this article public.</Empty>
+        )}
+        <Periods articleId={articleId} />
+      </PanelFrame>
+    );
+  }
+  // The mode that was chosen is shown until the answer comes.
+  const wantedMode = isBusy && variables?.type === "change" ? variables.settings.mode : undefined;
+  return (
+    <PanelFrame title="Publishing" onClose={onClose}>
+      {result}
+      <LinkStatus {...{ link, canWrite }} />
+      {link.state !== "expired" && <PublishedChanges {...{ link, canWrite, isBusy }} onChange={send} />}
+      {canWrite && (
+        <>
+          <section aria-label="Mode" className="border-b border-line p-4">
+            <ModeField
+              mode={wantedMode ?? link.mode}
+              isDisabled={isBusy}
+              onChange={(mode) => send({ type: "change", settings: { mode } })}
+            />
+            <p className="mt-2 text-xs text-muted">After a switch the page shows the newest text. Its address stays.</p>
+          </section>
+          <SettingsForm
+            // The answer of a change is the new start of the form.
+            key={link.updatedAt}
+            {...{ link, isBusy }}
+            error={change.error}
+            onSave={(settings) => send({ type: "change", settings })}
+          />
+        </>
+      )}
+      <Periods articleId={articleId} />
+      {canWrite && (
+        <div className="p-4">
+          <Button weight="danger" onClick={() => setIsAsking(true)}>
+            Unpublish…
+          </Button>
+          <Question
+            title="Unpublish this article?"
+            lead="The page answers at once that it is gone. Publishing again brings back the same address."
+            action="Unpublish"
+            isDangerous
+            isOpen={isAsking}
+            onClose={() => setIsAsking(false)}
+            onConfirm={async () => {
+              await client.publicLinks.delete.mutate({ articleId });
+              change.reset();
+              await refreshLink(queryClient);
+            }}
+          />
+        </div>
+      )}
+    </PanelFrame>
+  );
+}

@@ -1,0 +1,1 @@
+export { PublishPanel } from "./PublishPanel.tsx";
