@@ -1,3 +1,4 @@
+import { restOf } from "../../../ui/form.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
 import type { ArticlePanel } from "../panel.ts";
 import { toFindings, toLineStart } from "./findings.ts";
@@ -11,8 +12,9 @@ interface GateResultProps extends Pick<ArticlePanel, "file" | "doc" | "editor"> 
 /** What the last change of the page led to: errors of the text that refused it, or the number of findings that did not. */
 export function GateResult({ error, findings, file, doc, editor }: GateResultProps) {
   const refusals = toFindings(error);
-  if (error === null) {
-    if (findings === undefined) return null;
+  const shown = restOf(error, ["slug", "expiresAt", "gate"]);
+  if (shown === undefined) {
+    if (error !== null || findings === undefined) return null;
     return (
       <p role="status" className={`mx-4 mt-4 rounded-md px-3 py-2 text-sm ${findings === 0 ? "bg-ok-soft text-ok" : "bg-warn-soft text-warn"}`}>
         {findings === 0
@@ -23,7 +25,7 @@ export function GateResult({ error, findings, file, doc, editor }: GateResultPro
   }
   return (
     <div className="mx-4 mt-4">
-      <ProblemLine error={error} />
+      <ProblemLine error={shown} />
       {refusals !== undefined && (
         <ul aria-label="Errors in the text" className="-mt-2 mb-4">
           {refusals.map(({ at, message, line }) => (

@@ -70,11 +70,9 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
             <p className="mt-2 text-xs text-muted">After a switch the page shows the newest text. Its address stays.</p>
           </section>
           <SettingsForm
-            // The answer of a change is the new start of the form.
-            key={link.updatedAt}
             {...{ link, isBusy }}
             error={change.error}
-            onSave={(settings) => send({ type: "change", settings })}
+            onSave={(settings, onSaved) => change.mutate({ type: "change", settings }, { onSuccess: onSaved })}
           />
         </>
       )}

@@ -10,7 +10,7 @@ interface SettingsFormProps {
   readonly link: PublicLink;
   readonly isBusy: boolean;
   readonly error: Error | null;
-  readonly onSave: (settings: LinkSettings) => void;
+  readonly onSave: (settings: LinkSettings, onSaved: () => void) => void;
 }
 
 /** Changes the address, the expiry, the indexing and the checks of a public page. */
@@ -25,7 +25,7 @@ export function SettingsForm({ link, isBusy, error, onSave }: SettingsFormProps)
       className="border-b border-line p-4"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave(changes);
+        onSave(changes, () => setEdits({}));
       }}
     >
       <h3 className="mb-3 text-sm font-medium">Settings</h3>
