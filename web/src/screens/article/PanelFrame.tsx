@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 import { IconButton } from "../../ui/button.tsx";
 import { CloseIcon } from "../../ui/icons.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
@@ -13,26 +13,30 @@ interface PanelFrameProps {
   readonly children: ReactNode;
 }
 
-/** The frame of a side panel: beside the text on wide windows, over it on narrow ones. Escape closes it. */
+/** The frame of a side panel, which fills the place that the screen gives it. Escape closes the panel. */
 export function PanelFrame({ title, actions, bar, onClose, children }: PanelFrameProps) {
+  const id = useId();
   return (
-    <aside
-      aria-label={title}
-      className="flex h-full w-95 shrink-0 flex-col border-l border-line bg-bg max-lg:fixed max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:shadow-float max-sm:w-full max-sm:border-l-0"
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from every control of the panel
+    <section
+      aria-labelledby={id}
+      className="flex h-full flex-col"
       onKeyDown={(event) => {
         if (event.key === "Escape" && !event.defaultPrevented) onClose();
       }}
     >
-      <header className="flex h-12 shrink-0 items-center gap-1.5 border-b border-line pr-2.5 pl-4">
-        <h2 className="min-w-0 grow truncate text-base font-semibold">{title}</h2>
+      <header className="flex h-11 shrink-0 items-center gap-1 border-b border-line pr-2 pl-4">
+        <h2 id={id} className="min-w-0 grow truncate text-sm font-semibold">
+          {title}
+        </h2>
         {actions}
-        <IconButton label={`Close ${title.toLowerCase()}`} onClick={onClose}>
+        <IconButton label="Close the panel" onClick={onClose}>
           <CloseIcon />
         </IconButton>
       </header>
-      {bar !== undefined && <div className="flex shrink-0 flex-wrap items-center gap-1.5 border-b border-line px-4 py-2">{bar}</div>}
+      {bar !== undefined && <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-1.5 border-b border-line px-4 py-1.5">{bar}</div>}
       <div className="min-h-0 grow overflow-auto">{children}</div>
-    </aside>
+    </section>
   );
 }
 

@@ -5,9 +5,9 @@ import type { ArticleFile, Commit } from "../../../../../api/schema/article.ts";
 import { trpc } from "../../../app/data.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Segments } from "../../../ui/filters.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { articleFileNames } from "../articleFileNames.ts";
-import { Choice } from "../Choice.tsx";
 import { InlineDiff, SideBySideDiff, toStatsText } from "../diff/DiffView.tsx";
 import { PanelState } from "../PanelFrame.tsx";
 import { Authors } from "./CommitRow.tsx";
@@ -54,20 +54,20 @@ export function CommitDetail({ commit, workspaceId, shownFile, canWrite }: Commi
         )}
       </div>
       <div className="mt-4 mb-3 flex flex-wrap items-center gap-2">
-        <Choice
+        <Segments
           label="Compare with"
           value={other}
-          onChange={setOther}
+          onChange={(value) => setOther(value === "live" ? "live" : "before")}
           options={[
             { value: "before", label: "What it changed" },
             { value: "live", label: "Changes since" },
           ]}
         />
         {files.length > 1 && (
-          <Choice
+          <Segments
             label="File"
             value={file}
-            onChange={setFile}
+            onChange={(value) => setFile(files.find((one) => one === value) ?? file)}
             options={files.map((value) => ({ value, label: articleFileNames[value] }))}
           />
         )}

@@ -1,21 +1,22 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { LiveSync, PublicLink } from "../../../../../api/schema/publicLink.ts";
 import { client } from "../../../app/data.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { CopyIcon, ExternalIcon } from "../../../ui/icons.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { copyText } from "../copyText.ts";
 import { refreshLink } from "./usePublicLink.ts";
 
-const stateLooks = {
-  live: { name: "Live", look: "bg-ok-soft text-ok" },
-  snapshot: { name: "Snapshot", look: "bg-accent-soft text-accent" },
-  expired: { name: "Expired", look: "bg-warn-soft text-warn" },
+const states = {
+  live: { name: "Live", tone: "ok" },
+  snapshot: { name: "Snapshot", tone: "accent" },
+  expired: { name: "Expired", tone: "warn" },
 } as const;
 
 export function StateBadge({ state }: Pick<PublicLink, "state">) {
-  const { name, look } = stateLooks[state];
-  return <span className={`shrink-0 rounded-sm px-1.5 py-0.5 text-xs font-medium ${look}`}>{name}</span>;
+  const { name, tone } = states[state];
+  return <Badge tone={tone}>{name}</Badge>;
 }
 
 /** The address of the page, and what its readers see. */

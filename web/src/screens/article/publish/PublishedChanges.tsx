@@ -4,8 +4,8 @@ import type { PublicLink } from "../../../../../api/schema/publicLink.ts";
 import { trpc } from "../../../app/data.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Segments } from "../../../ui/filters.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
-import { Choice } from "../Choice.tsx";
 import { InlineDiff, SideBySideDiff, toStatsText } from "../diff/DiffView.tsx";
 import { RevisionDialog } from "./RevisionDialog.tsx";
 import type { LinkChange } from "./usePublicLink.ts";
@@ -27,7 +27,7 @@ export function PublishedChanges({ link: { articleId, mode }, canWrite, isBusy, 
   const { data: diff, error } = useQuery(trpc.publicLinks.diff.queryOptions({ articleId, format: "words" }));
   const [isOpen, setIsOpen] = useState(false);
   const [isChoosing, setIsChoosing] = useState(false);
-  const [view, setView] = useState<"sides" | "inline">("sides");
+  const [view, setView] = useState("sides");
   const isNewest = diff?.hunks.length === 0;
   // A Live page follows by itself; a difference of a moment is no news.
   if (mode === "live" && error === null) return null;
@@ -67,7 +67,7 @@ export function PublishedChanges({ link: { articleId, mode }, canWrite, isBusy, 
       {diff !== undefined && (
         <Dialog title="What readers do not see yet" lead={toStatsText(diff.stats)} isOpen={isOpen} isFull onClose={() => setIsOpen(false)}>
           <div className="mb-3">
-            <Choice label="View" value={view} onChange={setView} options={views} />
+            <Segments label="View" value={view} onChange={setView} options={views} />
           </div>
           {view === "sides" ? <SideBySideDiff diff={diff} before="On the page" after="Newest text" /> : <InlineDiff diff={diff} />}
         </Dialog>

@@ -4,6 +4,7 @@ import type { Review } from "../../../../../api/schema/review.ts";
 import { client } from "../../../app/data.ts";
 import { useMe } from "../../../app/useMe.ts";
 import { useWorkspace } from "../../../app/useWorkspace.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { IconButton } from "../../../ui/button.tsx";
 import { Question } from "../../../ui/dialog.tsx";
 import { MoreIcon } from "../../../ui/icons.tsx";
@@ -88,7 +89,7 @@ export function ReviewCard({ review, people, canWrite, isActive, onSelect, onDon
       className={`border-b border-l-2 border-line px-4 py-3 ${isActive ? "border-l-accent bg-side" : "border-l-transparent"}`}
     >
       <Byline author={author} at={createdAt} isEdited={false}>
-        {kind === "suggestion" && <span className="rounded-sm bg-ok-soft px-1.5 py-0.5 font-medium text-ok">Suggestion</span>}
+        {kind === "suggestion" && <Badge tone="ok">Suggestion</Badge>}
         {mayChange && (
           <Menu
             trigger={

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
-import { articleFileNames } from "../articleFileNames.ts";
 import type { Review, ReviewKind } from "../../../../../api/schema/review.ts";
 import { trpc } from "../../../app/data.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
+import { Segments } from "../../../ui/filters.tsx";
 import { CommentIcon } from "../../../ui/icons.tsx";
 import { noticeStore } from "../../../ui/notices.tsx";
 import { Empty } from "../../../ui/problem.tsx";
-import { Choice } from "../Choice.tsx";
+import { articleFileNames } from "../articleFileNames.ts";
 import type { ArticlePanel } from "../panel.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
 import { useArticleEvents } from "../useArticleEvents.ts";
@@ -100,12 +100,12 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
         )
       }
       bar={
-        <Choice
+        <Segments
           label="Reviews to show"
           value={tab}
-          onChange={setTab}
+          onChange={(value) => setTab(value === "closed" ? "closed" : "open")}
           options={[
-            { value: "open", label: isRead ? `Open ${reviews.length}` : "Open" },
+            { value: "open", label: "Open", count: isRead ? reviews.length : undefined },
             { value: "closed", label: "Closed" },
           ]}
         />

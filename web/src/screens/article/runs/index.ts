@@ -1,0 +1,1 @@
+export { RunsPanel } from "./RunsPanel.tsx";
