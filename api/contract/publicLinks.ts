@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ArticleDiff, DiffFormat, PublicLinkMode, PublicLinkState } from "../schema/article.ts";
 import { pageQuery, unixSeconds } from "../schema/common.ts";
 import { WorkspaceId } from "../schema/id.ts";
-import { ListedPublicLink, PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
+import { GateReport, ListedPublicLink, PublicationPeriod, PublicLink, PublicLinkRequest, SnapshotRequest } from "../schema/publicLink.ts";
 import { operation } from "./operation.ts";
 import { articleParams, inWorkspace, ofArticle, pageOf } from "./resource.ts";
 
@@ -122,6 +122,19 @@ export const publicLinks = {
     summary: "Compare the published text with the newest one",
     description:
       "`from` is the revision that the page shows, `to` the live one. The text of the page is kept with the link, so the comparison is possible at any age.",
+  }),
+  findings: operation({
+    method: "GET",
+    path: "/articles/{articleId}/public-link/findings",
+    params: articleParams,
+    replies: { 200: GateReport },
+    credential: "any",
+    scopes: ["publishing:read", "articles:read"],
+    resource: ofArticle,
+    role: "read",
+    summary: "Check the newest text as the publish gate does",
+    description:
+      "The answer lists errors and warnings with their lines, whether or not the article is public and whatever its `gate` is. Nothing is published or refused. A busy server answers 503.",
   }),
   sync: operation({
     method: "POST",

@@ -31,6 +31,24 @@ export const PublishGate = z
   .describe("Checks before publication: `off` makes none, `warn` reports findings, `block` refuses a text with errors.");
 export type PublishGate = z.infer<typeof PublishGate>;
 
+export const GateFinding = z
+  .strictObject({
+    severity: z.enum(["error", "warning"]).describe("An `error` is refused by the gate `block`; a `warning` is not."),
+    code: text("What was found, as a code.", "placeholder"),
+    message: text("What was found, as text.", "“TODO” marks text that is not written yet."),
+    line: int("Line of `content.md`, from 1. Absent if the finding is about the whole text.", 5).optional(),
+  })
+  .meta({ id: "GateFinding", description: "Something in a text that the publish gate found." });
+export type GateFinding = z.infer<typeof GateFinding>;
+
+export const GateReport = z
+  .strictObject({
+    revision: int("Revision of the article whose text was checked: the newest one.", 42),
+    findings: z.array(GateFinding).describe("Findings in `content.md`, at most 200."),
+  })
+  .meta({ id: "GateReport", description: "What the checks of the publish gate find in the newest text." });
+export type GateReport = z.infer<typeof GateReport>;
+
 /** `publishedRevision` is the article revision that the page shows. An expired page showed it last. */
 export const PublicLink = z
   .strictObject({

@@ -115,6 +115,24 @@ describe.each(domainStorages())("the publish gate on %s", (_name, openStorage) =
     expect(node.checked).toEqual([good]);
   });
 
+  test("[PL44] the findings in the newest text are read with their lines, whether or not the article is public", async () => {
+    const report = await node.reportFindings(articleId);
+    expect(report).toEqual({
+      revision: (await node.content.readText(articleId, "content.md", undefined)).revision,
+      findings: [
+        { severity: "error", code: "empty_link", message: "“More” links to nothing.", line: 7 },
+        { severity: "error", code: "placeholder", message: "“TODO” marks text that is not written yet.", line: 5 },
+      ],
+    });
+    expect((await refusal(node.links.get(call(), articleId))).code).toBe("not_published");
+    await node.links.put(call(), articleId, { mode: "snapshot" });
+    await write(doubtful);
+    expect((await node.reportFindings(articleId)).findings).toMatchObject([{ severity: "warning", line: 5 }]);
+    expect(await shown()).toBe(bad);
+    node.trouble.unread = { retryable: true };
+    expect((await refusal(node.reportFindings(articleId))).code).toBe("unavailable");
+  });
+
   test("[PL39] the published text is compared with the newest one, however old it is", async () => {
     await write(good);
     expect((await refusal(node.links.diff(call(), articleId, undefined))).code).toBe("not_published");

@@ -85,6 +85,7 @@ export function createPublishingNode(storage: Storage, time: ManualTime, options
     access,
     publishing,
     links: publishing.links,
+    reportFindings: publishing.reportFindings,
     list: publishing.list,
     history: publishing.history,
     page,

@@ -232,6 +232,7 @@ async function tourPublicLink({ send }: Tourist, { workspaceId, articleId }: Pla
   await send(404, "publicLinks.get", { params });
   await send(404, "publicLinks.history", { params });
   await send(404, "publicLinks.diff", { params });
+  await send(200, "publicLinks.findings", { params });
   await send(201, "publicLinks.put", { params, body: { mode: "live" } });
   await send(202, "publicLinks.sync", { params });
   await send(409, "publicLinks.refreshSnapshot", { params, body: {} });

@@ -113,7 +113,7 @@ export async function readSeededAccount({ rest, ids }: SeededAccount): Promise<R
     ...["content.md", "outline.md", "research.md"].map((file) => `/articles/${articleId}/content?file=${file}`),
     ...[`/articles/${articleId}/reviews`, `/workspaces/${workspaceId}/reviews?mentionsMe=true`, `/reviews/${reviewId}`],
     ...[`/articles/${articleId}/blame`, `/articles/${articleId}/public-link`, `/articles/${articleId}/public-link/history`],
-    `/articles/${articleId}/public-link/diff`,
+    ...[`/articles/${articleId}/public-link/diff`, `/articles/${articleId}/public-link/findings`],
     ...[`/folders?workspaceId=${workspaceId}`, `/folders/${folderId}`, `/jobs/${jobId}`],
     ...[`/templates?workspaceId=${workspaceId}`, "/conversions", `/conversions/${conversionId}`],
     ...[`${topics}?includeArchived=true`, `/workspaces/${workspaceId}/audit?limit=100`, `/workspaces/${workspaceId}/runs`],

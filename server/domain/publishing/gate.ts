@@ -5,25 +5,19 @@
  * a Live page follows by itself does not pass the gate, because nobody waits for an answer then.
  */
 import { AppError } from "../../../api/schema/error.ts";
-import type { PublishGate as GateSetting } from "../../../api/schema/publicLink.ts";
-
-export interface TextFinding {
-  readonly code: string;
-  readonly severity: "error" | "warning";
-  readonly message: string;
-  /** From 1. */
-  readonly line?: number;
-}
+import type { GateFinding, PublishGate as GateSetting } from "../../../api/schema/publicLink.ts";
 
 /** `unread`: the checks could not be made. A later attempt may succeed if `retryable`. */
 export type CheckedText =
-  | { readonly kind: "read"; readonly value: { readonly findings: readonly TextFinding[] } }
+  | { readonly kind: "read"; readonly value: { readonly findings: readonly GateFinding[] } }
   | { readonly kind: "unread"; readonly reason: string; readonly retryable: boolean };
 
 /** Checks Markdown. `owner` is a workspace id. */
 export type CheckText = (markdown: string, owner: string) => Promise<CheckedText>;
 
 export interface PublishGate {
+  /** Returns what the checks find, whatever the setting is. Throws `unavailable` under too much load. */
+  find(markdown: string, owner: string): Promise<readonly GateFinding[]>;
   /** Returns the number of findings; undefined if the gate is off. Throws `gate_failed`, and `unavailable` under too much load. */
   check(gate: GateSetting, markdown: string, owner: string): Promise<number | undefined>;
 }
@@ -31,7 +25,7 @@ export interface PublishGate {
 /** Most findings in one answer. */
 const maxListed = 50;
 
-function toRefusal(errors: readonly TextFinding[]): AppError {
+function toRefusal(errors: readonly GateFinding[]): AppError {
   const more = errors.length > maxListed ? `; the first ${maxListed} are listed` : "";
   const [counted, object] = errors.length === 1 ? ["an error", "it"] : [`${errors.length} errors`, "them"];
   return new AppError("gate_failed", `The text has ${counted}${more}. Correct ${object}, or set the gate to warn.`, {
@@ -45,7 +39,7 @@ function toRefusal(errors: readonly TextFinding[]): AppError {
 }
 
 export function createPublishGate({ checkText }: { readonly checkText: CheckText }): PublishGate {
-  async function findIn(markdown: string, owner: string): Promise<readonly TextFinding[]> {
+  async function find(markdown: string, owner: string): Promise<readonly GateFinding[]> {
     const checked = await checkText(markdown, owner);
     if (checked.kind === "read") return checked.value.findings;
     const { reason, retryable } = checked;
@@ -54,9 +48,10 @@ export function createPublishGate({ checkText }: { readonly checkText: CheckText
   }
 
   return {
+    find,
     async check(gate, markdown, owner) {
       if (gate === "off") return undefined;
-      const findings = await findIn(markdown, owner);
+      const findings = await find(markdown, owner);
       const errors = findings.filter(({ severity }) => severity === "error");
       if (gate === "block" && errors.length > 0) throw toRefusal(errors);
       return findings.length;

@@ -9,6 +9,7 @@ import type { Pager } from "../call/paging.ts";
 import type { AccessWatch } from "../identity/access/accessFacts.ts";
 import { createFreeze } from "./freeze.ts";
 import { type CheckText, createPublishGate } from "./gate.ts";
+import { createReportFindings, type ReportFindings } from "./gateReport.ts";
 import { createGatherLinkChange } from "./linkChange.ts";
 import { createLinkList, type ListLinks } from "./linkList.ts";
 import { createPublicLinks, type PublicLinks } from "./links.ts";
@@ -42,6 +43,7 @@ export interface PublishingOptions {
 
 export interface Publishing {
   readonly links: PublicLinks;
+  readonly reportFindings: ReportFindings;
   readonly list: ListLinks;
   readonly pages: PublicPages;
   readonly history: PublicationHistory;
@@ -53,8 +55,10 @@ export function createPublishing(options: PublishingOptions): Publishing {
   const gatherBy = createGatherLinkChange(options);
   const freeze = createFreeze({ documents, storage });
   const slugs = createSlugs({ storage, directory });
+  const gate = createPublishGate(options);
   return {
-    links: createPublicLinks({ ...options, freeze, slugs, gatherBy, gate: createPublishGate(options) }),
+    links: createPublicLinks({ ...options, freeze, slugs, gatherBy, gate }),
+    reportFindings: createReportFindings({ storage, documents, gate }),
     list: createLinkList(options),
     pages: createPublicPages({ storage, slugs, access }),
     history: createPublicationHistory(options),

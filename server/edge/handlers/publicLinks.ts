@@ -15,9 +15,10 @@ function toHeaders({ findings }: LinkView): Record<string, string> {
 
 export function createPublicLinkHandlers({
   links,
+  reportFindings,
   list,
   history,
-}: Pick<Publishing, "links" | "list" | "history">): Handlers<AppContract>["publicLinks"] {
+}: Pick<Publishing, "links" | "reportFindings" | "list" | "history">): Handlers<AppContract>["publicLinks"] {
   const done = (view: LinkView) => ({ status: 200, headers: toHeaders(view), body: view.link });
   return {
     get: {
@@ -39,6 +40,7 @@ export function createPublicLinkHandlers({
     update: { serve: ({ params, body }, call) => links.update(call, params.articleId, body), reply: done },
     refreshSnapshot: { serve: ({ params, body }, call) => links.refreshSnapshot(call, params.articleId, body), reply: done },
     diff: ({ params, query }, call) => links.diff(call, params.articleId, query.format),
+    findings: ({ params }) => reportFindings(params.articleId),
     history: ({ params, query }) => history.list(params.articleId, query),
     sync: {
       serve: ({ params }, call) => links.sync(call, params.articleId),
