@@ -3,11 +3,12 @@ import { useState } from "react";
 import { client, trpc } from "../../../app/data.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Question } from "../../../ui/dialog.tsx";
-import { Empty } from "../../../ui/problem.tsx";
+import { restOf } from "../../../ui/form.tsx";
+import { Empty, ProblemLine } from "../../../ui/problem.tsx";
 import type { ArticlePanel } from "../panel.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
 import { useArticleEvents } from "../useArticleEvents.ts";
-import { GateResult } from "./GateResult.tsx";
+import { Checks } from "./Checks.tsx";
 import { LinkStatus } from "./LinkStatus.tsx";
 import { ModeField } from "./ModeField.tsx";
 import { Periods } from "./Periods.tsx";
@@ -37,7 +38,13 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
   }
   const { isPending: isBusy, variables } = change;
   const send = (wanted: LinkChange) => change.mutate(wanted);
-  const result = <GateResult error={change.error} findings={change.data?.findings} {...{ file, doc, editor }} />;
+  const refusal = restOf(change.error, ["slug", "expiresAt", "gate"]);
+  const result = refusal !== undefined && (
+    <div className="px-4 pt-4">
+      <ProblemLine error={refusal} />
+    </div>
+  );
+  const checked = { articleId, file, doc, editor };
 
   if (link === null) {
     return (
@@ -48,6 +55,7 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
         ) : (
           <Empty title="Not public">Only people who may write can make this article public.</Empty>
         )}
+        {canWrite && <Checks {...checked} isBlocking={false} />}
         <Periods articleId={articleId} />
       </PanelFrame>
     );
@@ -61,6 +69,7 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
       {link.state !== "expired" && <PublishedChanges {...{ link, canWrite, isBusy }} onChange={send} />}
       {canWrite && (
         <>
+          <Checks {...checked} isBlocking={link.gate === "block"} />
           <section aria-label="Mode" className="border-b border-line p-4">
             <ModeField
               mode={wantedMode ?? link.mode}

@@ -1,9 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { z } from "zod";
-import type { PublicLink, PublicLinkRequest } from "../../../../../api/schema/publicLink.ts";
+import type { PublicLinkRequest } from "../../../../../api/schema/publicLink.ts";
 import { ApiError } from "../../../../../client/index.ts";
 import { client, pageOptions, trpc } from "../../../app/data.ts";
-import { api } from "../../../session/session.ts";
 
 export type LinkSettings = z.input<typeof PublicLinkRequest>;
 
@@ -40,39 +39,29 @@ export function usePeriods(articleId: string) {
   });
 }
 
-export interface Published {
-  readonly link: PublicLink;
-  /** Findings of the gate that did not refuse the text. Undefined if it made no checks. */
-  readonly findings: number | undefined;
-}
-
-/** Requests that may publish a text are sent over REST, because the number of findings is a header of the answer. */
-async function send(articleId: string, method: "PUT" | "PATCH" | "POST", path: string, body: object): Promise<Published> {
-  const answer = await api.fetch(`/articles/${encodeURIComponent(articleId)}/public-link${path}`, {
-    method,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const findings = answer.headers.get("x-svc-gate-findings");
-  return { link: (await answer.json()) as PublicLink, findings: findings === null ? undefined : Number(findings) };
-}
-
 export type LinkChange =
   | { readonly type: "publish"; readonly settings: LinkSettings }
   | { readonly type: "change"; readonly settings: LinkSettings }
   /** The newest text by default. */
   | { readonly type: "refresh"; readonly revision?: number };
 
-/** Publishes the article, changes its link, or freezes another text. The panel shows the error and the findings. */
+/** Publishes the article, changes its link, or freezes another text. The panel shows the error. */
 export function useLinkChange(articleId: string) {
   const queryClient = useQueryClient();
   return useMutation({
     meta: { showsError: true },
-    mutationFn: (change: LinkChange) => {
-      if (change.type === "refresh") {
-        return send(articleId, "POST", "/snapshot", change.revision === undefined ? {} : { revision: change.revision });
+    mutationFn(change: LinkChange) {
+      switch (change.type) {
+        case "publish":
+          return client.publicLinks.put.mutate({ articleId, ...change.settings });
+        case "change":
+          return client.publicLinks.update.mutate({ articleId, ...change.settings });
+        case "refresh":
+          return client.publicLinks.refreshSnapshot.mutate({
+            articleId,
+            ...(change.revision === undefined ? {} : { revision: change.revision }),
+          });
       }
-      return send(articleId, change.type === "publish" ? "PUT" : "PATCH", "", change.settings);
     },
     onSettled: () => refreshLink(queryClient),
   });
