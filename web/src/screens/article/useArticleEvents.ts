@@ -1,20 +1,20 @@
 import { useEffect, useEffectEvent } from "react";
-import { type ArticleEvent, followArticle } from "../../../../client/index.ts";
+import { type ArticleEvent, followArticle, type StreamReset } from "../../../../client/index.ts";
 import { api } from "../../session/session.ts";
-
-type ArticleEventName = ArticleEvent["event"] | "stream.reset";
 
 /**
  * Calls the listener for each event of the article while the tab is visible. A tab in the background has no stream, because
- * a browser has few connections for each server; it gets a `stream.reset` when it is shown again.
+ * a browser has few connections for each server. `undefined` means that events may have been missed.
  */
-export function useArticleEvents(articleId: string, onEvent: (event: ArticleEventName) => void): void {
-  const report = useEffectEvent(onEvent);
+export function useArticleEvents(articleId: string, onEvent: (event: ArticleEvent | undefined) => void): void {
+  const report = useEffectEvent((event: ArticleEvent | StreamReset | undefined) =>
+    onEvent(event?.event === "stream.reset" ? undefined : event),
+  );
   useEffect(() => {
     let stop: AbortController | undefined;
 
     async function follow(signal: AbortSignal): Promise<void> {
-      for await (const { event } of followArticle(api, { articleId, signal })) report(event);
+      for await (const event of followArticle(api, { articleId, signal })) report(event);
     }
     function start(): void {
       stop = new AbortController();
@@ -25,7 +25,7 @@ export function useArticleEvents(articleId: string, onEvent: (event: ArticleEven
       stop?.abort();
       stop = undefined;
       if (document.visibilityState === "hidden") return;
-      report("stream.reset");
+      report(undefined);
       start();
     }
 

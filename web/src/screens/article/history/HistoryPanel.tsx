@@ -23,8 +23,9 @@ export function HistoryPanel({ articleId, workspaceId, file, doc, editor, canWri
   const [opened, setOpened] = useState<Commit>();
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
-    if (event === "document.committed" || event === "document.checkpointed" || event === "document.restored" || event === "stream.reset")
-      void queryClient.invalidateQueries(trpc.commits.pathFilter());
+    // The comparison with the live text is read again when typing has stopped.
+    const isOfText = event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : event.event.startsWith("document."));
+    if (isOfText) void queryClient.invalidateQueries(trpc.commits.pathFilter());
   });
 
   if (opened !== undefined) {

@@ -24,9 +24,10 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
   const [isAsking, setIsAsking] = useState(false);
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
-    // Typing changes whether a Live page is up to date. The other answers change with commits and with the link.
-    if (event === "document.live") void queryClient.invalidateQueries(trpc.publicLinks.get.pathFilter());
-    else if (!event.startsWith("presence.") && !event.startsWith("review.")) void queryClient.invalidateQueries(trpc.publicLinks.pathFilter());
+    if (event !== undefined && /^(presence|review)\./.test(event.event)) return;
+    // Typing changes whether a Live page is up to date. The texts are compared and checked when it has stopped.
+    const isTyping = event?.event === "document.live" && event.data.typing.length > 0;
+    void queryClient.invalidateQueries(isTyping ? trpc.publicLinks.get.pathFilter() : trpc.publicLinks.pathFilter());
   });
 
   if (link === undefined) {

@@ -37,9 +37,9 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
 
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
-    // A commit can move places, so it is read again like a change of a review.
-    if (event.startsWith("review.") || event.startsWith("document.c") || event === "document.restored" || event === "stream.reset")
-      void queryClient.invalidateQueries(trpc.reviews.list.pathFilter());
+    // Changes of the text move the places, so they are read again when typing has stopped.
+    const canMove = event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : /^(document|review)\./.test(event.event));
+    if (canMove) void queryClient.invalidateQueries(trpc.reviews.list.pathFilter());
   });
 
   const isRead = open.data !== undefined;
