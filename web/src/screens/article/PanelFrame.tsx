@@ -22,7 +22,9 @@ export function PanelFrame({ title, actions, bar, onClose, children }: PanelFram
       aria-labelledby={id}
       className="flex h-full flex-col"
       onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) onClose();
+        // Escape in a field would throw away what is being written.
+        const isField = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+        if (event.key === "Escape" && !event.defaultPrevented && !isField) onClose();
       }}
     >
       <header className="flex h-11 shrink-0 items-center gap-1 border-b border-line pr-2 pl-4">
