@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { PublicLinkRequest } from "../../../../../api/schema/publicLink.ts";
 import { ApiError } from "../../../../../client/index.ts";
@@ -68,7 +68,7 @@ export function useLinkChange(articleId: string) {
 }
 
 /** Reads again what depends on the link. */
-export async function refreshLink(queryClient: ReturnType<typeof useQueryClient>): Promise<void> {
+export async function refreshLink(queryClient: QueryClient): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries(trpc.publicLinks.pathFilter()),
     queryClient.invalidateQueries(trpc.articles.pathFilter()),

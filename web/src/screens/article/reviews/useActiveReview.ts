@@ -7,8 +7,7 @@ export function useActiveReview() {
   const navigate = useNavigate({ from: "/w/$workspaceId/articles/$articleId" });
   const select = (review: Review | undefined) =>
     void navigate({
-      to: ".",
-      search: (search) => ({ ...search, review: review?.reviewId, ...(review === undefined ? {} : { file: review.file }) }),
+      search: (before) => ({ ...before, review: review?.reviewId, ...(review === undefined ? {} : { file: review.file }) }),
       replace: true,
     });
   return { activeId, select };
