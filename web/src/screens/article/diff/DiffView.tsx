@@ -42,7 +42,7 @@ export function InlineDiff({ diff }: DiffProps) {
       {diff.hunks.map((hunk) => (
         <section key={`${hunk.fromLine} ${hunk.toLine}`} className="overflow-hidden rounded-md border border-line">
           <h4 className="border-b border-line bg-side px-3 py-1 text-xs text-muted">{placeOf(hunk)}</h4>
-          <div className="px-3 py-2 text-sm wrap-anywhere whitespace-pre-wrap">
+          <div dir="auto" className="px-3 py-2 text-sm wrap-anywhere whitespace-pre-wrap">
             <DiffText parts={hunk.changes ?? []} />
           </div>
         </section>
@@ -96,7 +96,7 @@ function Cells({ line, other }: { readonly line: DiffLine | undefined; readonly 
   return (
     <>
       <td className={`px-2 py-0.5 text-right text-xs text-faint tabular-nums select-none ${edge}`}>{line.number}</td>
-      <td className={`px-2 py-0.5 wrap-anywhere whitespace-pre-wrap ${colour}`}>
+      <td dir="auto" className={`px-2 py-0.5 wrap-anywhere whitespace-pre-wrap ${colour}`}>
         <DiffText parts={line.parts} />
       </td>
     </>

@@ -1,3 +1,4 @@
+import { Check } from "../../../ui/check.tsx";
 import { controlClass, Field, TextField } from "../../../ui/form.tsx";
 import type { SettingsDraft } from "./linkSettings.ts";
 
@@ -54,15 +55,13 @@ export function SettingsFields({ draft, faults, isNew, onChange }: SettingsField
           </select>
         )}
       </Field>
-      <label className="mb-4 flex items-start gap-2 text-sm">
-        <input
-          type="checkbox"
-          checked={draft.indexable}
-          onChange={({ target }) => onChange({ ...draft, indexable: target.checked })}
-          className="mt-0.5 size-4 accent-accent"
+      <div className="mb-4">
+        <Check
+          label="Search engines may list the page"
+          isOn={draft.indexable}
+          onChange={(indexable) => onChange({ ...draft, indexable })}
         />
-        Search engines may list the page
-      </label>
+      </div>
     </>
   );
 }

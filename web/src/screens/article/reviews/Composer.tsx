@@ -1,9 +1,10 @@
-import { useId, useState } from "react";
+import { useState } from "react";
 import type * as Y from "yjs";
 import { ApiError } from "../../../../../client/index.ts";
 import type { ArticleFile } from "../../../../../api/schema/article.ts";
 import type { Review, ReviewKind } from "../../../../../api/schema/review.ts";
 import { client } from "../../../app/data.ts";
+import { TextArea } from "../../../ui/prose.tsx";
 import { articleFileNames } from "../articleFileNames.ts";
 import { type Place, toAnchor, toRange } from "./places.ts";
 import { TextForm } from "./TextForm.tsx";
@@ -33,7 +34,6 @@ const defaultNote = "Suggested wording.";
 
 /** Writes a comment or a suggestion for the text that was selected, wherever that has moved meanwhile. */
 export function Composer({ articleId, file, doc, draft: { kind, place, quote }, people, onSent, onCancel }: ComposerProps) {
-  const id = useId();
   const [replacement, setReplacement] = useState(quote);
   const { mutate, isPending, error } = useChange({ showsError: true });
   const isSuggestion = kind === "suggestion";
@@ -65,7 +65,7 @@ export function Composer({ articleId, file, doc, draft: { kind, place, quote }, 
         {place === undefined ? `Comment on the whole file: ${articleFileNames[file]}` : isSuggestion ? "Suggest other text for" : "Comment on"}
       </h3>
       {place !== undefined && (
-        <blockquote className="mb-3 line-clamp-4 border-l-2 border-line-strong pl-2.5 text-sm text-muted wrap-anywhere">{quote}</blockquote>
+        <blockquote dir="auto" className="mb-3 line-clamp-4 border-l-2 border-line-strong pl-2.5 text-sm text-muted wrap-anywhere">{quote}</blockquote>
       )}
       <TextForm
         label={isSuggestion ? "Note" : "Comment"}
@@ -80,20 +80,15 @@ export function Composer({ articleId, file, doc, draft: { kind, place, quote }, 
         onCancel={onCancel}
       >
         {isSuggestion && (
-          <div>
-            <label htmlFor={id} className="mb-1 block text-sm font-medium">
-              New text
-            </label>
-            <textarea
-              id={id}
-              // biome-ignore lint/a11y/noAutofocus: the form opens because the person asked to write
+          <div className="-mb-2">
+            <TextArea
+              label="New text"
               autoFocus
-              rows={3}
+              dir="auto"
+              hint={replacement === "" ? "The selected text will be removed." : undefined}
               value={replacement}
               onChange={({ target }) => setReplacement(target.value)}
-              className="field-sizing-content block max-h-60 min-h-16 w-full resize-none rounded-md border border-line-strong/60 bg-bg px-2.5 py-1.5 text-sm"
             />
-            {replacement === "" && <p className="mt-1 text-xs text-warn">The selected text will be removed.</p>}
           </div>
         )}
       </TextForm>

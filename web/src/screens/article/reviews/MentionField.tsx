@@ -70,6 +70,7 @@ export function MentionField({ label, placeholder, value, people, hasFocus = fal
         placeholder={placeholder}
         // biome-ignore lint/a11y/noAutofocus: the field opens because the person asked to write
         autoFocus={hasFocus}
+        dir="auto"
         rows={3}
         value={value}
         onChange={({ target }) => {

@@ -53,7 +53,7 @@ function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardPro
       title="Show in the text"
       className="mt-1 mb-2 block w-full rounded-sm border-l-2 border-line-strong py-0.5 pl-2.5 text-left text-sm text-muted hover:bg-hover"
     >
-      <span className="line-clamp-6 wrap-anywhere whitespace-pre-wrap">
+      <span dir="auto" className="line-clamp-6 wrap-anywhere whitespace-pre-wrap">
         {replacement === undefined ? anchor.quote : <DiffText parts={toParts(anchor.quote, replacement)} />}
       </span>
       {anchor.state === "moved" && <span className="mt-1 block text-xs text-warn">The text was rewritten: check that this is still the place</span>}

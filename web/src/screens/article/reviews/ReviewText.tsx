@@ -10,7 +10,7 @@ interface ReviewTextProps {
 export function ReviewText({ text, mentions, unresolvedMentions }: ReviewTextProps) {
   return (
     <>
-      <p className="text-sm wrap-anywhere whitespace-pre-wrap">
+      <p dir="auto" className="text-sm wrap-anywhere whitespace-pre-wrap">
         {splitMentions(text, [...mentions, ...unresolvedMentions]).map((part) =>
           part.isMention ? (
             <strong key={part.at} className={`font-medium ${isUnresolved(part.text) ? "text-warn" : "text-accent"}`}>
