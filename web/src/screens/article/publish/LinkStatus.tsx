@@ -27,7 +27,7 @@ export function LinkStatus({ link, canWrite }: { readonly link: PublicLink; read
       <div className="flex items-center gap-2">
         <StateBadge state={state} />
         <p className="min-w-0 truncate text-xs text-muted">
-          Public since <Time at={publishedAt} /> by {publishedBy}
+          Published <Time at={publishedAt} /> by {publishedBy}
         </p>
       </div>
       <div className="mt-3 flex items-center gap-1 rounded-md border border-line bg-side py-1 pr-1 pl-2.5">

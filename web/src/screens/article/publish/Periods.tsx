@@ -19,7 +19,7 @@ export function Periods({ articleId }: { readonly articleId: string }) {
             <StateBadge state={mode} />
             <span className="min-w-0 grow truncate">
               <Time at={from} />
-              {to === undefined ? ", until now" : <EndTime at={to} />}
+              <span className="text-muted"> – {to === undefined ? "now" : <Time at={to} />}</span>
             </span>
             <span className="shrink-0 text-xs text-muted tabular-nums">revision {revision}</span>
           </li>
@@ -31,13 +31,5 @@ export function Periods({ articleId }: { readonly articleId: string }) {
         </Button>
       )}
     </section>
-  );
-}
-
-function EndTime({ at }: { readonly at: number }) {
-  return (
-    <span className="text-muted">
-      , until <Time at={at} />
-    </span>
   );
 }

@@ -5,7 +5,8 @@ import type { Draft } from "./Composer.tsx";
 import { toRange } from "./places.ts";
 import type { PlacedReview } from "./useReviews.ts";
 
-const draftId = "draft";
+/** Id of the mark of a review that is being written. */
+export const draftId = "draft";
 
 /** Highlights the places of the reviews in the text while the panel is open. */
 export function useMarks(
