@@ -148,18 +148,27 @@ test("[WA63] a section returns to a commit after a question, and the text before
   await expect.poll(() => textOf(page).textContent()).toContain("They need wind.");
   expect(await readText(articleId)).toContain("They need rope.");
   await commit.getByRole("button", { name: "All commits" }).click();
-  await panel.getByRole("button", { name: /restor/i }).first().waitFor();
+  await panel
+    .getByRole("button", { name: /restor/i })
+    .first()
+    .waitFor();
   await panel.getByRole("button", { name: /Stronger/ }).waitFor();
 });
 
 test("[WA64] the colours of the authors stand beside the lines that they wrote", async () => {
   const articleId = await createArticle("Authors", "Ana wrote this line.\n");
-  await desk.bo.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "append", content: "Bo wrote that line.\n", message: "Two" });
+  await desk.bo.expect(200, "PATCH", `/articles/${articleId}/content`, {
+    mode: "append",
+    content: "Bo wrote that line.\n",
+    message: "Two",
+  });
   const { page, panel } = await openPanel("ana", articleId, "history", "History");
   await typeAtEnd(page, "Newer.");
   await panel.getByRole("button", { name: "Who wrote what" }).click();
   const legend = panel.getByRole("region", { name: "Authors of the text" });
-  await expect.poll(() => legend.getByRole("listitem").allTextContents()).toEqual([expect.stringMatching(/^ana\d+%$/), expect.stringMatching(/^bo\d+%$/)]);
+  await expect
+    .poll(() => legend.getByRole("listitem").allTextContents())
+    .toEqual([expect.stringMatching(/^ana\d+%$/), expect.stringMatching(/^bo\d+%$/)]);
   await expect.poll(() => page.locator(".cm-blame-label").allTextContents()).toEqual(expect.arrayContaining(["ana", "bo"]));
   await panel.getByRole("button", { name: "Hide the authors" }).click();
   await expect.poll(() => page.locator(".cm-blame-label").count()).toBe(0);
@@ -197,7 +206,10 @@ test("[WA66] the checks name what is left to do with its line, and an error refu
   await panel.getByText("Address, expiry and checks").click();
   await panel.getByLabel("Checks before publication").selectOption("block");
   await panel.getByRole("button", { name: "Make public" }).click();
-  await panel.getByRole("alert").getByText(/The text has an error/).waitFor();
+  await panel
+    .getByRole("alert")
+    .getByText(/The text has an error/)
+    .waitFor();
   await panel.getByRole("button", { name: "Line 3" }).click();
   await page.keyboard.type("Tail: ");
   await page.keyboard.press("Shift+End");

@@ -17,7 +17,6 @@ interface PanelFrameProps {
 export function PanelFrame({ title, actions, bar, onClose, children }: PanelFrameProps) {
   const id = useId();
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard from every control of the panel
     <section
       aria-labelledby={id}
       className="flex h-full flex-col"
@@ -36,7 +35,9 @@ export function PanelFrame({ title, actions, bar, onClose, children }: PanelFram
           <CloseIcon />
         </IconButton>
       </header>
-      {bar !== undefined && <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-1.5 border-b border-line px-4 py-1.5">{bar}</div>}
+      {bar !== undefined && (
+        <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-1.5 border-b border-line px-4 py-1.5">{bar}</div>
+      )}
       <div className="min-h-0 grow overflow-auto">{children}</div>
     </section>
   );

@@ -40,8 +40,14 @@ export function CommitDetail({ commit, workspaceId, shownFile, canWrite }: Commi
 
   return (
     <div className="px-4 py-3">
-      <h3 dir="auto" className="text-base font-semibold wrap-anywhere">{toTitle(commit)}</h3>
-      {name !== undefined && message !== "" && <p dir="auto" className="mt-1 text-sm text-muted wrap-anywhere whitespace-pre-wrap">{message}</p>}
+      <h3 dir="auto" className="text-base font-semibold wrap-anywhere">
+        {toTitle(commit)}
+      </h3>
+      {name !== undefined && message !== "" && (
+        <p dir="auto" className="mt-1 text-sm text-muted wrap-anywhere whitespace-pre-wrap">
+          {message}
+        </p>
+      )}
       <div className="mt-2 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
         <Authors authors={authors} />
         <span>{authors.map((author) => author.username + (author.kind === "agent" ? " (agent)" : "")).join(", ")}</span>

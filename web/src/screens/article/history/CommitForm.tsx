@@ -54,7 +54,7 @@ export function CommitForm({ articleId, lastId, onClose }: CommitFormProps) {
         maxLength={1000}
         placeholder="What has changed?"
         value={message}
-        fault={faults["message"]}
+        fault={faults.message}
         onChange={({ target }) => setMessage(target.value)}
       />
       <TextField
@@ -64,7 +64,7 @@ export function CommitForm({ articleId, lastId, onClose }: CommitFormProps) {
         placeholder="Sent to print"
         hint="Marks this text so that it is found again. Without changes since the last commit, that commit gets the name."
         value={name}
-        fault={faults["name"]}
+        fault={faults.name}
         onChange={({ target }) => setName(target.value)}
       />
       {rest !== undefined && <ProblemLine error={rest} />}

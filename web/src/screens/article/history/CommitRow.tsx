@@ -46,7 +46,9 @@ export function CommitRow({ commit, onOpen }: { readonly commit: Commit; readonl
     <li>
       <button type="button" onClick={onOpen} className="block w-full px-4 py-2.5 text-left hover:bg-hover">
         <span className="flex items-center gap-2">
-          <span dir="auto" className={`min-w-0 grow truncate text-sm ${isQuiet ? "text-muted" : "font-medium"}`}>{toTitle(commit)}</span>
+          <span dir="auto" className={`min-w-0 grow truncate text-sm ${isQuiet ? "text-muted" : "font-medium"}`}>
+            {toTitle(commit)}
+          </span>
           <Authors authors={authors} />
         </span>
         <span className="mt-0.5 flex items-center gap-2 text-xs text-muted">

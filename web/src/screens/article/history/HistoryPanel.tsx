@@ -5,8 +5,8 @@ import { trpc } from "../../../app/data.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ChevronRightIcon } from "../../../ui/icons.tsx";
 import { Empty } from "../../../ui/problem.tsx";
-import type { ArticlePanel } from "../panel.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
+import type { ArticlePanel } from "../panel.ts";
 import { useArticleEvents } from "../useArticleEvents.ts";
 import { Blame } from "./Blame.tsx";
 import { CommitDetail } from "./CommitDetail.tsx";
@@ -24,7 +24,8 @@ export function HistoryPanel({ articleId, workspaceId, file, doc, editor, canWri
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
     // The comparison with the live text is read again when typing has stopped.
-    const isOfText = event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : event.event.startsWith("document."));
+    const isOfText =
+      event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : event.event.startsWith("document."));
     if (isOfText) void queryClient.invalidateQueries(trpc.commits.pathFilter());
   });
 

@@ -58,7 +58,8 @@ export function toLineSpans(spans: readonly AuthoredSpan[], text: string): reado
     if (main === undefined) continue;
     const { username, kind } = main;
     const last = found.at(-1);
-    if (last?.toLine === index && last.username === username && last.kind === kind) found[found.length - 1] = { ...last, toLine: index + 1 };
+    if (last?.toLine === index && last.username === username && last.kind === kind)
+      found[found.length - 1] = { ...last, toLine: index + 1 };
     else found.push({ username, kind, fromLine: index + 1, toLine: index + 1 });
   }
   return found;

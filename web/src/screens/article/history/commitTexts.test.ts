@@ -19,7 +19,9 @@ function commitAt(date: Date): Commit {
 }
 
 test("commits are grouped by the day of the reader's clock", () => {
-  const commits = [new Date(2026, 10, 23, 0, 1), new Date(2026, 10, 22, 23, 59), new Date(2026, 10, 22, 8, 0), new Date(2026, 9, 1)].map(commitAt);
+  const commits = [new Date(2026, 10, 23, 0, 1), new Date(2026, 10, 22, 23, 59), new Date(2026, 10, 22, 8, 0), new Date(2026, 9, 1)].map(
+    commitAt,
+  );
   const days = toDays(commits, now);
   expect(days.map((day) => day.commits.length)).toEqual([1, 2, 1]);
   expect(days.slice(0, 2).map(({ title }) => title)).toEqual(["Today", "Yesterday"]);

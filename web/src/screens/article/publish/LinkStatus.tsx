@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { LiveSync, PublicLink } from "../../../../../api/schema/publicLink.ts";
+import type { PublicLink } from "../../../../../api/schema/publicLink.ts";
 import { client } from "../../../app/data.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button, IconButton } from "../../../ui/button.tsx";
@@ -31,7 +31,12 @@ export function LinkStatus({ link, canWrite }: { readonly link: PublicLink; read
         </p>
       </div>
       <div className="mt-3 flex items-center gap-1 rounded-md border border-line bg-side py-1 pr-1 pl-2.5">
-        <a href={url} target="_blank" rel="noreferrer" className="min-w-0 grow truncate text-sm text-accent underline-offset-2 hover:underline">
+        <a
+          href={url}
+          target="_blank"
+          rel="noreferrer"
+          className="min-w-0 grow truncate text-sm text-accent underline-offset-2 hover:underline"
+        >
           {url.replace(/^https?:\/\//, "")}
         </a>
         <IconButton label="Copy the address" onClick={() => void copyText(url, "The address is")}>
@@ -71,7 +76,7 @@ export function LinkStatus({ link, canWrite }: { readonly link: PublicLink; read
 }
 
 interface SyncStateProps {
-  readonly sync: LiveSync;
+  readonly sync: NonNullable<PublicLink["liveSync"]>;
   readonly articleId: string;
   readonly canWrite: boolean;
 }

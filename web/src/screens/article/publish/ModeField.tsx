@@ -24,7 +24,13 @@ export function ModeField({ mode, isDisabled, onChange }: ModeFieldProps) {
           className="flex cursor-pointer flex-col gap-0.5 rounded-md border border-line px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-disabled:cursor-default has-focus-visible:outline-2 has-focus-visible:outline-offset-1 has-focus-visible:outline-accent"
         >
           <span className="flex items-center gap-2 text-sm font-medium">
-            <input type="radio" name={name} checked={option.mode === mode} onChange={() => onChange(option.mode)} className="accent-(--accent) outline-none" />
+            <input
+              type="radio"
+              name={name}
+              checked={option.mode === mode}
+              onChange={() => onChange(option.mode)}
+              className="accent-(--accent) outline-none"
+            />
             {option.title}
           </span>
           <span className="text-xs text-muted">{option.text}</span>

@@ -45,7 +45,9 @@ export function PublishedChanges({ link: { articleId, mode }, canWrite, isBusy, 
           {diff === undefined ? (
             <span className="skeleton h-3.5 w-2/5" />
           ) : (
-            <p className="grow text-sm text-muted">{isNewest ? "Nothing: the page shows the newest text." : `${toStatsText(diff.stats)}.`}</p>
+            <p className="grow text-sm text-muted">
+              {isNewest ? "Nothing: the page shows the newest text." : `${toStatsText(diff.stats)}.`}
+            </p>
           )}
           {diff !== undefined && !isNewest && (
             <Button weight="quiet" onClick={() => setIsOpen(true)}>
@@ -56,7 +58,12 @@ export function PublishedChanges({ link: { articleId, mode }, canWrite, isBusy, 
       )}
       {canWrite && mode === "snapshot" && (
         <div className="mt-2 flex flex-wrap gap-2">
-          <Button weight={isNewest ? "normal" : "primary"} isBusy={isBusy} disabled={isNewest} onClick={() => onChange({ type: "refresh" })}>
+          <Button
+            weight={isNewest ? "normal" : "primary"}
+            isBusy={isBusy}
+            disabled={isNewest}
+            onClick={() => onChange({ type: "refresh" })}
+          >
             Update the Snapshot
           </Button>
           <Button weight="quiet" disabled={isBusy} onClick={() => setIsChoosing(true)}>

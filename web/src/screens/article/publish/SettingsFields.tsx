@@ -27,7 +27,7 @@ export function SettingsFields({ draft, faults, isNew, onChange }: SettingsField
         spellCheck={false}
         autoCapitalize="off"
         value={draft.slug}
-        fault={faults["slug"]}
+        fault={faults.slug}
         onChange={({ target }) => onChange({ ...draft, slug: target.value })}
       />
       <TextField
@@ -36,10 +36,10 @@ export function SettingsFields({ draft, faults, isNew, onChange }: SettingsField
         type="datetime-local"
         hint="From then on the page answers that it is gone."
         value={draft.expiresAt}
-        fault={faults["expiresAt"]}
+        fault={faults.expiresAt}
         onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}
       />
-      <Field label="Checks before publication" hint="Edits that a Live page follows are not checked." fault={faults["gate"]}>
+      <Field label="Checks before publication" hint="Edits that a Live page follows are not checked." fault={faults.gate}>
         {(control) => (
           <select
             {...control}

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type * as Y from "yjs";
-import { ApiError } from "../../../../../client/index.ts";
 import type { ArticleFile } from "../../../../../api/schema/article.ts";
 import type { Review, ReviewKind } from "../../../../../api/schema/review.ts";
+import { ApiError } from "../../../../../client/index.ts";
 import { client } from "../../../app/data.ts";
 import { TextArea } from "../../../ui/prose.tsx";
 import { articleFileNames } from "../articleFileNames.ts";
@@ -62,10 +62,16 @@ export function Composer({ articleId, file, doc, draft: { kind, place, quote }, 
   return (
     <section aria-label={isSuggestion ? "New suggestion" : "New comment"} className="border-b border-line bg-side p-4">
       <h3 className="mb-2 text-xs font-medium text-muted">
-        {place === undefined ? `Comment on the whole file: ${articleFileNames[file]}` : isSuggestion ? "Suggest other text for" : "Comment on"}
+        {place === undefined
+          ? `Comment on the whole file: ${articleFileNames[file]}`
+          : isSuggestion
+            ? "Suggest other text for"
+            : "Comment on"}
       </h3>
       {place !== undefined && (
-        <blockquote dir="auto" className="mb-3 line-clamp-4 border-l-2 border-line-strong pl-2.5 text-sm text-muted wrap-anywhere">{quote}</blockquote>
+        <blockquote dir="auto" className="mb-3 line-clamp-4 border-l-2 border-line-strong pl-2.5 text-sm text-muted wrap-anywhere">
+          {quote}
+        </blockquote>
       )}
       <TextForm
         label={isSuggestion ? "Note" : "Comment"}

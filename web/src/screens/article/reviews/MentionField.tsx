@@ -85,28 +85,31 @@ export function MentionField({ label, placeholder, value, people, hasFocus = fal
         className="field-sizing-content block max-h-60 min-h-16 w-full resize-none rounded-md border border-line-strong/60 bg-bg px-2.5 py-1.5 text-sm placeholder:text-faint hover:border-line-strong"
       />
       {names.length > 0 && (
-        <ul
+        <div
           id={id}
           role="listbox"
           aria-label="People"
           className="absolute top-full right-0 left-0 z-10 mt-1 overflow-hidden rounded-md border border-line bg-raised p-1 shadow-float"
         >
           {names.map((name, at) => (
-            <li
+            <div
               key={name}
               id={`${id}-${at}`}
               role="option"
+              tabIndex={-1}
               aria-selected={at === active}
-              // The field keeps the focus.
-              onPointerDown={(event) => event.preventDefault()}
-              onClick={() => complete(name)}
+              onPointerDown={(event) => {
+                // The field keeps the focus.
+                event.preventDefault();
+                complete(name);
+              }}
               className="flex h-8 items-center gap-2 rounded-sm px-2 text-sm aria-selected:bg-hover"
             >
               <Avatar username={name} size="small" />
               {name}
-            </li>
+            </div>
           ))}
-        </ul>
+        </div>
       )}
       <span aria-live="polite" className="sr-only">
         {names.length > 0 && `${names.length === 1 ? "1 person matches" : `${names.length} people match`}, use the arrow keys`}

@@ -81,11 +81,7 @@ export function ReviewActions({ review: { reviewId, kind, status, anchor }, peop
               <CheckIcon /> Accept
             </Button>
           )}
-          <Button
-            weight="quiet"
-            isBusy={decide.isPending}
-            onClick={() => end(() => client.reviews.reject.mutate({ reviewId }))}
-          >
+          <Button weight="quiet" isBusy={decide.isPending} onClick={() => end(() => client.reviews.reject.mutate({ reviewId }))}>
             Reject
           </Button>
         </>

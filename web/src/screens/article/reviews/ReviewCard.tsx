@@ -10,8 +10,8 @@ import { Question } from "../../../ui/dialog.tsx";
 import { MoreIcon } from "../../../ui/icons.tsx";
 import { Menu, MenuItem } from "../../../ui/menu.tsx";
 import { Time } from "../../../ui/time.tsx";
-import type { DiffPart } from "../diff/diffRows.ts";
 import { DiffText } from "../diff/DiffView.tsx";
+import type { DiffPart } from "../diff/diffRows.ts";
 import { Byline } from "./Byline.tsx";
 import { Reply } from "./Reply.tsx";
 import { ReviewActions } from "./ReviewActions.tsx";
@@ -56,7 +56,9 @@ function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardPro
       <span dir="auto" className="line-clamp-6 wrap-anywhere whitespace-pre-wrap">
         {replacement === undefined ? anchor.quote : <DiffText parts={toParts(anchor.quote, replacement)} />}
       </span>
-      {anchor.state === "moved" && <span className="mt-1 block text-xs text-warn">The text was rewritten: check that this is still the place</span>}
+      {anchor.state === "moved" && (
+        <span className="mt-1 block text-xs text-warn">The text was rewritten: check that this is still the place</span>
+      )}
     </button>
   );
 }

@@ -23,8 +23,8 @@ export function ReviewText({ text, mentions, unresolvedMentions }: ReviewTextPro
       </p>
       {unresolvedMentions.length > 0 && (
         <p className="mt-1 text-xs text-warn">
-          {unresolvedMentions.map((username) => `@${username}`).join(", ")} cannot read this article and {unresolvedMentions.length === 1 ? "is" : "are"} not
-          notified.
+          {unresolvedMentions.map((username) => `@${username}`).join(", ")} cannot read this article and{" "}
+          {unresolvedMentions.length === 1 ? "is" : "are"} not notified.
         </p>
       )}
     </>

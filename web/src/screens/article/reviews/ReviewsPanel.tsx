@@ -9,8 +9,8 @@ import { CommentIcon } from "../../../ui/icons.tsx";
 import { noticeStore } from "../../../ui/notices.tsx";
 import { Empty } from "../../../ui/problem.tsx";
 import { articleFileNames } from "../articleFileNames.ts";
-import type { ArticlePanel } from "../panel.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
+import type { ArticlePanel } from "../panel.ts";
 import { useArticleEvents } from "../useArticleEvents.ts";
 import { Composer, type Draft } from "./Composer.tsx";
 import { toPlace, toRange } from "./places.ts";
@@ -38,7 +38,8 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
     // Changes of the text move the places, so they are read again when typing has stopped.
-    const canMove = event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : /^(document|review)\./.test(event.event));
+    const canMove =
+      event === undefined || (event.event === "document.live" ? event.data.typing.length === 0 : /^(document|review)\./.test(event.event));
     if (canMove) void queryClient.invalidateQueries(trpc.reviews.list.pathFilter());
   });
 
@@ -137,7 +138,10 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
           {ofFile.length > 0 && <Group title="About the whole file">{ofFile.map(card)}</Group>}
           {placed.length > 0 && <ul aria-label="In the text">{placed.map(({ review }) => card(review))}</ul>}
           {orphaned.length > 0 && (
-            <Group title="Place not found" lead="The text that these reviews quote is no longer in the file, or it is there more than once.">
+            <Group
+              title="Place not found"
+              lead="The text that these reviews quote is no longer in the file, or it is there more than once."
+            >
               {orphaned.map(card)}
             </Group>
           )}

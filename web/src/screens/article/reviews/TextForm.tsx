@@ -24,7 +24,20 @@ interface TextFormProps {
 
 /** Writes a comment, a reply or the change of one. */
 export function TextForm(props: TextFormProps) {
-  const { label, placeholder, action, people, initial = "", hasFocus, isOptional = false, children, isBusy, error, onSend, onCancel } = props;
+  const {
+    label,
+    placeholder,
+    action,
+    people,
+    initial = "",
+    hasFocus,
+    isOptional = false,
+    children,
+    isBusy,
+    error,
+    onSend,
+    onCancel,
+  } = props;
   const [text, setText] = useState(initial);
   const canSend = !isBusy && (isOptional || text.trim() !== "");
   const send = () => {

@@ -10,8 +10,8 @@ import { isActive, runStates, toCost, toWords } from "../../runs/runWords.ts";
 import { StartRunDialog } from "../../runs/StartRunDialog.tsx";
 import { useLiveRuns, useRuns } from "../../runs/useRuns.ts";
 import { useWorkflowTitle } from "../../runs/useSubject.ts";
-import type { ArticlePanel } from "../panel.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
+import type { ArticlePanel } from "../panel.ts";
 
 /** The runs that read and write this article, and the start of another one. */
 export function RunsPanel({ articleId, workspaceId, canWrite, onClose }: ArticlePanel) {
@@ -29,8 +29,8 @@ export function RunsPanel({ articleId, workspaceId, canWrite, onClose }: Article
         <PanelState label="runs" error={list.error} onRetry={() => void list.refetch()} />
       ) : runs.length === 0 ? (
         <Empty title="No runs yet" action={start}>
-          A run takes the article through the steps of a workflow: research, an outline, a draft. It writes beside you, and asks where a person has
-          to decide.
+          A run takes the article through the steps of a workflow: research, an outline, a draft. It writes beside you, and asks where a
+          person has to decide.
         </Empty>
       ) : (
         <ul aria-label="Runs of this article">
