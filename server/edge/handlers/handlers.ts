@@ -41,7 +41,7 @@ export interface HandlerServices {
   readonly articles: ArticleService;
   readonly reviews: Omit<ReviewService, "manifest">;
   readonly templates: Pick<TemplateService, "templates">;
-  readonly publishing: Pick<Publishing, "links" | "list" | "history">;
+  readonly publishing: Pick<Publishing, "links" | "reportFindings" | "list" | "history">;
   readonly conversions: Pick<ConversionService, "conversions">;
   readonly textRenderer: TextRenderer;
   readonly topics: Pick<TopicService, "topics">;

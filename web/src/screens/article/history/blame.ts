@@ -87,13 +87,14 @@ export interface AuthorShare extends Author {
 /** How much of the text each author wrote, the largest share first. */
 export function toShares(spans: readonly AuthoredSpan[]): readonly AuthorShare[] {
   const total = spans.reduce((sum, { start, end }) => sum + end - start, 0);
-  const byAuthor = Map.groupBy(spans, ({ username, kind }) => `${kind} ${username}`);
-  return [...byAuthor.values()]
-    .flatMap((own) => {
-      const [first] = own;
-      if (first === undefined) return [];
-      const length = own.reduce((sum, { start, end }) => sum + end - start, 0);
-      return [{ username: first.username, kind: first.kind, share: length / total }];
-    })
+  const lengths = new Map<string, { readonly author: Author; length: number }>();
+  for (const { username, kind, start, end } of spans) {
+    const key = `${kind} ${username}`;
+    const entry = lengths.get(key) ?? { author: { username, kind }, length: 0 };
+    entry.length += end - start;
+    lengths.set(key, entry);
+  }
+  return [...lengths.values()]
+    .map(({ author, length }) => ({ ...author, share: length / total }))
     .toSorted((one, other) => other.share - one.share);
 }

@@ -39,5 +39,12 @@ export function toDays(commits: readonly Commit[], now: Date): readonly CommitDa
     if (day.toDateString() === yesterday.toDateString()) return "Yesterday";
     return (day.getFullYear() === now.getFullYear() ? dayFormat : yearFormat).format(day);
   };
-  return [...Map.groupBy(commits, titleOf)].map(([title, ofDay]) => ({ title, commits: ofDay }));
+  const days: { readonly title: string; readonly commits: Commit[] }[] = [];
+  for (const commit of commits) {
+    const title = titleOf(commit);
+    const last = days.at(-1);
+    if (last?.title === title) last.commits.push(commit);
+    else days.push({ title, commits: [commit] });
+  }
+  return days;
 }
