@@ -27,11 +27,10 @@ const notOnRedis = [
   // Start the Redis that they are about.
   "test/e2e/redis.test.ts",
   "test/e2e/cluster.test.ts",
-  // Run the programs and commands of pages and of the start page: they say nothing about a store. The README's two nodes
-  // on one Redis start their own.
+  // Run the programs and commands of pages: they say nothing about a store. The README's two nodes on one Redis start
+  // their own.
   "test/e2e/readme.test.ts",
   "test/e2e/docPages.test.ts",
-  "test/e2e/welcome.test.ts",
   "test/e2e/webhookRecipe.test.ts",
   "test/e2e/editorPage.test.ts",
   // About the client package, whatever the store behind the server.
@@ -39,6 +38,9 @@ const notOnRedis = [
   "test/e2e/clientArticle.test.ts",
   "test/e2e/clientPage.test.ts",
   "test/e2e/clientStreams.test.ts",
+  // About the files of the web app, which are in no store.
+  "test/e2e/webApp.test.ts",
+  "test/e2e/webBuild.test.ts",
   // About addresses, bodies and the process, before any store is asked.
   "test/e2e/linkAddress.test.ts",
   "test/e2e/bodyMemory.test.ts",
@@ -75,13 +77,16 @@ const quick = {
   sequence: { groupOrder: 0 },
 };
 
+/** A whole server also serves the web app. The other projects do not pay for its build. */
+const builds = ["test/support/build.ts", "test/support/buildWeb.ts"];
+
 /**
  * The projects with servers share one queue too. Their files wait half of the time: for leases, retries and restarts.
  * Therefore there are twice as many workers as the two cores on which the suite is measured.
  */
 const served = {
   ...shared,
-  globalSetup: ["test/support/build.ts"],
+  globalSetup: builds,
   testTimeout: 300_000,
   maxWorkers: 4,
   sequence: { groupOrder: 1 },
@@ -95,7 +100,7 @@ export default defineConfig({
         test: {
           ...quick,
           name: "unit",
-          include: ["{api,client,machines,realtime,server,bench,web}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
+          include: ["{api,client,machines,realtime,server,web,bench}/**/*.test.ts", "test/{types,property,checks}/**/*.test.ts"],
           isolate: false,
         },
       },
@@ -124,7 +129,7 @@ export default defineConfig({
           ...shared,
           name: "alone",
           include: alone,
-          globalSetup: ["test/support/build.ts"],
+          globalSetup: builds,
           testTimeout: 300_000,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
