@@ -50,6 +50,21 @@ describe("router", () => {
     for (const segment of ["%", "%zz", "%ff", "a%c3"]) expect(router.match("GET", `/articles/${segment}`)).toEqual({ kind: "malformed" });
   });
 
+  it("[HO1] a final * matches the whole rest of a path, after literal segments and parameters", () => {
+    const withRest = createRouter([route("GET", "/w/*"), route("GET", "/w/{id}/parts"), route("GET", "/w/own"), route("GET", "/{a}/b/*")]);
+    const foundBy = (path: string) => {
+      const match = withRest.match("GET", path);
+      return match.kind === "found" ? [match.route.path, match.params] : match.kind;
+    };
+    for (const path of ["/w/", "/w/x", "/w/x/parts/y", "/w/x/", "/w//", "/w/%ff", "/w/own/more"]) expect(foundBy(path), path).toEqual(["/w/*", {}]);
+    expect(foundBy("/w/x/parts")).toEqual(["/w/{id}/parts", { id: "x" }]);
+    expect(foundBy("/w/own")).toEqual(["/w/own", {}]);
+    expect(foundBy("/x/b/c/d")).toEqual(["/{a}/b/*", { a: "x" }]);
+    for (const path of ["/w", "/x/b", "/wx/y"]) expect(foundBy(path), path).toBe("none");
+    expect(withRest.match("POST", "/w/x/y")).toMatchObject({ kind: "method", allow: ["GET", "HEAD", "OPTIONS"] });
+    expect(() => createRouter([route("GET", "/a/*/b")])).toThrow("a segment follows the * of /a/*/b");
+  });
+
   it("[HO1] two routes of the same method and shape are refused", () => {
     expect(() => createRouter([route("GET", "/a/{b}"), route("GET", "/a/{c}")])).toThrow("two routes for GET /a/{c}");
   });

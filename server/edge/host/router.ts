@@ -1,8 +1,9 @@
 /**
  * `createRouter` finds the route of a request by its method and path template (`/p/{slug}`).
  *
- * A literal segment has priority over a parameter. Segments are compared undecoded, only parameters are decoded, and
- * trailing slashes are significant. The caller decides the answer if no route matches.
+ * A literal segment has priority over a parameter, and a parameter over a final `*`, which matches the whole rest of a path.
+ * Segments are compared undecoded, only parameters are decoded, and trailing slashes are significant. The caller decides
+ * the answer if no route matches.
  */
 import type { HttpReply, HttpRequest } from "./port.ts";
 
@@ -33,20 +34,25 @@ export interface Router<R> {
 interface Node<R> {
   readonly literal: Map<string, Node<R>>;
   parameter?: Node<R>;
+  rest?: Node<R>;
   readonly methods: Map<string, { readonly route: R; readonly names: readonly string[] }>;
 }
 
 const noParams: PathParams = Object.freeze({});
 
-/** Throws when two routes have the same method and the same shape of path. */
+/** Throws when two routes have the same method and the same shape of path, or when a segment follows a `*`. */
 export function createRouter<R extends { readonly method: string; readonly path: string }>(routes: readonly R[]): Router<R> {
   const root = emptyNode<R>();
   const fixed = new Map<string, Node<R>>();
   for (const route of routes) {
+    if (route.path.includes("*/")) throw new Error(`a segment follows the * of ${route.path}`);
     let node = root;
     const names: string[] = [];
     for (const segment of route.path.split("/").slice(1)) {
-      if (segment.startsWith("{") && segment.endsWith("}")) {
+      if (segment === "*") {
+        node.rest ??= emptyNode();
+        node = node.rest;
+      } else if (segment.startsWith("{") && segment.endsWith("}")) {
         names.push(segment.slice(1, -1));
         node.parameter ??= emptyNode();
         node = node.parameter;
@@ -93,12 +99,14 @@ function find<R>(node: Node<R>, path: string, from: number, values: string[]): N
   const segment = path.slice(from, end);
   const literal = node.literal.get(segment);
   const found = literal === undefined ? undefined : find(literal, path, end + 1, values);
-  if (found !== undefined || node.parameter === undefined || segment === "") return found;
+  if (found !== undefined) return found;
+  if (node.parameter === undefined || segment === "") return node.rest;
   const mark = values.length;
   values.push(segment);
   const below = find(node.parameter, path, end + 1, values);
-  if (below === undefined) values.length = mark;
-  return below;
+  if (below !== undefined) return below;
+  values.length = mark;
+  return node.rest;
 }
 
 function allowed<R>(node: Node<R>): { allow: readonly string[]; routes: readonly R[] } {
