@@ -59,6 +59,7 @@ import { createHandlers } from "./edge/handlers/handlers.ts";
 import { createPageService } from "./edge/pages/service.ts";
 import { createStreamService } from "./edge/streams/service.ts";
 import { createTimelineReader } from "./edge/streams/timelineReader.ts";
+import { builtWebFolder, createWebApp } from "./edge/webApp/service.ts";
 import { createHousekeepingManifest, installManifests } from "./platform/composition/manifest.ts";
 import { createParts } from "./platform/composition/parts.ts";
 import { countStoreErrors } from "./platform/observability/countStoreErrors.ts";
@@ -249,7 +250,6 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     pages: publishing.pages,
     pageLimits: createNodeRateLimits(parts, "rate.public"),
     jwks: identity.jwks,
-    hasAccount: identity.hasAccount,
     isServing,
     metrics,
     deviations: config.deviations,
@@ -257,6 +257,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
     searchProgress: search.progress,
     version,
   });
+  const webApp = createWebApp({ folder: builtWebFolder, log });
   const app = createApp({
     ...gate,
     node: parts.nodeId,
@@ -266,7 +267,7 @@ export async function composeService(options: ServiceOptions): Promise<Service> 
       webhooks: webhooks.webhooks,
       jobs: jobs.jobs,
     },
-    routes: pages.routes,
+    routes: [...pages.routes, ...webApp.routes],
     servedRoutes: (calls) => [...streams.routes(calls), ...pages.publicRoutes(calls)],
     upgrade: collab.upgrade,
     onAnswered({ operation, status, ms, requestId, credentialId }) {

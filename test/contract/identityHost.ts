@@ -14,7 +14,6 @@ import { createSearchHandler } from "../../server/edge/handlers/search.ts";
 import { createWorkspaceHandlers } from "../../server/edge/handlers/workspaces.ts";
 import type { Host, StartHost } from "../../server/edge/host/port.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
-import { setupRoutes } from "../../server/edge/pages/setup.ts";
 import { createWellKnownRoutes } from "../../server/edge/pages/wellKnown.ts";
 import { type Identity, leaseMs } from "./identityFixture.ts";
 
@@ -52,7 +51,7 @@ export async function startIdentityHost(
     leaseMs,
     corsOrigins: [],
     proxyHops: 0,
-    routes: [...setupRoutes, ...createWellKnownRoutes({ jwks: identity.jwks, baseUrl })],
+    routes: createWellKnownRoutes({ jwks: identity.jwks, baseUrl }),
     upgrade: () => ({ refuse: { status: 404, headers: {} } }),
     onAnswered: (call) => void logged.push(JSON.stringify(call)),
     ...app,

@@ -12,12 +12,9 @@ describe("identity over REST", () => {
   const server = useIdentityServer();
   const { call, bearer, apiKey, signIn, person } = server;
 
-  it("[AU24] a used link answers 410, and the setup page exists", async () => {
+  it("[AU24] a used link answers 410", async () => {
     const again = await call("POST", "/auth/setup", { body: { token: "first.x", username: "eve", password } });
     expect([again.status, again.body.code]).toEqual([410, "link_expired"]);
-    const page = await call("GET", "/setup");
-    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect((await call("GET", "/setup/setup.js")).status).toBe(200);
   });
 
   it("[AU1] a wrong password answers 401 with a challenge, like an unknown username", async () => {

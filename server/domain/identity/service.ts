@@ -33,7 +33,6 @@ import { createRefreshTokens } from "./auth/refreshTokens.ts";
 import { createSessions, type Sessions } from "./auth/sessions.ts";
 import { createStreamTickets, type StreamTickets } from "./auth/streamTickets.ts";
 import { createWebSessions, type WebSessions } from "./auth/webSessions.ts";
-import { installationKey, installationRecord } from "./registry/accountRecords.ts";
 import { type AccountRegistry, createAccountRegistry } from "./registry/accountRegistry.ts";
 import { createAccessResolver, type Locators } from "./workspaces/access.ts";
 import { createMemberships } from "./workspaces/memberships.ts";
@@ -79,7 +78,6 @@ export interface Identity {
   readonly prepare: Installation["prepare"];
   /** Finds an account by username, ignoring case. */
   readonly findAccount: AccountRegistry["find"];
-  hasAccount(): Promise<boolean>;
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
@@ -122,6 +120,5 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     manifest: { name: "identity", actorKinds: [provide(apiKeyKind, {})], workers: memberships.workers, close: keyUse.settled },
     prepare: installation.prepare,
     findAccount: registry.find,
-    hasAccount: async () => (await storage.records.get(installationRecord, installationKey))?.value.firstAccountExists === true,
   };
 }

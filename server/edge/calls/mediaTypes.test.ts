@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rankMediaTypes, readContentType } from "./mediaTypes.ts";
+import { pickCoding, rankMediaTypes, readContentType } from "./mediaTypes.ts";
 
 describe("media types of a request", () => {
   it("[API8] a body is UTF-8, whatever the form of the charset parameter", () => {
@@ -34,8 +34,34 @@ describe("media types of a request", () => {
       try {
         rankMediaTypes(range, ["application/json"]);
       } catch {}
+      pickCoding(range, ["br", "gzip"]);
     }
     // CPU time does not grow on a busy machine. One pass takes milliseconds; a pass for each blank would take minutes.
     expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(10_000);
+  });
+
+  it.each([
+    [undefined, "identity"],
+    ["", "identity"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip", "gzip"],
+    ["GZIP;Q=0.5 , deflate", "gzip"],
+    ["br;q=0.2, gzip;q=0.8", "gzip"],
+    ["br;q=0.5, gzip;q=0.5", "br"],
+    ["br;q=0, gzip;q=0.001", "gzip"],
+    ["br;q=0.000, gzip;q=0", "identity"],
+    ["deflate, zstd", "identity"],
+    ["*", "br"],
+    ["*;q=0.3, br;q=0", "gzip"],
+    ["*;q=0", "identity"],
+    ["identity, br;q=0.9", "identity"],
+    ["identity;q=0.5, br;q=0.5", "br"],
+    ["identity;q=0, gzip", "gzip"],
+    ["identity;q=0", "identity"],
+    ["br;q=nonsense, gzip", "gzip"],
+    ["brotli, x-br, gzipped", "identity"],
+  ])("[WA4] Accept-Encoding %j gives the form %s", (header, coding) => {
+    expect(pickCoding(header, ["br", "gzip"])).toBe(coding);
+    expect(pickCoding(header, [])).toBe("identity");
   });
 });

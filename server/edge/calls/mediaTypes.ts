@@ -1,5 +1,5 @@
 /**
- * This module reads the headers `Content-Type`, `Content-Encoding` and `Accept` (RFC 9110).
+ * This module reads the headers `Content-Type`, `Content-Encoding`, `Accept` and `Accept-Encoding` (RFC 9110).
  *
  * It implements only what an API with few media types needs. It does not know the operations.
  */
@@ -61,6 +61,20 @@ export function pickMediaType<MediaType extends string>(ranked: readonly string[
     if (picked !== undefined) return picked;
   }
   throw notAcceptable(available);
+}
+
+/**
+ * Returns the content coding that the client prefers, of equally preferred ones the first. Returns `identity` without
+ * the header, and also if the client accepts nothing that is offered: RFC 9110 §12.5.3 allows to ignore the header.
+ */
+export function pickCoding<Coding extends string>(acceptEncoding: string | undefined, offered: readonly Coding[]): Coding | "identity" {
+  if (acceptEncoding === undefined || offered.length === 0) return "identity";
+  const ranges = acceptEncoding.split(",").map(toRange);
+  const any = ranges.find(({ type }) => type === "*");
+  const [best] = [...offered, "identity" as const]
+    .map((coding) => ({ coding, quality: (ranges.find(({ type }) => type === coding) ?? any)?.quality ?? 0 }))
+    .sort((left, right) => right.quality - left.quality);
+  return best !== undefined && best.quality > 0 ? best.coding : "identity";
 }
 
 function notAcceptable(available: readonly string[]): AppError {

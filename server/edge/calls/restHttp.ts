@@ -7,6 +7,7 @@
 import { type ParamReader, readQuery, type TextReader, toParamReader, toTextReader } from "../../../api/derive/rest.ts";
 import type { Limits } from "../../../api/limits.ts";
 import { AppError } from "../../../api/schema/error.ts";
+import { hasTag } from "../host/entityTag.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams } from "../host/router.ts";
 import type { BodyBudget, BodyOwner } from "./bodyBudget.ts";
@@ -157,9 +158,7 @@ function takesForm(operation: PreparedOperation, request: HttpRequest): operatio
 /** Turns a 200 into a 304 if `If-None-Match` contains the ETag of the answer (weak comparison, RFC 9110). */
 function unlessUnchanged(reply: HttpReply, ifNoneMatch: string): HttpReply {
   const { etag } = reply.headers;
-  if (etag === undefined || reply.status !== 200) return reply;
-  const same = ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-  if (!same) return reply;
+  if (etag === undefined || reply.status !== 200 || !hasTag(ifNoneMatch, etag)) return reply;
   const { "content-type": _, ...headers } = reply.headers;
   return { status: 304, headers };
 }

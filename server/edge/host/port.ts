@@ -11,6 +11,7 @@
  */
 export const readHeaders = [
   "accept",
+  "accept-encoding",
   "access-control-request-method",
   "authorization",
   "content-encoding",

@@ -12,6 +12,7 @@ import { toPublicRoute } from "../calls/publicRoute.ts";
 import type { RateLimits } from "../calls/rateLimits.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
+import { hasTag } from "../host/entityTag.ts";
 import type { HttpReply, HttpRequest } from "../host/port.ts";
 import type { PathParams, Route } from "../host/router.ts";
 import { createCardRenderer } from "./cardRenderer.ts";
@@ -75,11 +76,8 @@ function toLocation(slug: string, format: Format): string {
   return format === "png" ? `../${slug}/card.png` : `${slug}.${format}`;
 }
 
-/** Evaluates `If-None-Match` with the weak comparison that RFC 9110 requires. */
 function isFresh(request: HttpRequest, etag: string): boolean {
-  const given = request.header("if-none-match");
-  if (given === undefined) return false;
-  return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  return hasTag(request.header("if-none-match"), etag);
 }
 
 function wantsHtml(request: HttpRequest): boolean {

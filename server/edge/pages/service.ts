@@ -1,15 +1,13 @@
-/** Builds all routes that are neither operations nor streams: setup, welcome, public pages, probes and well-known documents. */
+/** Builds all routes that are neither operations nor streams: public pages, probes and well-known documents. */
 import type { Manifest } from "../../platform/composition/manifest.ts";
 import type { ServedRoute } from "../calls/restHttp.ts";
 import type { CallWrapper } from "../calls/wrapper.ts";
 import type { Route } from "../host/router.ts";
 import { createProbeRoutes, type ProbeOptions } from "./probes.ts";
 import { createPublicPageRoutes, type PublicPageOptions } from "./publicPage.ts";
-import { setupRoutes } from "./setup.ts";
-import { createWelcomeRoutes, type WelcomeOptions } from "./welcome.ts";
 import { createWellKnownRoutes, type WellKnownOptions } from "./wellKnown.ts";
 
-export interface PageServiceOptions extends ProbeOptions, PublicPageOptions, WelcomeOptions, WellKnownOptions {}
+export interface PageServiceOptions extends ProbeOptions, PublicPageOptions, WellKnownOptions {}
 
 export interface PageService {
   readonly routes: readonly Route[];
@@ -21,13 +19,7 @@ export interface PageService {
 export function createPageService(options: PageServiceOptions): PageService {
   const publicPages = createPublicPageRoutes(options);
   return {
-    routes: [
-      ...setupRoutes,
-      ...createWellKnownRoutes(options),
-      ...publicPages.assets,
-      ...createWelcomeRoutes(options),
-      ...createProbeRoutes(options),
-    ],
+    routes: [...createWellKnownRoutes(options), ...publicPages.assets, ...createProbeRoutes(options)],
     publicRoutes: publicPages.routes,
     manifest: { name: "pages", close: publicPages.close },
   };

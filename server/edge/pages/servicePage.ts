@@ -1,5 +1,5 @@
 /**
- * ServicePage writes the HTML document of the server's own pages: start, set-up and problems.
+ * ServicePage writes the HTML document of the pages about problems.
  *
  * They share one style file and a content security policy that allows only this file. Their addresses are relative, so
  * that the pages also work behind a proxy that adds a path prefix. Public articles have another document
@@ -23,12 +23,10 @@ export interface ServicePage {
   readonly toRoot: "" | "../";
   /** HTML inside `main`. */
   readonly body: string;
-  /** Additional HTML for `head`. */
-  readonly head?: string;
   readonly isWide?: boolean;
 }
 
-export function toServicePage({ title, toRoot, body, head = "", isWide = false }: ServicePage): string {
+export function toServicePage({ title, toRoot, body, isWide = false }: ServicePage): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +36,7 @@ export function toServicePage({ title, toRoot, body, head = "", isWide = false }
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="stylesheet" href="${toRoot}${style.path.slice(1)}">
-${head}</head>
+</head>
 <body>
 <main${isWide ? ' class="wide"' : ""}>
 ${body}

@@ -1,4 +1,4 @@
-/** ServiceStyle holds the CSS of the pages start, set-up and problems. It is served as one file named by its hash. */
+/** ServiceStyle holds the CSS of the pages about problems. It is served as one file named by its hash. */
 export const serviceStyle = `:root {
   color-scheme: light dark;
   --ground: #f4f5f7;
@@ -7,9 +7,6 @@ export const serviceStyle = `:root {
   --quiet: #565d6b;
   --line: #c9ced8;
   --accent: #2f5bd8;
-  --onAccent: #ffffff;
-  --wrong: #b3261e;
-  --wrongGround: #fdecea;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
 }
 @media (prefers-color-scheme: dark) {
@@ -20,13 +17,9 @@ export const serviceStyle = `:root {
     --quiet: #a3abb9;
     --line: #3c424e;
     --accent: #8fadff;
-    --onAccent: #10131a;
-    --wrong: #ff9d94;
-    --wrongGround: #3a1d1b;
   }
 }
 * { box-sizing: border-box; }
-[hidden] { display: none !important; }
 body {
   margin: 0;
   min-height: 100vh;
@@ -53,63 +46,12 @@ main {
 .mark span:nth-child(2) { width: 1rem; opacity: .65; }
 .mark span:nth-child(3) { width: .5rem; opacity: .35; }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; }
-#lead { margin: .4rem 0 1.5rem; color: var(--quiet); }
-.field { margin-bottom: 1.25rem; }
-label { display: block; margin-bottom: .35rem; font-weight: 600; }
-.optional { font-weight: 400; color: var(--quiet); }
-input {
-  width: 100%;
-  padding: .6rem .7rem;
-  font: inherit;
-  color: inherit;
-  background: transparent;
-  border: 1px solid var(--line);
-  border-radius: .4rem;
-}
-input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-input[aria-invalid] { border-color: var(--wrong); }
-.withButton { display: flex; gap: .5rem; }
-.hint { margin: .35rem 0 0; font-size: .875rem; color: var(--quiet); }
-.error { margin: .35rem 0 0; font-size: .875rem; color: var(--wrong); }
-.error:empty { display: none; }
-.notice {
-  margin: 0 0 1.25rem;
-  padding: .7rem .8rem;
-  border-radius: .4rem;
-  background: var(--wrongGround);
-  color: var(--wrong);
-}
-.notice:focus { outline: none; }
-button { padding: .6rem .9rem; font: inherit; border-radius: .4rem; cursor: pointer; }
-#show { flex: none; width: 4.5rem; color: inherit; background: transparent; border: 1px solid var(--line); }
-#submit { width: 100%; font-weight: 600; color: var(--onAccent); background: var(--accent); border: 1px solid transparent; }
-#submit:disabled { opacity: .6; cursor: progress; }
-#done:focus { outline: none; }
 code { font-family: var(--mono); font-size: .875em; overflow-wrap: anywhere; }
-pre code { font-size: inherit; }
-pre {
-  margin: 0 0 1rem;
-  padding: .75rem;
-  white-space: pre-wrap;
-  overflow-wrap: anywhere;
-  font-size: .8125rem;
-  background: var(--ground);
-  border-radius: .4rem;
-}
 a { color: var(--accent); }
-.button {
-  display: inline-block;
-  padding: .6rem .9rem;
-  border-radius: .4rem;
-  font-weight: 600;
-  text-decoration: none;
-  color: var(--onAccent);
-  background: var(--accent);
-}
+a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 main.wide { max-width: 44rem; }
 h2 + p { margin-top: 0; }
 .lead { margin: .4rem 0 0; color: var(--quiet); }
-.next { margin: 1.5rem 0 0; padding: .7rem .8rem; border: 1px solid var(--accent); border-radius: .4rem; }
 h2 { margin: 2rem 0 .5rem; font-size: 1rem; line-height: 1.35; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); align-items: baseline; gap: .5rem 1.25rem; margin: 0; }
 dt { color: var(--quiet); overflow-wrap: anywhere; }
