@@ -69,9 +69,6 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   [".woff2", "font/woff2"],
 ]);
 
-/** Longer names are cut in messages. */
-const maxShownName = 100;
-
 type Answer = (request: HttpRequest) => HttpReply;
 
 /** Makes the answers for a file once. Each compressed form has an entity tag of its own, because its bytes differ. */
@@ -108,7 +105,7 @@ export function createWebAppRoutes(files: WebFiles | undefined): readonly Route[
       path: "/assets/{name}",
       handle(request, { name = "" }) {
         const answer = assets.get(name);
-        if (answer === undefined) throw noAsset(name);
+        if (answer === undefined) throw noAsset();
         return answer(request);
       },
     },
@@ -122,7 +119,9 @@ function refuseUnbuilt(): never {
   );
 }
 
-function noAsset(name: string): AppError {
-  const shown = name.length > maxShownName ? `${name.slice(0, maxShownName)}…` : name;
-  return new AppError("not_found", `The web app has no file ${shown}. If an open page asked for it, reload the page: the app was built again.`);
+function noAsset(): AppError {
+  return new AppError(
+    "not_found",
+    "The web app has no file of this name. If an open page asked for it, reload the page: the app was built again since the page was loaded.",
+  );
 }

@@ -1,0 +1,112 @@
+/** Tests the policy of the web app's page in Chromium: what a script in the page can load and call, and who can frame it. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startBrowser } from "../support/browser.ts";
+import { signIn } from "../support/clients.ts";
+import { createVisits, type Visits } from "../support/pageVisits.ts";
+import { type RunningServer, startServer } from "../support/server.ts";
+
+let server: RunningServer;
+let browser: Browser;
+let visits: Visits;
+/** Another origin. Its page frames the app. */
+let neighbour: Server;
+let foreignUrl: string;
+const foreignRequests: string[] = [];
+
+beforeAll(async () => {
+  neighbour = createServer((request, response) => {
+    foreignRequests.push(request.url ?? "");
+    const body = `<!doctype html><iframe src="${server.url}/sign-in"></iframe>`;
+    response.writeHead(200, { "content-type": "text/html", "access-control-allow-origin": "*" }).end(body);
+  }).listen(0, "127.0.0.1");
+  [server, browser] = await Promise.all([startServer(), startBrowser(), once(neighbour, "listening")]);
+  foreignUrl = `http://127.0.0.1:${(neighbour.address() as AddressInfo).port}`;
+  visits = createVisits(browser);
+});
+afterEach(() => visits.close());
+afterAll(async () => {
+  neighbour.close();
+  await browser?.close();
+  await server?.remove();
+});
+
+/** Runs an attempt in the page. Resolves with the directive that stopped it, or with `done`. */
+function attempt(page: Page, kind: "socket" | "fetch" | "picture" | "frame" | "script" | "inline script" | "style", url: string): Promise<string> {
+  return page.evaluate(
+    ([kind, url]) =>
+      new Promise<string>((resolve) => {
+        document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), { once: true });
+        // The event of a violation comes after the failure that it causes.
+        const failed = (event: string) => setTimeout(() => resolve(event), 2000);
+        const load = (element: HTMLElement, fields: object) => {
+          element.addEventListener("load", () => resolve("done"));
+          element.addEventListener("error", () => failed("error"));
+          document.body.append(Object.assign(element, fields));
+        };
+        if (kind === "socket") {
+          const socket = new WebSocket(url.replace(/^http/, "ws"));
+          socket.addEventListener("open", () => resolve("done"));
+          socket.addEventListener("close", ({ code }) => failed(`closed ${code}`));
+        } else if (kind === "fetch") {
+          fetch(url).then(
+            () => resolve("done"),
+            () => failed("refused"),
+          );
+        } else if (kind === "picture") load(new Image(), { src: url });
+        else if (kind === "frame") load(document.createElement("iframe"), { src: url });
+        else if (kind === "script") load(document.createElement("script"), { src: url });
+        else if (kind === "style") load(document.createElement("link"), { rel: "stylesheet", href: url });
+        else {
+          document.documentElement.dataset.ran = "no";
+          load(document.createElement("script"), { textContent: "document.documentElement.dataset.ran = 'yes';" });
+          if (document.documentElement.dataset.ran === "yes") resolve("done");
+        }
+      }),
+    [kind, url] as const,
+  );
+}
+
+test("[WA9] the page opens sockets and sends requests to its own origin, and its policy stops nothing of the app", async () => {
+  const rest = await signIn(server.url, server.operator);
+  const { workspaces } = await rest.expect(200, "GET", "/workspaces");
+  const { articleId } = await rest.expect(201, "POST", "/articles", { workspaceId: workspaces[0].workspaceId, title: "Live" });
+  const { ticket } = await rest.expect(201, "POST", "/auth/stream-ticket", { resource: `article:${articleId}` });
+  const { page, errors } = await visits.open(`${server.url}/sign-in`);
+  expect(await attempt(page, "socket", `${server.url}/collab/${articleId}?ticket=${ticket}`)).toBe("done");
+  expect(await attempt(page, "fetch", `${server.url}/openapi.json`)).toBe("done");
+  expect(errors.filter((error) => /Policy/.test(error))).toEqual([]);
+});
+
+test("[WA9] the page cannot reach or load anything of another origin, nor run an inline script", async () => {
+  const { page } = await visits.open(`${server.url}/w/ws_1`);
+  const before = foreignRequests.length;
+  expect({
+    socket: await attempt(page, "socket", foreignUrl),
+    fetch: await attempt(page, "fetch", foreignUrl),
+    picture: await attempt(page, "picture", `${foreignUrl}/picture.png`),
+    frame: await attempt(page, "frame", foreignUrl),
+    script: await attempt(page, "script", `${foreignUrl}/script.js`),
+    style: await attempt(page, "style", `${foreignUrl}/style.css`),
+    "inline script": await attempt(page, "inline script", ""),
+  }).toEqual({
+    socket: "connect-src",
+    fetch: "connect-src",
+    picture: "img-src",
+    frame: "frame-src",
+    script: "script-src-elem",
+    style: "style-src-elem",
+    "inline script": "script-src-elem",
+  });
+  expect(foreignRequests.slice(before)).toEqual([]);
+});
+
+test("[WA9] a page of another origin cannot show the app in a frame", async () => {
+  const { page, errors } = await visits.open(foreignUrl);
+  await expect.poll(() => errors.some((error) => error.includes("frame-ancestors"))).toBe(true);
+  const [frame] = page.frames().filter((each) => each !== page.mainFrame());
+  expect(await frame?.evaluate(() => document.querySelector("script, #app"))).toBe(null);
+});
