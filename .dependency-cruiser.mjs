@@ -5,7 +5,7 @@
  * `test/checks/imports.slow.test.ts` plants one violation of each rule and expects the check to report it.
  */
 
-const tests = "\\.test\\.ts$|^test/|^bench/";
+const tests = "\\.test\\.tsx?$|^test/|^bench/";
 /** The files of the process. They compose the layers, and no layer imports them. */
 const process = "^server/[^/]+\\.ts$";
 
@@ -49,6 +49,24 @@ export default {
       "The package of the client has no code of the server.",
       { path: "^client/", pathNot: tests },
       { path: "^api/", dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
+      "web imports client and api",
+      "The web app is one more client of the server.",
+      { path: "^web/", pathNot: tests },
+      { path: "^(machines|realtime|server)/" },
+    ),
+    forbid(
+      "web imports only types of api",
+      "The web app has no code of the server.",
+      { path: "^web/", pathNot: tests },
+      { path: "^api/", dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
+      "no layer imports web",
+      "The server serves the built app as files.",
+      { path: "^(api|client|machines|realtime|server)/", pathNot: tests },
+      { path: "^web/" },
     ),
     forbid(
       "no layer imports client",
@@ -114,7 +132,7 @@ export default {
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "default", "types"],
-      extensions: [".ts", ".mjs", ".js", ".json", ".d.ts"],
+      extensions: [".ts", ".tsx", ".mjs", ".js", ".json", ".d.ts"],
     },
     skipAnalysisNotInRules: true,
   },

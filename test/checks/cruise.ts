@@ -23,9 +23,9 @@ export interface Cruise {
   readonly modules: number;
 }
 
-const folders = ["api", "client", "machines", "realtime", "server", "test", "bench"];
+const folders = ["api", "client", "machines", "realtime", "server", "web", "test", "bench"];
 
-const isTest = (path: string): boolean => /\.test\.ts$|^(test|bench)\//.test(path);
+const isTest = (path: string): boolean => /\.test\.tsx?$|^(test|bench)\//.test(path);
 
 /** `root` must be the working directory, because dependency-cruiser matches paths relative to it. */
 export async function cruiseProject(root: string): Promise<Cruise> {

@@ -12,7 +12,7 @@ const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const pages = ["README.md", ...readdirSync(join(root, "docs")).flatMap((file) => (file.endsWith(".md") ? [`docs/${file}`] : []))];
 
 test.each(pages)("[OP19] every file that %s names exists", (page) => {
-  const named = [...read(page).matchAll(/`((?:api|client|machines|realtime|server|test|bench|docs)\/[\w./-]*\w)`/g)].map(
+  const named = [...read(page).matchAll(/`((?:api|client|machines|realtime|server|web|test|bench|docs)\/[\w./-]*\w)`/g)].map(
     (match) => match[1] ?? "",
   );
   const linked = readLinks(read(page)).map((target) => join(page, "..", target));

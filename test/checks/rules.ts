@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 const root = process.cwd();
-const testFolders = ["api", "client", "machines", "realtime", "server", "test", "bench", "web"];
+const testFolders = ["api", "client", "machines", "realtime", "server", "web", "test", "bench"];
 
 const ruleLine = /^- \*\*([A-Z]{2,3}\d+)\*\* \S/;
 const looksLikeRule = /^\s*[-*] \*\*[A-Z]{2,3}\d+/;
