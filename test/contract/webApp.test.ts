@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { StartHost } from "../../server/edge/host/port.ts";
 import { startNodeHost } from "../../server/edge/host/node.ts";
+import type { StartHost, StreamedBody } from "../../server/edge/host/port.ts";
 import { startUwsHost } from "../../server/edge/host/uws.ts";
 import { createWebApp } from "../../server/edge/webApp/service.ts";
 import { type RawConnection, type RawResponse, rawConnection } from "./rawHttp.ts";
@@ -14,6 +14,7 @@ import { baseUrl, useSurface } from "./surfaceFixture.ts";
 const html = '<!doctype html><html lang="en"><title>App</title><script type="module" src="/assets/index-Ab3_x-9Z.js"></script></html>\n';
 const script = `export const words = ${JSON.stringify("a word of the app ".repeat(200))};\n`;
 const style = ":root{color:#123}";
+const largeScript = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `export const n${at} = ${at};\n`).join(""));
 const font = Uint8Array.from({ length: 256 }, (_, at) => at);
 const scriptPath = "/assets/index-Ab3_x-9Z.js";
 const screens = ["/", "/sign-in", "/setup", "/account", "/w/", "/w/ws_1", "/w/ws_1/articles/art_1", "/w/ws_1/settings/keys", "/w/%ff/../x"];
@@ -39,6 +40,7 @@ function makeBuild(): string {
   write("assets/index-Ab3_x-9Z.js.gz", gzipSync(script));
   write("assets/theme-00000000.css", style);
   write("assets/text-00000000.woff2", font);
+  write("assets/large-00000000.js", largeScript);
   write("assets/late-00000000.js.4711", "half of a fi");
   write("secret.txt", "beside the page");
   write("index.html", html);
@@ -147,6 +149,14 @@ describe.each(hosts)("the web app on %s", (_name, startHost) => {
     }
   });
 
+  it("[WA11] a large file arrives whole, to several clients at once, and HEAD has its headers without a body", async () => {
+    const path = "/assets/large-00000000.js";
+    const answers = await Promise.all([send("GET", path), send("GET", path), send("GET", path)]);
+    for (const { status, body } of answers) expect([status, body.equals(largeScript)]).toEqual([200, true]);
+    const head = await send("HEAD", path);
+    expect([head.status, facts(head, "content-type", "etag")]).toEqual([200, facts(answers[0], "content-type", "etag")]);
+  });
+
   it("[WA4] the client's preference decides the form, and each form has its own entity tag", async () => {
     for (const [path, whole] of [
       [scriptPath, script],
@@ -244,6 +254,38 @@ describe.each(hosts)("a server without a built web app on %s", (_name, startHost
     }
     expect((await send("GET", scriptPath)).status).toBe(404);
     expect((await surface.fetch("GET", "/openapi.json")).status).toBe(200);
+  });
+});
+
+describe("a large file of the web app", () => {
+  it("[WA11] a client that does not read holds one piece, and the rest follows when it reads", async () => {
+    const { routes } = createWebApp({ folder: makeBuild(), log: { warn: () => undefined } });
+    const assetRoute = routes.find(({ path }) => path.startsWith("/assets/"));
+    const reply = await assetRoute?.handle({ header: () => undefined } as never, { name: "large-00000000.js" });
+    const body = reply?.body as StreamedBody;
+    const written: Uint8Array[] = [];
+    const ended = new Promise<void>((resolve) => {
+      body.open({
+        write(piece) {
+          written.push(piece);
+          return false;
+        },
+        end: resolve,
+        cut: (error) => {
+          throw error;
+        },
+      });
+    });
+    await expect.poll(() => written.length).toBe(1);
+    expect(written[0]?.byteLength).toBe(64 * 1024);
+    let isOver = false;
+    void ended.then(() => (isOver = true));
+    while (!isOver) {
+      const before = written.length;
+      body.drain();
+      await expect.poll(() => isOver || written.length > before).toBe(true);
+    }
+    expect(Buffer.concat(written).equals(largeScript)).toBe(true);
   });
 });
 

@@ -8,8 +8,9 @@
 import { extname } from "node:path";
 import { AppError } from "../../../api/schema/error.ts";
 import { pickCoding } from "../calls/mediaTypes.ts";
+import { toPieceStream } from "../calls/pieceStream.ts";
 import { hasTag } from "../host/entityTag.ts";
-import type { HttpReply, HttpRequest } from "../host/port.ts";
+import type { HttpReply, HttpRequest, StreamedBody } from "../host/port.ts";
 import type { Route } from "../host/router.ts";
 import type { WebFile, WebFiles } from "./webFiles.ts";
 
@@ -69,23 +70,33 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   [".woff2", "font/woff2"],
 ]);
 
+/**
+ * Larger files are sent in pieces. Otherwise the host would copy what a slow client does not take, and strangers could fill
+ * the memory with copies.
+ */
+const maxPieceBytes = 64 * 1024;
+
+function toBody(bytes: Uint8Array): Uint8Array | StreamedBody {
+  if (bytes.byteLength <= maxPieceBytes) return bytes;
+  return toPieceStream({ size: bytes.byteLength, read: async (from) => bytes.subarray(from, from + maxPieceBytes) });
+}
+
 type Answer = (request: HttpRequest) => HttpReply;
 
-/** Makes the answers for a file once. Each compressed form has an entity tag of its own, because its bytes differ. */
+/** Makes the headers of a file once. Each compressed form has an entity tag of its own, because its bytes differ. */
 function toAnswer({ bytes, compressed, tag }: WebFile, contentType: string, headers: HttpReply["headers"]): Answer {
   const codings = [...compressed.keys()];
-  const toReplies = (etag: string, encoding: HttpReply["headers"], body: Uint8Array) => {
-    const shared = { ...headers, ...(codings.length === 0 ? {} : { vary: "accept-encoding" }), etag };
-    const whole: HttpReply = { status: 200, headers: { ...shared, ...encoding, "content-type": contentType }, body };
-    const unchanged: HttpReply = { status: 304, headers: shared };
-    return { etag, whole, unchanged };
+  const toForm = (etag: string, encoding: HttpReply["headers"], form: Uint8Array) => {
+    const unchanged = { ...headers, ...(codings.length === 0 ? {} : { vary: "accept-encoding" }), etag };
+    return { etag, unchanged, whole: { ...unchanged, ...encoding, "content-type": contentType }, form };
   };
-  const identity = toReplies(`"${tag}"`, {}, bytes);
-  const encoded = new Map([...compressed].map(([coding, body]) => [coding, toReplies(`"${tag}-${coding}"`, { "content-encoding": coding }, body)]));
+  const identity = toForm(`"${tag}"`, {}, bytes);
+  const encoded = new Map([...compressed].map(([coding, form]) => [coding, toForm(`"${tag}-${coding}"`, { "content-encoding": coding }, form)]));
   return (request) => {
     const coding = pickCoding(request.header("accept-encoding"), codings);
-    const { etag, whole, unchanged } = (coding === "identity" ? undefined : encoded.get(coding)) ?? identity;
-    return hasTag(request.header("if-none-match"), etag) ? unchanged : whole;
+    const { etag, unchanged, whole, form } = (coding === "identity" ? undefined : encoded.get(coding)) ?? identity;
+    if (hasTag(request.header("if-none-match"), etag)) return { status: 304, headers: unchanged };
+    return { status: 200, headers: whole, body: toBody(form) };
   };
 }
 
