@@ -64,7 +64,9 @@ async function bundle(web) {
     build: { write: false, sourcemap: false },
   });
   const files = new Map(
-    [built].flat().flatMap(({ output }) => output.map((file) => [file.fileName, Buffer.from(file.type === "chunk" ? file.code : file.source)])),
+    [built]
+      .flat()
+      .flatMap(({ output }) => output.map((file) => [file.fileName, Buffer.from(file.type === "chunk" ? file.code : file.source)])),
   );
   const html = files.get("index.html")?.toString() ?? "";
   files.delete("index.html");

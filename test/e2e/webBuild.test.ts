@@ -21,12 +21,18 @@ beforeEach(() => {
   write("package-lock.json", "{}");
   write("tsconfig.json", "{}");
   write("api/limits.ts", "export const limit = 1;\n");
-  write("client/call.ts", 'export const call = (name: string): string => `calling ${name}`;\n');
+  write("client/call.ts", 'export const call = (name: string): string => "calling " + name;\n');
   write("web/vite.config.ts", "export default { build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } } };\n");
   write("web/index.html", page('<script src="/theme.js"></script>'));
   write("web/public/theme.js", "document.documentElement.dataset.theme = 'dark';\n");
-  write("web/src/main.ts", 'import { call } from "../../client/call.ts";\nimport "./main.css";\nvoid import("./later.ts").then(({ say }) => say(call("it")));\n');
-  write("web/src/later.ts", `export const say = (text: string): void => console.log(text, ${JSON.stringify("many words ".repeat(100))});\n`);
+  write(
+    "web/src/main.ts",
+    'import { call } from "../../client/call.ts";\nimport "./main.css";\nvoid import("./later.ts").then(({ say }) => say(call("it")));\n',
+  );
+  write(
+    "web/src/later.ts",
+    `export const say = (text: string): void => console.log(text, ${JSON.stringify("many words ".repeat(100))});\n`,
+  );
   write("web/src/main.css", "body { color: #123456; }\n");
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -64,7 +70,7 @@ test("[WA10] an unchanged source is not built again, and each changed one is", (
   build();
   expect(html()).toBe(marked);
   for (const [path, text] of [
-    ["client/call.ts", 'export const call = (name: string): string => `asking ${name}`;\n'],
+    ["client/call.ts", 'export const call = (name: string): string => "asking " + name;\n'],
     ["api/limits.ts", "export const limit = 2;\n"],
     ["package-lock.json", '{"lockfileVersion":3}'],
     ["web/public/theme.js", "document.documentElement.dataset.theme = 'light';\n"],

@@ -56,7 +56,8 @@ describe("router", () => {
       const match = withRest.match("GET", path);
       return match.kind === "found" ? [match.route.path, match.params] : match.kind;
     };
-    for (const path of ["/w/", "/w/x", "/w/x/parts/y", "/w/x/", "/w//", "/w/%ff", "/w/own/more"]) expect(foundBy(path), path).toEqual(["/w/*", {}]);
+    for (const path of ["/w/", "/w/x", "/w/x/parts/y", "/w/x/", "/w//", "/w/%ff", "/w/own/more"])
+      expect(foundBy(path), path).toEqual(["/w/*", {}]);
     expect(foundBy("/w/x/parts")).toEqual(["/w/{id}/parts", { id: "x" }]);
     expect(foundBy("/w/own")).toEqual(["/w/own", {}]);
     expect(foundBy("/x/b/c/d")).toEqual(["/{a}/b/*", { a: "x" }]);

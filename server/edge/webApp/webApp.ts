@@ -91,7 +91,9 @@ function toAnswer({ bytes, compressed, tag }: WebFile, contentType: string, head
     return { etag, unchanged, whole: { ...unchanged, ...encoding, "content-type": contentType }, form };
   };
   const identity = toForm(`"${tag}"`, {}, bytes);
-  const encoded = new Map([...compressed].map(([coding, form]) => [coding, toForm(`"${tag}-${coding}"`, { "content-encoding": coding }, form)]));
+  const encoded = new Map(
+    [...compressed].map(([coding, form]) => [coding, toForm(`"${tag}-${coding}"`, { "content-encoding": coding }, form)]),
+  );
   return (request) => {
     const coding = pickCoding(request.header("accept-encoding"), codings);
     const { etag, unchanged, whole, form } = (coding === "identity" ? undefined : encoded.get(coding)) ?? identity;
