@@ -30,7 +30,10 @@ interface Loaded {
 function toParagraphs(bytes: number): string {
   let text = "# A long text\n\n";
   for (let at = 1; text.length < bytes; at += 1) {
-    text += at % 12 === 0 ? `## Part ${at / 12}\n\n` : `Paragraph ${at} has **strong** words, a [link](https://example.com/${at}) and \`code\`, and goes on for a while.\n\n`;
+    text +=
+      at % 12 === 0
+        ? `## Part ${at / 12}\n\n`
+        : `Paragraph ${at} has **strong** words, a [link](https://example.com/${at}) and \`code\`, and goes on for a while.\n\n`;
   }
   return text;
 }
@@ -102,7 +105,11 @@ async function measureKeys(browser: Browser, server: RunningServer, path: string
   return times.slice(20);
 }
 
-const median = (values: readonly number[]): number => percentile(values.toSorted((one, other) => one - other), 0.5);
+const median = (values: readonly number[]): number =>
+  percentile(
+    values.toSorted((one, other) => one - other),
+    0.5,
+  );
 
 const server = await startServer({ LIMITS: '{"rate.auth":"off"}' }, { store: "embedded" });
 const browser = await startBrowser();

@@ -50,7 +50,10 @@ test("[WA50] the setup link of a new server leads to an account, a workspace and
     await page.getByLabel("Username").fill("first");
     await page.getByLabel("Password", { exact: true }).fill("short");
     await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByText(/at least 10/).last().waitFor();
+    await page
+      .getByText(/at least 10/)
+      .last()
+      .waitFor();
     await page.getByLabel("Password", { exact: true }).fill("correct horse battery");
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("heading", { name: "Write the first article" }).waitFor();
@@ -155,25 +158,44 @@ test("[WA57] a person whose access ends while the article is open sees it and ke
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
 }
 
 test("[WA58] [WA59] the main screens pass axe in both themes and at 390 px, and ask no other host", async () => {
-  const { path } = await createArticle("Kites and how they fly", "# Kites\n\nA *short* text with [a link](https://example.com).\n\n- [ ] a task\n");
+  const { path } = await createArticle(
+    "Kites and how they fly",
+    "# Kites\n\nA *short* text with [a link](https://example.com).\n\n- [ ] a task\n",
+  );
   const { page, faults, foreign } = await open("ana", path);
   await textOf(page).waitFor();
-  const screens = [path, `${path}?panel=reviews`, `${path}?panel=history`, `${path}?panel=publish`, "articles", "topics", "runs", "activity"];
+  const screens = [
+    path,
+    `${path}?panel=reviews`,
+    `${path}?panel=history`,
+    `${path}?panel=publish`,
+    "articles",
+    "topics",
+    "runs",
+    "activity",
+  ];
   const settings = ["settings/general", "settings/members", "settings/keys", "settings/webhooks"];
   for (const screen of [...screens, ...settings, "/account"]) {
     const address = server.url + (screen.startsWith("/") ? screen : `/w/${desk.workspaceId}/${screen}`);
-    for (const [theme, width] of [["light", 1440], ["dark", 1440], ["light", 390]] as const) {
+    for (const [theme, width] of [
+      ["light", 1440],
+      ["dark", 1440],
+      ["light", 390],
+    ] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.evaluate((chosen) => localStorage.setItem("theme", chosen), theme);
       await page.goto(address);
       await page.locator("h1, h2").first().waitFor();
       await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
       // In the page, because its policy forbids to add scripts.
-      const { violations } = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`) as AxeResult;
+      const { violations } = (await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`)) as AxeResult;
       const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
       expect(found, `${screen} ${theme} ${width}`).toEqual([]);
       const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);

@@ -14,7 +14,10 @@ export interface SampleWorkspace extends Desk {
 }
 
 const shortArticles = [
-  ["Release notes, November", "# Release notes\n\nWhat changed this month, and why it did.\n\n- Faster search\n- Folders can be archived\n"],
+  [
+    "Release notes, November",
+    "# Release notes\n\nWhat changed this month, and why it did.\n\n- Faster search\n- Folders can be archived\n",
+  ],
   ["How we write", "# How we write\n\nShort sentences. The subject first. One idea in each paragraph.\n"],
   ["Interview: a keeper of lighthouses", "# A keeper of lighthouses\n\n> The light is the smallest part of the work.\n"],
   ["Backups that were tested", "# Backups that were tested\n\nA backup is a promise. A restore keeps it.\n"],

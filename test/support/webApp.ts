@@ -30,7 +30,10 @@ export async function openApp(browser: Browser, server: Pick<RunningServer, "url
 }
 
 /** Fills in the sign-in form, at whatever address it shows. */
-export async function signInAt(page: Page, { username, password }: { readonly username: string; readonly password: string }): Promise<void> {
+export async function signInAt(
+  page: Page,
+  { username, password }: { readonly username: string; readonly password: string },
+): Promise<void> {
   await page.getByLabel("Username").fill(username);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();

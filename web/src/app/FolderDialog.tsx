@@ -85,7 +85,11 @@ export function FolderDialog({ workspaceId, folder, parentFolderId, folders, onC
         <Check label="Content project: topics belong to this folder" isChecked={isProject} onChange={setIsProject} />
         {isProject && (
           <div className="ml-6">
-            <Check label="A person approves each outline before its draft is written" isChecked={approvesOutline} onChange={setApprovesOutline} />
+            <Check
+              label="A person approves each outline before its draft is written"
+              isChecked={approvesOutline}
+              onChange={setApprovesOutline}
+            />
             <Check label="A person approves each draft" isChecked={approvesDraft} onChange={setApprovesDraft} />
           </div>
         )}

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { IconButton } from "../ui/button.tsx";
+import { Question } from "../ui/dialog.tsx";
 import { ChevronRightIcon, FolderIcon, MoreIcon, PlusIcon } from "../ui/icons.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import { noticeStore } from "../ui/notices.tsx";
-import { Question } from "../ui/dialog.tsx";
 import { client, trpc } from "./data.ts";
 import { FolderDialog } from "./FolderDialog.tsx";
 import { type FolderNode, toTree, useFolders } from "./folders.ts";
@@ -58,7 +58,10 @@ export function FolderTree() {
             canWrite ? (
               <Menu
                 trigger={
-                  <IconButton label={`Actions for ${folder.name}`} className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-[state=open]:opacity-100">
+                  <IconButton
+                    label={`Actions for ${folder.name}`}
+                    className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-[state=open]:opacity-100"
+                  >
                     <MoreIcon />
                   </IconButton>
                 }

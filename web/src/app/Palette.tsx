@@ -45,7 +45,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       });
   }
 
-  const matching = actions.filter(({ name }) => words.toLowerCase().split(/\s+/).every((word) => name.toLowerCase().includes(word)));
+  const matching = actions.filter(({ name }) =>
+    words
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => name.toLowerCase().includes(word)),
+  );
   const entries: readonly Entry[] = [
     ...(words === "" ? [] : (data?.hits ?? [])).map((hit) => ({
       key: hit.id,

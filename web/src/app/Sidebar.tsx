@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useSelector } from "@xstate/react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { signOut } from "../session/session.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { ActivityIcon, ArticleIcon, ChevronDownIcon, PlusIcon, RunIcon, SearchIcon, SettingsIcon, TopicIcon } from "../ui/icons.tsx";
@@ -15,13 +15,13 @@ import { type Theme, themeStore } from "./theme.ts";
 import { useMe } from "./useMe.ts";
 import { useWorkspace } from "./useWorkspace.ts";
 
-const places: readonly { readonly to: `/w/$workspaceId/${string}`; readonly name: string; readonly icon: ReactNode }[] = [
+const places = [
   { to: "/w/$workspaceId/articles", name: "Articles", icon: <ArticleIcon /> },
   { to: "/w/$workspaceId/topics", name: "Topics", icon: <TopicIcon /> },
   { to: "/w/$workspaceId/runs", name: "Runs", icon: <RunIcon /> },
   { to: "/w/$workspaceId/activity", name: "Activity", icon: <ActivityIcon /> },
   { to: "/w/$workspaceId/settings", name: "Settings", icon: <SettingsIcon /> },
-];
+] as const;
 
 const entryClass =
   "flex h-8 w-full items-center gap-2 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-text data-[status=active]:bg-active data-[status=active]:text-text data-[status=active]:font-medium";
@@ -102,7 +102,10 @@ function AccountMenu() {
     <Menu
       align="start"
       trigger={
-        <button type="button" className="flex h-9 w-full items-center gap-2 rounded-md px-2 text-sm hover:bg-hover data-[state=open]:bg-active">
+        <button
+          type="button"
+          className="flex h-9 w-full items-center gap-2 rounded-md px-2 text-sm hover:bg-hover data-[state=open]:bg-active"
+        >
           <Avatar username={username} name={displayName} />
           <span className="min-w-0 grow truncate text-left">{displayName ?? username}</span>
           <span className="sr-only">Your account</span>

@@ -2,8 +2,9 @@
  * What a person can do right now: each action has a name, for the command palette, and maybe keys. Components add their
  * actions while they are shown.
  */
-import { createStore } from "@xstate/store";
+
 import { useSelector } from "@xstate/react";
+import { createStore } from "@xstate/store";
 import { useEffect, useId } from "react";
 
 export interface Action {

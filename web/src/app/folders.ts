@@ -36,7 +36,9 @@ export function useFolders(workspaceId: string) {
 /** The folders at the top level with those below them, by name. A folder whose parent is archived stands at the top. */
 export function toTree(folders: readonly Folder[]): readonly FolderNode[] {
   const known = new Set(folders.map(({ folderId }) => folderId));
-  const byParent = Map.groupBy(folders, ({ parentFolderId }) => (parentFolderId !== null && known.has(parentFolderId) ? parentFolderId : null));
+  const byParent = Map.groupBy(folders, ({ parentFolderId }) =>
+    parentFolderId !== null && known.has(parentFolderId) ? parentFolderId : null,
+  );
   const below = (parent: string | null): readonly FolderNode[] =>
     (byParent.get(parent) ?? [])
       .toSorted((one, other) => byName.compare(one.name, other.name))

@@ -150,7 +150,9 @@ export const router = createRouter({
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <ProblemView error={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <ProblemView error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+  ),
 });
 
 declare module "@tanstack/react-router" {

@@ -10,7 +10,9 @@ test("the snippet of a hit becomes plain text in which the found words are marke
 });
 
 test("markup in a snippet stays text", () => {
-  expect(splitSnippet("&lt;mark&gt;not marked&lt;/mark&gt; &#39;&quot;")).toEqual([{ at: 0, text: "<mark>not marked</mark> '\"", isMatch: false }]);
+  expect(splitSnippet("&lt;mark&gt;not marked&lt;/mark&gt; &#39;&quot;")).toEqual([
+    { at: 0, text: "<mark>not marked</mark> '\"", isMatch: false },
+  ]);
 });
 
 test("an escaped escape is read once", () => {

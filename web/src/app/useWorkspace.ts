@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { MemberRole, Permission, Workspace } from "../../../api/schema/workspace.ts";
+import type { Failure } from "../ui/problem.tsx";
 import { trpc } from "./data.ts";
 import { useMe } from "./useMe.ts";
 
@@ -8,7 +9,7 @@ export interface OpenWorkspace {
   readonly workspaceId: string;
   /** Undefined while it is read. */
   readonly workspace: Workspace | undefined;
-  readonly error: Error | null;
+  readonly error: Failure | null;
   /** Undefined for invited collaborators, and while the workspace is read. */
   readonly role: MemberRole | undefined;
   readonly permission: Permission | undefined;
@@ -26,5 +27,13 @@ export function useWorkspace(): OpenWorkspace {
   const role = workspace?.members.find((member) => member.username === username)?.role;
   const permission =
     role === undefined ? list?.workspaces.find((listed) => listed.workspaceId === workspaceId)?.effectivePermission : "write";
-  return { workspaceId, workspace, error, role, permission, isAdmin: role === "owner" || role === "admin", canWrite: permission === "write" };
+  return {
+    workspaceId,
+    workspace,
+    error,
+    role,
+    permission,
+    isAdmin: role === "owner" || role === "admin",
+    canWrite: permission === "write",
+  };
 }

@@ -3,8 +3,8 @@
  * cannot read (docs/authentication.md, web session). All tabs of a browser share the session.
  */
 import { createStore } from "@xstate/store";
-import { type AccessToken, type Api, ApiError, createApi, createTokens } from "../../../client/index.ts";
 import type { Me } from "../../../api/schema/account.ts";
+import { type AccessToken, type Api, ApiError, createApi, createTokens } from "../../../client/index.ts";
 import { forgetOffline } from "./offlineText.ts";
 
 type Ending = "signedOut" | "expired";

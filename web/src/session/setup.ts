@@ -1,6 +1,7 @@
 /** The one-time link that creates the first account, or sets the password of an account that an operator created. */
-import { createApi } from "../../../client/index.ts";
+
 import type { Account } from "../../../api/schema/account.ts";
+import { createApi } from "../../../client/index.ts";
 
 export interface SetupLink {
   readonly token: string;

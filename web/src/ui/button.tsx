@@ -1,6 +1,7 @@
 /** Buttons: one look for each weight. */
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+
 import { Tooltip } from "radix-ui";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
 
 type Weight = "primary" | "normal" | "quiet" | "danger";
 
@@ -24,7 +25,13 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 
 export function Button({ weight = "normal", isBusy = false, className = "", disabled, children, ...rest }: ButtonProps) {
   return (
-    <button type="button" {...rest} disabled={disabled === true || isBusy} aria-busy={isBusy} className={`${buttonClass(weight)} ${className}`}>
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled === true || isBusy}
+      aria-busy={isBusy}
+      className={`${buttonClass(weight)} ${className}`}
+    >
       {children}
     </button>
   );

@@ -1,6 +1,7 @@
 /** Fields of forms: a label, a control, a hint, and the fault that the server or the browser found. */
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { ApiError } from "../../../client/index.ts";
+import type { Failure } from "./problem.tsx";
 
 export const controlClass =
   "h-9 w-full rounded-md border border-line-strong/60 bg-bg px-2.5 text-base placeholder:text-faint hover:border-line-strong aria-invalid:border-danger disabled:bg-side disabled:text-muted";
@@ -47,14 +48,15 @@ export function TextField({ label, hint, fault, isOptional, className = "", ...i
 }
 
 /** The messages of the faults by field, from the problem document: `/name` is the field `name`. */
-export function faultsOf(error: Error | null | undefined): Readonly<Record<string, string>> {
+export function faultsOf(error: Failure | null | undefined): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(error.errors.map(({ pointer, message }) => [pointer.slice(1), message]));
 }
 
 /** The error unless all its faults belong to fields that show them. */
-export function restOf(error: Error | null | undefined, fields: readonly string[]): Error | undefined {
+export function restOf(error: Failure | null | undefined, fields: readonly string[]): Failure | undefined {
   if (error === null || error === undefined) return undefined;
-  const isShown = error instanceof ApiError && error.errors.length > 0 && error.errors.every(({ pointer }) => fields.includes(pointer.slice(1)));
+  const isShown =
+    error instanceof ApiError && error.errors.length > 0 && error.errors.every(({ pointer }) => fields.includes(pointer.slice(1)));
   return isShown ? undefined : error;
 }

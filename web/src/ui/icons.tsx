@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 
 function icon(shape: ReactNode) {
+  // biome-ignore lint/correctness/noComponentHookFactories: each icon is made once, when the module is loaded
   return function Icon({ className = "" }: { readonly className?: string }) {
     return (
       <svg
@@ -34,20 +35,32 @@ export const FolderIcon = icon(<path d="M1.8 12.8v-9h4l1.6 1.8h6.8v7.2Z" />);
 export const TopicIcon = icon(<path d="M2 2.8h3.4v10.4H2ZM6.6 2.8H10v7H6.6ZM11.2 2.8h2.9v4h-2.9Z" />);
 export const RunIcon = icon(<path d="M8 14.2A6.2 6.2 0 1 0 8 1.8a6.2 6.2 0 0 0 0 12.4ZM6.5 5.5 10.5 8l-4 2.5Z" />);
 export const ActivityIcon = icon(<path d="M1.5 8h3l2-5.2 3 10.4L11.5 8h3" />);
-export const SettingsIcon = icon(<path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M10 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM6 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z" />);
+export const SettingsIcon = icon(
+  <path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M10 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM6 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z" />,
+);
 export const PersonIcon = icon(<path d="M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.6 14c.5-2.7 2.6-4 5.4-4s4.9 1.3 5.4 4" />);
 export const AgentIcon = icon(<path d="M3 6h10v7H3ZM8 6V3.2M8 2.4h.01M6 9h.01M10 9h.01M1.4 8.6v2m13.2-2v2" />);
 export const MenuIcon = icon(<path d="M2 4h12M2 8h12M2 12h12" />);
-export const SunIcon = icon(<path d="M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1v1.4m0 11.2V15M15 8h-1.4M2.4 8H1m12-5-1 1M4 12l-1 1m10 0-1-1M4 4 3 3" />);
+export const SunIcon = icon(
+  <path d="M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1v1.4m0 11.2V15M15 8h-1.4M2.4 8H1m12-5-1 1M4 12l-1 1m10 0-1-1M4 4 3 3" />,
+);
 export const TrashIcon = icon(<path d="M2.5 4h11M6 4V2.3h4V4M4 4l.6 9.7h6.8L12 4" />);
-export const LinkIcon = icon(<path d="M6.7 9.3a2.7 2.7 0 0 0 3.9 0l2.3-2.3A2.75 2.75 0 0 0 9 3.1l-.8.8m1.1 2.8a2.7 2.7 0 0 0-3.9 0L3.1 9A2.75 2.75 0 0 0 7 12.9l.8-.8" />);
+export const LinkIcon = icon(
+  <path d="M6.7 9.3a2.7 2.7 0 0 0 3.9 0l2.3-2.3A2.75 2.75 0 0 0 9 3.1l-.8.8m1.1 2.8a2.7 2.7 0 0 0-3.9 0L3.1 9A2.75 2.75 0 0 0 7 12.9l.8-.8" />,
+);
 export const HistoryIcon = icon(<path d="M2 8a6 6 0 1 0 2-4.5L2 5.3M2 2v3.3h3.3M8 4.8V8l2.3 1.5" />);
 export const CommentIcon = icon(<path d="M2 2.8h12v8.4H7.5L4.5 14v-2.8H2Z" />);
-export const GlobeIcon = icon(<path d="M8 14.2A6.2 6.2 0 1 0 8 1.8a6.2 6.2 0 0 0 0 12.4ZM2 8h12M8 1.8c3.8 4 3.8 8.4 0 12.4-3.8-4-3.8-8.4 0-12.4Z" />);
-export const EyeIcon = icon(<path d="M1.3 8S3.6 3.5 8 3.5 14.7 8 14.7 8 12.4 12.5 8 12.5 1.3 8 1.3 8ZM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z" />);
+export const GlobeIcon = icon(
+  <path d="M8 14.2A6.2 6.2 0 1 0 8 1.8a6.2 6.2 0 0 0 0 12.4ZM2 8h12M8 1.8c3.8 4 3.8 8.4 0 12.4-3.8-4-3.8-8.4 0-12.4Z" />,
+);
+export const EyeIcon = icon(
+  <path d="M1.3 8S3.6 3.5 8 3.5 14.7 8 14.7 8 12.4 12.5 8 12.5 1.3 8 1.3 8ZM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z" />,
+);
 export const BoldIcon = icon(<path d="M4.5 2.5h4a2.7 2.7 0 0 1 0 5.4h-4ZM4.5 7.9h4.7a2.8 2.8 0 0 1 0 5.6H4.5Z" strokeWidth="1.8" />);
 export const ItalicIcon = icon(<path d="M6.5 2.5h5m-7 11h5m0-11-3 11" />);
-export const StrikeIcon = icon(<path d="M2 8h12M11.5 4.6C11 3.2 9.7 2.5 8 2.5c-2 0-3.4 1-3.4 2.6 0 1 .5 1.6 1.3 2M4.3 11c.4 1.6 1.8 2.5 3.7 2.5 2.1 0 3.6-1 3.6-2.7 0-.5-.1-.9-.3-1.2" />);
+export const StrikeIcon = icon(
+  <path d="M2 8h12M11.5 4.6C11 3.2 9.7 2.5 8 2.5c-2 0-3.4 1-3.4 2.6 0 1 .5 1.6 1.3 2M4.3 11c.4 1.6 1.8 2.5 3.7 2.5 2.1 0 3.6-1 3.6-2.7 0-.5-.1-.9-.3-1.2" />,
+);
 export const CodeIcon = icon(<path d="M5 4 1.5 8 5 12m6-8 3.5 4-3.5 4" />);
 export const ImageIcon = icon(<path d="M2 2.5h12v11H2ZM2.2 11.5l3.5-4 2.8 3 2-2 3.3 3M10.5 5.5h.01" />);
 export const ListIcon = icon(<path d="M6 4h8M6 8h8M6 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01" />);

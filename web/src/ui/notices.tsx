@@ -1,6 +1,7 @@
 /** Short messages at the edge of the window: what an action did, or why it failed. */
-import { createStore } from "@xstate/store";
+
 import { useSelector } from "@xstate/react";
+import { createStore } from "@xstate/store";
 import { useEffect } from "react";
 import { IconButton } from "./button.tsx";
 import { CloseIcon } from "./icons.tsx";
@@ -33,7 +34,11 @@ export const noticeStore = createStore({
 export function Notices() {
   const notices = useSelector(noticeStore, ({ context }) => context.notices);
   return (
-    <section aria-label="Messages" aria-live="polite" className="fixed right-4 bottom-4 z-50 flex w-88 max-w-[calc(100vw-2rem)] flex-col gap-2">
+    <section
+      aria-label="Messages"
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-50 flex w-88 max-w-[calc(100vw-2rem)] flex-col gap-2"
+    >
       {notices.map((notice) => (
         <NoticeCard key={notice.number} notice={notice} />
       ))}

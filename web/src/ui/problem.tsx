@@ -3,7 +3,10 @@ import type { ReactNode } from "react";
 import { ApiError } from "../../../client/index.ts";
 import { Button } from "./button.tsx";
 
-function titleOf(error: Error): string {
+/** Why a call or a page failed. Calls fail with an ApiError; the types of the query library say less. */
+export type Failure = Pick<Error, "message">;
+
+function titleOf(error: Failure): string {
   if (!(error instanceof ApiError)) return "Something went wrong in this page";
   if (error.code === "unreachable") return "The server cannot be reached";
   switch (error.status) {
@@ -19,7 +22,7 @@ function titleOf(error: Error): string {
 }
 
 interface ProblemProps {
-  readonly error: Error;
+  readonly error: Failure;
   readonly onRetry?: (() => void) | undefined;
 }
 
@@ -39,7 +42,7 @@ export function ProblemView({ error, onRetry }: ProblemProps) {
 }
 
 /** The error of a form: above its buttons. */
-export function ProblemLine({ error }: { readonly error: Error }) {
+export function ProblemLine({ error }: { readonly error: Failure }) {
   return (
     <p role="alert" className="mb-4 rounded-md bg-danger-soft px-3 py-2 text-sm text-danger">
       {error.message}

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
-import type { Article as LiveArticle, ArticleFile } from "../../../../client/article.ts";
-import { colourOf } from "../../ui/avatar.tsx";
+import type { ArticleFile, Article as LiveArticle } from "../../../../client/article.ts";
 import { createEditor, type Editor, type EditorOptions } from "../../editor/index.ts";
+import { colourOf } from "../../ui/avatar.tsx";
 
 interface EditorPaneProps extends Pick<EditorOptions, "onStatistics" | "onOutline" | "onMark"> {
   readonly live: LiveArticle;

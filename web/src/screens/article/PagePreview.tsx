@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Article as LiveArticle, ArticleFile } from "../../../../client/article.ts";
+import type { ArticleFile, Article as LiveArticle } from "../../../../client/article.ts";
 import { client, trpc } from "../../app/data.ts";
 import { ProblemView } from "../../ui/problem.tsx";
 import { toPreviewDocument } from "./previewDocument.ts";

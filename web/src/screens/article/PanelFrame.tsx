@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { IconButton } from "../../ui/button.tsx";
 import { CloseIcon } from "../../ui/icons.tsx";
-import { ProblemView } from "../../ui/problem.tsx";
+import { type Failure, ProblemView } from "../../ui/problem.tsx";
 
 interface PanelFrameProps {
   readonly title: string;
@@ -44,7 +44,7 @@ export function PanelFrame({ title, actions, bar, onClose, children }: PanelFram
 }
 
 interface PanelStateProps {
-  readonly error: Error | null;
+  readonly error: Failure | null;
   readonly onRetry: () => void;
   /** What is being read, for screen readers. */
   readonly label: string;

@@ -1,4 +1,4 @@
-import type { Article as LiveArticle, ArticleState } from "../../../../client/article.ts";
+import type { ArticleState, Article as LiveArticle } from "../../../../client/article.ts";
 import { Button } from "../../ui/button.tsx";
 import { useArticleState } from "./useLiveArticle.ts";
 
@@ -55,9 +55,7 @@ export function SaveProblem({ live, onDiscard }: { readonly live: LiveArticle; r
   if (status !== "refused" && status !== "revoked") return null;
   return (
     <div role="alert" className="flex flex-wrap items-center gap-2 border-b border-line bg-danger-soft px-4 py-2 text-sm text-danger">
-      <p className="min-w-60 grow">
-        {problem?.detail ?? "The text cannot be saved."} Copy what you need before you go on.
-      </p>
+      <p className="min-w-60 grow">{problem?.detail ?? "The text cannot be saved."} Copy what you need before you go on.</p>
       <Button onClick={() => void navigator.clipboard.writeText(live.text().toString())}>Copy the text</Button>
       {status === "revoked" ? (
         <Button onClick={() => live.retry()}>Try again</Button>

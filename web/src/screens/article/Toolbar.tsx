@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import type { CommandName, Editor } from "../../editor/index.ts";
 import { toKeyNames } from "../../app/actions.ts";
+import type { CommandName, Editor } from "../../editor/index.ts";
 import { IconButton } from "../../ui/button.tsx";
 import {
   BoldIcon,

@@ -2,10 +2,10 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { IndexeddbPersistence } from "y-indexeddb";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
-import { type Article as LiveArticle, type ArticleState, openArticle } from "../../../../client/article.ts";
-import { api } from "../../session/session.ts";
-import { offlineName } from "../../session/offlineText.ts";
+import { type ArticleState, type Article as LiveArticle, openArticle } from "../../../../client/article.ts";
 import { useMe } from "../../app/useMe.ts";
+import { offlineName } from "../../session/offlineText.ts";
+import { api } from "../../session/session.ts";
 
 export interface OpenedArticle {
   readonly live: LiveArticle;
@@ -27,14 +27,16 @@ export function useLiveArticle(articleId: string): OpenedArticle | undefined {
     let live: LiveArticle | undefined;
     let isOver = false;
     // Without a copy, for example in a private window, the text of the server is enough.
-    void kept.whenSynced.catch(() => undefined).then(() => {
-      if (isOver) return;
-      live = openArticle({ api, articleId, doc, awareness });
-      setOpened({
-        live,
-        discard: () => void kept.clearData().then(() => setRound((before) => before + 1)),
+    void kept.whenSynced
+      .catch(() => undefined)
+      .then(() => {
+        if (isOver) return;
+        live = openArticle({ api, articleId, doc, awareness });
+        setOpened({
+          live,
+          discard: () => void kept.clearData().then(() => setRound((before) => before + 1)),
+        });
       });
-    });
     return () => {
       isOver = true;
       setOpened(undefined);

@@ -73,7 +73,9 @@ export function ArticlesScreen() {
           <Empty
             title="No article matches"
             action={
-              <Button onClick={() => void navigate({ search: search.folder === undefined ? {} : { folder: search.folder }, replace: true })}>
+              <Button
+                onClick={() => void navigate({ search: search.folder === undefined ? {} : { folder: search.folder }, replace: true })}
+              >
                 Clear the filters
               </Button>
             }
@@ -94,9 +96,7 @@ export function ArticlesScreen() {
           }}
         />
       )}
-      {isCreating && (
-        <NewArticleDialog workspaceId={workspaceId} folderId={folder?.folderId} onClose={() => setIsCreating(false)} />
-      )}
+      {isCreating && <NewArticleDialog workspaceId={workspaceId} folderId={folder?.folderId} onClose={() => setIsCreating(false)} />}
     </Screen>
   );
 }

@@ -61,7 +61,9 @@ function SetupForm({ link }: { readonly link: SetupLink }) {
   return (
     <EntryPage
       title={link.isFirst ? "Welcome" : "Choose your password"}
-      lead={link.isFirst ? "Create the first account of this server. It can manage all other accounts." : `Your username is ${link.username}.`}
+      lead={
+        link.isFirst ? "Create the first account of this server. It can manage all other accounts." : `Your username is ${link.username}.`
+      }
     >
       <form
         onSubmit={(event) => {

@@ -7,11 +7,11 @@ import { Button } from "../../ui/button.tsx";
 import { SelectField } from "../../ui/choices.tsx";
 import { faultsOf, restOf, TextField } from "../../ui/form.tsx";
 import { noticeStore } from "../../ui/notices.tsx";
-import { ProblemLine } from "../../ui/problem.tsx";
+import { type Failure, ProblemLine } from "../../ui/problem.tsx";
 import { type GivenRole, givenRoles, roles } from "./roles.ts";
 
 /** The refusals that are about the username, although they name no field. */
-function isAboutUsername(error: Error | null): error is ApiError {
+function isAboutUsername(error: Failure | null): error is ApiError {
   return error instanceof ApiError && (error.code === "not_found" || error.code === "already_exists");
 }
 

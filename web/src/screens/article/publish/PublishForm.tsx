@@ -3,6 +3,7 @@ import type { PublicLinkMode } from "../../../../../api/schema/article.ts";
 import { Button } from "../../../ui/button.tsx";
 import { faultsOf } from "../../../ui/form.tsx";
 import { GlobeIcon } from "../../../ui/icons.tsx";
+import type { Failure } from "../../../ui/problem.tsx";
 import { newSettings, toChanges } from "./linkSettings.ts";
 import { ModeField } from "./ModeField.tsx";
 import { SettingsFields } from "./SettingsFields.tsx";
@@ -10,7 +11,7 @@ import type { LinkSettings } from "./usePublicLink.ts";
 
 interface PublishFormProps {
   readonly isBusy: boolean;
-  readonly error: Error | null;
+  readonly error: Failure | null;
   readonly onPublish: (settings: LinkSettings) => void;
 }
 

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { PublicLink } from "../../../../../api/schema/publicLink.ts";
 import { Button } from "../../../ui/button.tsx";
 import { faultsOf } from "../../../ui/form.tsx";
+import type { Failure } from "../../../ui/problem.tsx";
 import { type SettingsDraft, toChanges, toDraft } from "./linkSettings.ts";
 import { SettingsFields } from "./SettingsFields.tsx";
 import type { LinkSettings } from "./usePublicLink.ts";
@@ -9,7 +10,7 @@ import type { LinkSettings } from "./usePublicLink.ts";
 interface SettingsFormProps {
   readonly link: PublicLink;
   readonly isBusy: boolean;
-  readonly error: Error | null;
+  readonly error: Failure | null;
   readonly onSave: (settings: LinkSettings, onSaved: () => void) => void;
 }
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { ProblemLine } from "../../../ui/problem.tsx";
+import { type Failure, ProblemLine } from "../../../ui/problem.tsx";
 import { MentionField } from "./MentionField.tsx";
 
 interface TextFormProps {
@@ -17,7 +17,7 @@ interface TextFormProps {
   /** Further fields, above the text. */
   readonly children?: ReactNode;
   readonly isBusy: boolean;
-  readonly error: Error | null;
+  readonly error: Failure | null;
   readonly onSend: (text: string) => void;
   readonly onCancel?: () => void;
 }
