@@ -168,6 +168,7 @@ test("[OP42] a start logs that the admin settings do nothing because accounts ex
 test("[OP9] without admin settings, a one-time link on standard error makes the first account", async () => {
   const server = await started({ SVC_ADMIN_USERNAME: "", SVC_ADMIN_PASSWORD: "", LOG_LEVEL: "trace" });
   const anonymous = createRest(server.url);
+  await expect.poll(() => server.stderr).toMatch(/\/setup#\S+\n/);
   const link = /http:\S+\/setup#\S+/.exec(server.stderr)?.[0] ?? "";
   expect(link.startsWith(`${server.url}/setup#`)).toBe(true);
   const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";

@@ -62,6 +62,7 @@ test("[WA8] every file of the build is served", async () => {
 });
 
 test("[WA8] the printed set-up link opens the app, and its token makes the first account", async () => {
+  await expect.poll(() => server.stderr).toMatch(/\/setup#\S+\n/);
   const link = new URL(/http:\S+\/setup#\S+/.exec(server.stderr)?.[0] ?? "");
   expect(loadedBy(await open(link.pathname))).toEqual(loadedBy(await open("/")));
   const token = new URLSearchParams(link.hash.slice(1)).get("token");
