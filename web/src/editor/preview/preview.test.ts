@@ -124,7 +124,7 @@ test("[WA35] after any edits the replaced blocks are those of a text that is ope
       const blocks = ({ decorations }: { decorations: RangeSet<Decoration> }) => blocksOf(decorations);
       expect(blocks(state.field(blockField))).toEqual(blocks(fresh.field(blockField)));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

@@ -1,5 +1,5 @@
 /** Shows beside the text who wrote which lines: a coloured bar for each line, and the label at the first line of each span. */
-import { type Extension, type Range, RangeSet, StateField, type Text } from "@codemirror/state";
+import { type EditorState, type Extension, type Range, RangeSet, StateField, type Text } from "@codemirror/state";
 import { GutterMarker, gutter } from "@codemirror/view";
 import { element } from "../dom.ts";
 
@@ -51,5 +51,21 @@ export function blame(spans: readonly BlameSpan[]): Extension {
     create: ({ doc }) => toMarkers(doc, spans),
     update: (set, { docChanged, changes }) => (docChanged ? set.map(changes) : set),
   });
-  return [field, gutter({ class: "cm-blame", markers: ({ state }) => state.field(field) })];
+  /** A drawn table or picture has the marker of its first line. */
+  const markerAt = (state: EditorState, position: number): BlameMarker | null => {
+    let marker: BlameMarker | null = null;
+    const { from } = state.doc.lineAt(position);
+    state.field(field).between(from, from, (_from, _to, found) => {
+      marker = found;
+    });
+    return marker;
+  };
+  return [
+    field,
+    gutter({
+      class: "cm-blame",
+      markers: ({ state }) => state.field(field),
+      widgetMarker: ({ state }, _widget, block) => markerAt(state, block.from),
+    }),
+  ];
 }

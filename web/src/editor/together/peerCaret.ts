@@ -26,39 +26,39 @@ export class PeerCaret extends WidgetType {
     return this.#isSamePeer(other) && other.#isFresh === this.#isFresh;
   }
 
-  override toDOM(view: EditorView): HTMLElement {
+  override toDOM(): HTMLElement {
     const flag = element("span", { class: "cm-peer-flag" }, ...(this.#isAgent ? [icon(agentIcon)] : []), element("bdi", {}, this.#name));
     // The list of people beside the text says who is here; within the text the names would be read as text.
     const caret = element("span", { class: `cm-peer cm-author-${this.#colour}`, "aria-hidden": "true" }, flag);
     caret.classList.toggle("cm-peer-agent", this.#isAgent);
     caret.classList.toggle("cm-peer-fresh", this.#isFresh);
-    this.#place(caret, view);
     return caret;
   }
 
-  override updateDOM(caret: HTMLElement, view: EditorView, from: PeerCaret): boolean {
+  override updateDOM(caret: HTMLElement, _view: EditorView, from: PeerCaret): boolean {
     if (!this.#isSamePeer(from)) return false;
     caret.classList.toggle("cm-peer-fresh", this.#isFresh);
-    this.#place(caret, view);
     return true;
-  }
-
-  /** A flag that would reach over the right edge of the text is drawn to the left of its cursor. */
-  #place(caret: HTMLElement, view: EditorView): void {
-    view.requestMeasure({
-      key: caret,
-      read: () => {
-        const flag = caret.firstElementChild;
-        const start = caret.getBoundingClientRect().left;
-        return flag !== null && start + flag.getBoundingClientRect().width > view.contentDOM.getBoundingClientRect().right;
-      },
-      write: (isBefore) => {
-        caret.classList.toggle("cm-peer-before", isBefore);
-      },
-    });
   }
 
   override ignoreEvent(): boolean {
     return false;
   }
+}
+
+/** Draws flags that would reach over the right edge of the text to the left of their cursors. */
+export function placeFlags(view: EditorView): void {
+  view.requestMeasure({
+    key: "peers",
+    read: () => {
+      const { right } = view.contentDOM.getBoundingClientRect();
+      return [...view.contentDOM.querySelectorAll(".cm-peer")].map((caret) => ({
+        caret,
+        isBefore: caret.getBoundingClientRect().left + (caret.firstElementChild?.getBoundingClientRect().width ?? 0) > right,
+      }));
+    },
+    write: (places) => {
+      for (const { caret, isBefore } of places) caret.classList.toggle("cm-peer-before", isBefore);
+    },
+  });
 }

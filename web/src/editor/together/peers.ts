@@ -9,7 +9,7 @@ import { type Extension, type Range, StateEffect, StateField } from "@codemirror
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
-import { PeerCaret } from "./peerCaret.ts";
+import { PeerCaret, placeFlags } from "./peerCaret.ts";
 
 /** The server drops presence that comes more often than 20 times a second. */
 const sendPauseMs = 80;
@@ -146,6 +146,10 @@ export function peers(text: Y.Text, awareness: Awareness, colourOf: (username: s
 
     update(update: ViewUpdate): void {
       if (update.selectionSet || update.focusChanged || update.docChanged) this.#sendTimer ??= setTimeout(() => this.#send(), sendPauseMs);
+    }
+
+    docViewUpdate(view: EditorView): void {
+      if (view.state.field(peerField).size > 0) placeFlags(view);
     }
 
     /** Without the focus the last cursor stays: the person may be writing a comment on it. */
