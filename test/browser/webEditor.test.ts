@@ -75,7 +75,7 @@ test("[WA38] what a reader types, pastes, clicks or undoes changes nothing, and 
   expect(await readText(page)).toBe("- [ ] task\n\nText more");
   await putCursor(page, 1, "more");
   await page.keyboard.type("!");
-  await expect.poll(() => content(page).innerText()).toContain("Text more!");
+  await expect.poll(() => content(page).textContent()).toContain("Text more!");
 });
 
 test("[WA33] a click on a cell puts the cursor into its source, and a click on a task box changes the text", async () => {
@@ -103,7 +103,7 @@ test("[WA34] HTML in a text stays text, and a link opens with Ctrl in a tab that
   const hostile = '<img src=x onerror="globalThis.hacked=1">';
   const text = `End\n\n${hostile} ![${hostile}](https://pictures.invalid/a.png)\n\n| ${hostile} |\n| - |\n| <br>${hostile} |\n\n[site](${editorOrigin}/other) [bad](javascript:globalThis.hacked=1)`;
   const page = await openEditorPage(context, bundle, text);
-  await expect.poll(() => page.locator("#editor0 th").innerText()).toBe(hostile);
+  await expect.poll(() => page.locator("#editor0 th").textContent()).toBe(hostile);
   expect(await page.locator("#editor0 [onerror]").count()).toBe(0);
   expect(await page.locator("#editor0 [data-address^=javascript]").count()).toBe(0);
   const [opened] = await Promise.all([
@@ -237,9 +237,9 @@ test("[WA41] axe finds nothing in both themes, and the keyboard finds, replaces 
     await page.keyboard.press("Control+f");
     await page.keyboard.type("text");
     const count = page.locator("#editor0 .cm-find-count");
-    await expect.poll(() => count.innerText()).toBe("2 found");
+    await expect.poll(() => count.textContent()).toBe("2 found");
     await page.keyboard.press("Enter");
-    await expect.poll(() => count.innerText()).toBe("2 of 2");
+    await expect.poll(() => count.textContent()).toBe("2 of 2");
     await page.addScriptTag({ path: axePath });
     const violations = await page.evaluate(async () => {
       const { axe } = globalThis as unknown as {

@@ -12,6 +12,8 @@ import type * as Y from "yjs";
 import { type CommandName, commands, isActive } from "./commands/commands.ts";
 import { typing } from "./commands/typing.ts";
 import "./editor.css";
+import "./searchPanel.css";
+import "./together/together.css";
 import { markdownLanguage } from "./language.ts";
 import { openLinks } from "./openLinks.ts";
 import type { Heading } from "./overview/outline.ts";

@@ -77,6 +77,8 @@ class SearchPanel implements Panel {
   }
 
   mount(): void {
+    // The app may have a bar of its own above the text. CodeMirror sets the place of its panels on the element.
+    if (this.dom.parentElement !== null) this.dom.parentElement.style.top = "var(--editor-top, 0px)";
     this.#find.select();
   }
 

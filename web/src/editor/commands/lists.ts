@@ -23,7 +23,7 @@ function contentColumn(state: EditorState, item: SyntaxNode): number {
 const numberOf = (state: EditorState, item: SyntaxNode) => Number.parseInt(state.sliceDoc(item.from, item.from + 10), 10);
 
 /** Gives an ordered item its number at the new place. */
-function renumber(state: EditorState, item: SyntaxNode, number: number): ChangeSpec[] {
+function renumber(item: SyntaxNode, number: number): ChangeSpec[] {
   const mark = item.getChild("ListMark");
   if (mark === null || item.parent?.name !== "OrderedList") return [];
   return [{ from: mark.from, to: mark.to - 1, insert: String(number) }];
@@ -57,7 +57,7 @@ export const indentItem: StateCommand = ({ state, dispatch }) => {
     const inner = before.getChild("OrderedList") ?? undefined;
     const last = inner?.getChildren("ListItem").at(-1);
     const number = last === undefined ? 1 : numberOf(state, last) + 1;
-    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "input.indent" }));
+    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(item, number)], userEvent: "input.indent" }));
   }
   return true;
 };
@@ -70,7 +70,7 @@ export const outdentItem: StateCommand = ({ state, dispatch }) => {
   if (outer?.name === "ListItem") {
     const columns = columnOf(state, outer.from) - columnOf(state, item.from);
     const number = outer.parent?.name === "OrderedList" ? numberOf(state, outer) + 1 : 1;
-    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(state, item, number)], userEvent: "delete.dedent" }));
+    dispatch(state.update({ changes: [...moveLines(state, item, columns), ...renumber(item, number)], userEvent: "delete.dedent" }));
   }
   return true;
 };
