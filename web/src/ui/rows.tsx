@@ -55,7 +55,9 @@ interface RowProps {
 
 export function Row({ sign, title, children, actions }: RowProps) {
   return (
-    <li className="flex min-h-15 items-start gap-3 border-b border-line py-3 last:border-b-0">
+    <li
+      className={`flex min-h-15 gap-3 border-b border-line py-3 last:border-b-0 ${children === undefined ? "items-center" : "items-start"}`}
+    >
       {sign !== undefined && <span className="mt-0.5">{sign}</span>}
       <div className="min-w-0 grow">
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-base font-medium">{title}</div>

@@ -57,17 +57,17 @@ export function SecretDialog({ title, label, value, children, onClose }: SecretD
               onCopy={() => setState("copied")}
               className={`${controlClass} min-w-0 font-mono text-sm`}
             />
-            <Button weight="primary" className="h-9" onClick={() => void copy()}>
+            <Button weight="primary" className="h-9" autoFocus onClick={() => void copy()}>
               {state === "copied" ? <CheckIcon /> : <CopyIcon />} Copy
             </Button>
           </div>
         )}
       </Field>
-      <p role="status" className={`min-h-5 text-sm ${state === "copied" ? "text-ok" : "text-warn"}`}>
-        {state !== undefined && messages[state]}
-      </p>
-      {children !== undefined && <div className="mt-2 text-sm text-muted">{children}</div>}
-      <div className="mt-5 flex justify-end">
+      {children !== undefined && <div className="text-sm text-muted">{children}</div>}
+      <div className="mt-5 flex items-center justify-between gap-3">
+        <p role="status" className={`text-sm ${state === "copied" ? "text-ok" : "text-warn"}`}>
+          {state !== undefined && messages[state]}
+        </p>
         <Button onClick={close}>{state === "warned" ? "Close without it" : "Done"}</Button>
       </div>
     </Dialog>

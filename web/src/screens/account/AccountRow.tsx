@@ -57,6 +57,7 @@ export function AccountRow({ account }: { readonly account: Account }) {
   const me = useMe();
   const [open, setOpen] = useState<keyof typeof changes | "edit">();
   const queryClient = useQueryClient();
+  const facts = [displayName === undefined ? undefined : username, email, "created"].filter((fact) => fact !== undefined);
   const isOwn = username === me.username;
   const close = () => setOpen(undefined);
   const change: Change | undefined = open === undefined || open === "edit" ? undefined : changes[open];
@@ -95,7 +96,7 @@ export function AccountRow({ account }: { readonly account: Account }) {
       }
     >
       <p className="break-words">
-        {[username, email].filter((text) => text !== undefined).join(" · ")} · since <Time at={createdAt} />
+        {facts.join(" · ")} <Time at={createdAt} />
       </p>
       {isOwn && <p>Only another operator can disable this account or remove its operator rights.</p>}
       {open === "edit" && <EditAccountDialog account={account} onClose={close} />}

@@ -43,10 +43,12 @@ export function AccountScreen() {
               Sign out
             </Button>
           </div>
-          <ProfileSection />
-          <PasswordSection />
-          <ThemeSection />
-          {operator && <AccountsSection />}
+          <div>
+            <ProfileSection />
+            <PasswordSection />
+            <ThemeSection />
+            {operator && <AccountsSection />}
+          </div>
         </div>
       </main>
     </div>

@@ -31,7 +31,7 @@ export function GeneralPage() {
           {!isAdmin && <WhoCanChange workspace={workspace} what="change the workspace" />}
           <Section level={3} title="Workspace">
             {isAdmin && <NameForm key={workspace.workspaceId} workspace={workspace} />}
-            <Facts workspace={workspace} />
+            <Facts workspace={workspace} isNameShown={!isAdmin || workspace.displayName !== undefined} />
           </Section>
           <StyleProfiles workspace={workspace} isAdmin={isAdmin} />
           <OtherSettings settings={workspace.settings} />
@@ -81,10 +81,10 @@ function NameForm({ workspace: { workspaceId, name: before } }: { readonly works
 
 const kinds = { user: "Personal workspace of one account", team: "Workspace for several accounts" };
 
-function Facts({ workspace }: { readonly workspace: Workspace }) {
+function Facts({ workspace, isNameShown }: { readonly workspace: Workspace; readonly isNameShown: boolean }) {
   return (
     <dl className="mt-6 first:mt-0">
-      <Fact name="Name">{workspace.displayName ?? workspace.name}</Fact>
+      {isNameShown && <Fact name="Name">{workspace.displayName ?? workspace.name}</Fact>}
       <Fact name="Kind">{kinds[workspace.type]}</Fact>
       <Fact name="Owner">{workspace.ownerUsername}</Fact>
       <Fact name="Created">

@@ -39,7 +39,7 @@ export function MemberRow({ person, isAdmin }: MemberRowProps) {
   if (person.role === "owner" || !isAdmin) {
     return (
       <Row sign={sign} title={title} actions={<span className="text-sm text-muted">{roles[person.role].name}</span>}>
-        {isAdmin && "The owner's role cannot be changed: a workspace always has its owner."}
+        {isAdmin ? "The owner's role cannot be changed: a workspace always has its owner." : undefined}
       </Row>
     );
   }

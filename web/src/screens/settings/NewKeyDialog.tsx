@@ -29,6 +29,7 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
   const [access, setAccess] = useState<Access>("full");
   const [reach, setReach] = useState<"all" | "some">("all");
   const [workspaceIds, setWorkspaceIds] = useState<readonly string[]>([]);
+  const [isMissing, setIsMissing] = useState(false);
   const [lifetime, setLifetime] = useState<Lifetime>("90");
   const [date, setDate] = useState("");
   const queryClient = useQueryClient();
@@ -52,13 +53,14 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
   });
   const faults = faultsOf(create.error);
   const rest = restOf(create.error, fields);
-  const isIncomplete = reach === "some" && workspaceIds.length === 0;
+  const noWorkspace = reach === "some" && workspaceIds.length === 0;
   return (
     <Dialog title="New API key" lead="Its value is shown once, after it is created." isOpen onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isIncomplete) create.mutate();
+          setIsMissing(noWorkspace);
+          if (!noWorkspace) create.mutate();
         }}
       >
         {rest !== undefined && <ProblemLine error={rest} />}
@@ -83,7 +85,13 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
         />
         <RadioGroup label="Access" value={access} options={accessOptions} fault={faults["scopes"]} onChange={setAccess} />
         <RadioGroup label="Workspaces" value={reach} options={reaches} fault={faults["workspaceIds"]} onChange={setReach} />
-        {reach === "some" && <WorkspaceChecks values={workspaceIds} onChange={setWorkspaceIds} />}
+        {reach === "some" && (
+          <WorkspaceChecks
+            values={workspaceIds}
+            fault={isMissing && noWorkspace ? "Choose at least one workspace." : undefined}
+            onChange={setWorkspaceIds}
+          />
+        )}
         <SelectField label="Expires" value={lifetime} options={lifetimes} fault={faults["expiresAt"]} onChange={setLifetime} />
         {lifetime === "date" && (
           <TextField

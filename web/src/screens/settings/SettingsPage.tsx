@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 interface SettingsPageProps {
-  /** The group of the navigation that the page belongs to. */
+  /** The group of the navigation that the page belongs to. Wide windows show it in the navigation. */
   readonly group: "Workspace" | "Integrations";
   readonly title: string;
   readonly lead?: ReactNode;
@@ -15,13 +15,13 @@ export function SettingsPage({ group, title, lead, action, children }: SettingsP
     <>
       <div className="mb-6 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-64">
-          <p className="text-xs text-faint">{group}</p>
+          <p className="text-xs text-faint md:hidden">{group}</p>
           <h2 className="text-xl font-semibold">{title}</h2>
           {lead !== undefined && <p className="mt-1 max-w-prose text-sm text-muted">{lead}</p>}
         </div>
         {action}
       </div>
-      {children}
+      <div>{children}</div>
     </>
   );
 }

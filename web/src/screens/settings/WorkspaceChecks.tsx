@@ -6,11 +6,12 @@ import { ProblemLine } from "../../ui/problem.tsx";
 
 interface WorkspaceChecksProps {
   readonly values: readonly string[];
+  readonly fault: string | undefined;
   readonly onChange: (workspaceIds: readonly string[]) => void;
 }
 
-/** Chooses some of the workspaces that the person can open: at least one. */
-export function WorkspaceChecks({ values, onChange }: WorkspaceChecksProps) {
+/** Chooses some of the workspaces that the person can open. */
+export function WorkspaceChecks({ values, fault, onChange }: WorkspaceChecksProps) {
   const input = { limit: 100 };
   const list = useInfiniteQuery({
     queryKey: [...trpc.workspaces.list.queryKey(input), "pages"],
@@ -25,13 +26,7 @@ export function WorkspaceChecks({ values, onChange }: WorkspaceChecksProps) {
     .map(({ workspaceId, name, displayName }) => ({ value: workspaceId, label: displayName ?? name }));
   return (
     <div className="ml-5.5 max-h-56 overflow-auto">
-      <CheckGroup
-        label="The key can open"
-        values={values}
-        options={options}
-        fault={values.length === 0 ? "Choose at least one workspace." : undefined}
-        onChange={onChange}
-      >
+      <CheckGroup label="The key can open" values={values} options={options} fault={fault} onChange={onChange}>
         {list.hasNextPage && (
           <Button className="mt-1" isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             Show more
